@@ -1,0 +1,213 @@
+"""Every sentence that a user can see go wrong: what happened, then what to do next."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+Tools = frozenset[str]
+NO_TOOLS: Tools = frozenset()
+MAYBE_BILLED = "The call may have been billed and was not repeated. Ask again to try once more."
+
+
+class ConversationMCPError(Exception):
+    """Something a user can act on; `message` says what happened, `next_step` what to do."""
+
+    code: ClassVar[str]
+    retryable: ClassVar[bool] = False
+    advice: str = ""
+
+    def __init__(self, message: str, *, conversation_id: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.conversation_id = conversation_id
+
+    def next_step(self, tools: Tools = NO_TOOLS) -> str:
+        """Return the sentence that says what to do next; it names only tools that are switched on."""
+        del tools
+        return self.advice
+
+    def sentence(self, tools: Tools = NO_TOOLS) -> str:
+        """Return `CODE: what happened. What to do next.`"""
+        return f"{self.code}: {self.message} {self.next_step(tools)}".rstrip()
+
+
+class ConversationNotFoundError(ConversationMCPError):
+    """No conversation has this id."""
+
+    code = "CONVERSATION_NOT_FOUND"
+
+    def __init__(self, conversation_id: str, folder: str) -> None:
+        super().__init__(f"no conversation {conversation_id} in {folder}.", conversation_id=conversation_id)
+
+    def next_step(self, tools: Tools = NO_TOOLS) -> str:
+        return "Check the id, or start one with search." if "search" in tools else "Check the id."
+
+
+class ConversationCorruptedError(ConversationMCPError):
+    """The file cannot be read as a conversation; it is left as it is."""
+
+    code = "CONVERSATION_CORRUPTED"
+    advice = "The file was not changed; mend it by hand or restore a copy."
+
+    def __init__(self, path: str, problem: str, conversation_id: str | None = None) -> None:
+        super().__init__(f"{path} {problem}.", conversation_id=conversation_id)
+
+
+class ConversationBusyError(ConversationMCPError):
+    """Another turn holds the conversation."""
+
+    code = "CONVERSATION_BUSY"
+    retryable = True
+
+    def __init__(self, conversation_id: str, waited_seconds: float) -> None:
+        super().__init__(
+            f"another follow-up on {conversation_id} is still running; waited {waited_seconds:.0f} s for it.",
+            conversation_id=conversation_id,
+        )
+
+    def next_step(self, tools: Tools = NO_TOOLS) -> str:
+        if "get_conversation_history" in tools:
+            return "Try again, or look at it with get_conversation_history."
+        return "Try again."
+
+
+class FilesystemError(ConversationMCPError):
+    """The folder or file cannot be read or written."""
+
+    code = "FILESYSTEM_ERROR"
+    retryable = True
+    advice = "Nothing was changed. Check the folder, its permissions and the free space, then try again."
+
+    def __init__(self, path: str, problem: str, conversation_id: str | None = None) -> None:
+        super().__init__(f"{path}: {problem}.", conversation_id=conversation_id)
+
+
+class InvalidInputError(ConversationMCPError):
+    """An argument, option or setting is not what it must be."""
+
+    code = "VALIDATION_ERROR"
+
+
+class TurnLimitReachedError(ConversationMCPError):
+    """The conversation has as many questions as MAX_CONVERSATION_TURNS allows."""
+
+    code = "TURN_LIMIT_REACHED"
+
+    def __init__(self, conversation_id: str, limit: int) -> None:
+        super().__init__(
+            f"{conversation_id} has reached {limit} turns, the limit set by MAX_CONVERSATION_TURNS.",
+            conversation_id=conversation_id,
+        )
+
+    def next_step(self, tools: Tools = NO_TOOLS) -> str:
+        return "Start a new conversation with search." if "search" in tools else "Start a new conversation."
+
+
+class InternalError(ConversationMCPError):
+    """A bug; its traceback is in the log under the reference."""
+
+    code = "INTERNAL_ERROR"
+    advice = "The server's log on stderr has the details under that reference."
+
+    def __init__(self, reference: str) -> None:
+        super().__init__(f"something unexpected went wrong (reference {reference}).")
+
+
+class ProviderError(ConversationMCPError):
+    """The answer engine gave no answer; what it charged all the same is in `usage`."""
+
+    def __init__(self, message: str, *, conversation_id: str | None = None) -> None:
+        super().__init__(message, conversation_id=conversation_id)
+        self.usage: Mapping[str, float] = {}
+
+
+class ProviderNotConfiguredError(ProviderError):
+    """No provider can take the question."""
+
+    code = "PROVIDER_NOT_CONFIGURED"
+
+
+class ProviderAuthError(ProviderError):
+    """The key was refused."""
+
+    code = "PROVIDER_AUTH"
+
+    def __init__(self, provider: str, variable: str) -> None:
+        super().__init__(f"{provider} refused the key.")
+        self.advice = (
+            f"Set {variable} to a key from its API console; `conversation-mcp doctor` shows where the key came from."
+        )
+
+
+class ProviderQuotaError(ProviderError):
+    """The account is out of credit."""
+
+    code = "PROVIDER_QUOTA"
+    advice = "Add credit, then ask again."
+
+    def __init__(self, provider: str) -> None:
+        super().__init__(f"the {provider} account is out of credit. Nothing was billed for this call.")
+
+
+class ProviderRateLimitedError(ProviderError):
+    """Too many requests; nothing was billed."""
+
+    code = "PROVIDER_RATE_LIMITED"
+    retryable = True
+
+    def __init__(self, provider: str, retry_after_seconds: float | None = None) -> None:
+        super().__init__(f"{provider} takes no more requests at the moment. Nothing was billed for this call.")
+        self.retry_after_seconds = retry_after_seconds
+        self.advice = f"Ask again in {retry_after_seconds or 60:.0f} s."
+
+
+class ProviderRejectedError(ProviderError):
+    """The provider understood the request and will not serve it."""
+
+    code = "PROVIDER_REJECTED"
+
+    def __init__(self, message: str, advice: str = "") -> None:
+        super().__init__(message)
+        self.advice = advice
+
+
+class ContextTooLargeError(ProviderError):
+    """The conversation is more than the provider takes."""
+
+    code = "CONTEXT_TOO_LARGE"
+
+    def __init__(self, provider: str) -> None:
+        super().__init__(f"this conversation is larger than {provider} accepts. Nothing was billed for this call.")
+
+    def next_step(self, tools: Tools = NO_TOOLS) -> str:
+        return "Start a new conversation with search." if "search" in tools else "Start a new conversation."
+
+
+class ProviderUnavailableError(ProviderError):
+    """The provider failed, broke off or could not be reached."""
+
+    code = "PROVIDER_UNAVAILABLE"
+    retryable = True
+
+    def __init__(self, message: str, *, maybe_billed: bool = False) -> None:
+        super().__init__(message)
+        self.maybe_billed = maybe_billed
+        self.advice = MAYBE_BILLED if maybe_billed else "Nothing was billed. Ask again in a while."
+
+
+class ProviderTimeoutError(ProviderError):
+    """Our own limit was over before the provider answered."""
+
+    code = "PROVIDER_TIMEOUT"
+    retryable = True
+    advice = MAYBE_BILLED
+
+    def __init__(self, provider: str, what: str, limit_seconds: float) -> None:
+        super().__init__(f"{provider} did not {what} within {limit_seconds:.0f} s.")
+
+
+class AnswerIncompleteError(ProviderError):
+    """The run ended without any text of an answer."""
+
+    code = "ANSWER_INCOMPLETE"
+    retryable = True
+    advice = "Ask again, or ask a narrower question."

@@ -1,0 +1,103 @@
+"""The port of a provider: an answer engine behind one name."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from conversation_mcp.models import Source, Usage
+from conversation_mcp.providers.options import Options
+
+Mode = Literal["search", "deep_research", "chat"]
+
+
+@dataclass(frozen=True)
+class ChatMessage:
+    """A plain message as it is sent: no facts, no decorations."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question with all that was said before; the last message is the user's."""
+
+    mode: Mode
+    messages: tuple[ChatMessage, ...]
+    preset: str
+    model: str | None = None
+    options: Options = field(default_factory=Options)
+
+
+@dataclass(frozen=True)
+class Started:
+    """The provider has taken the question; from here on it can be found by this id."""
+
+    response_id: str
+    model: str | None = None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What the provider is doing, as a short phrase: `searching: B-tree`."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class TextDelta:
+    """The next piece of the answer's text, as it arrives."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A whole answer and the facts about it. `finish_reason` is `stop`, or `length` when it was cut."""
+
+    content: str
+    finish_reason: Literal["stop", "length"] = "stop"
+    sources: tuple[Source, ...] = ()
+    usage: Usage | None = None
+    model: str | None = None
+    preset: str | None = None
+    response_id: str | None = None
+    reasoning: str | None = None
+    related_questions: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The last event of every successful run."""
+
+    answer: Answer
+
+
+Event = Started | Progress | TextDelta | Finished
+
+
+class Provider(Protocol):
+    """An answer engine. Implementations need no network and no key until they are asked."""
+
+    @property
+    def name(self) -> str:
+        """The name that users give and see."""
+        ...
+
+    @property
+    def abilities(self) -> frozenset[Mode]:
+        """The modes it can answer in."""
+        ...
+
+    def serves(self, model: str) -> bool:
+        """Tell whether `model`, as a user typed it, is a name of this provider's."""
+        ...
+
+    def ask(self, request: Request) -> AsyncGenerator[Event]:
+        """Send the request and yield what happens; a run that yields no Finished raises.
+
+        Raises:
+            ProviderError: one of its subclasses; `usage` holds what was charged all the same.
+        """
+        ...

@@ -1,0 +1,97 @@
+"""What a question can ask for beside its text, in the spelling of the provider's API."""
+
+import json
+import re
+from datetime import date, datetime
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+Recency = Literal["hour", "day", "week", "month", "year"]
+Effort = Literal["low", "medium", "high"]
+
+MAX_DOMAINS = 20
+DOMAIN = re.compile(r"-?(?=.{1,253}\Z)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}", re.IGNORECASE)
+
+
+def _date(value: object) -> object:
+    if not isinstance(value, str):
+        message = "must be a date such as 2026-01-31 or 01/31/2026"
+        raise ValueError(message)
+    for form in ("%Y-%m-%d", "%m/%d/%Y"):
+        try:
+            return datetime.strptime(value, form).date()  # noqa: DTZ007 -- a day has no zone
+        except ValueError:
+            continue
+    message = "must be a date such as 2026-01-31 or 01/31/2026"
+    raise ValueError(message)
+
+
+def _list(value: object) -> object:
+    """Take a JSON string where a list is due: a habit of one client."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
+
+
+def _domains(value: object) -> object:
+    domains = _list(value)
+    if not isinstance(domains, list | tuple) or not all(isinstance(domain, str) for domain in domains):  # pyright: ignore[reportUnknownVariableType]
+        message = 'must be a list of domains such as ["example.org", "docs.python.org"]'
+        raise ValueError(message)
+    names = [str(domain) for domain in domains]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    if not 1 <= len(names) <= MAX_DOMAINS:
+        message = f"takes 1 to {MAX_DOMAINS} domains; got {len(names)}"
+        raise ValueError(message)
+    for name in names:
+        if not DOMAIN.fullmatch(name):
+            message = f"takes bare domains such as example.org or -example.org, no URLs; got {name[:80]!r}"
+            raise ValueError(message)
+    if len({name.startswith("-") for name in names}) > 1:
+        message = "takes domains to allow or, with a leading -, domains to deny, not both"
+        raise ValueError(message)
+    return tuple(names)
+
+
+Day = Annotated[date, BeforeValidator(_date)]
+
+
+class SearchFilters(BaseModel):
+    """Which pages a search may use."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    search_recency_filter: Recency | None = Field(None, description="Only pages this recent.")
+    search_domain_filter: Annotated[tuple[str, ...] | None, BeforeValidator(_domains)] = Field(
+        None, description="Up to 20 domains to allow, or to deny with a leading -."
+    )
+    search_after_date_filter: Day | None = Field(None, description="YYYY-MM-DD or MM/DD/YYYY.")
+    search_before_date_filter: Day | None = Field(None, description="YYYY-MM-DD or MM/DD/YYYY.")
+    search_mode: Literal["web", "academic"] | None = None
+    return_related_questions: bool | None = Field(None, strict=True)
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Self:
+        after, before = self.search_after_date_filter, self.search_before_date_filter
+        if self.search_recency_filter and (after or before):
+            message = "search_recency_filter cannot be combined with dates: give one or the other"
+            raise ValueError(message)
+        if after and before and after > before:
+            message = "search_after_date_filter lies after search_before_date_filter"
+            raise ValueError(message)
+        return self
+
+
+class ResearchOptions(BaseModel):
+    """How hard a research tries."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    reasoning_effort: Effort | None = None
+
+
+class Options(SearchFilters, ResearchOptions):
+    """Every option a question can carry."""

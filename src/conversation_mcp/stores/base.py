@@ -1,0 +1,69 @@
+"""The port of the store: where conversations live. Services know nothing else of it."""
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from conversation_mcp.models import Conversation, ConversationId
+
+Change = Callable[[Conversation, str], Conversation]
+"""Makes the new conversation from the one that is stored now and the time of this write."""
+
+OnWait = Callable[[float], Awaitable[None]]
+"""Told, several times, for how many seconds a lock has been waited for."""
+
+
+class TurnLock(Protocol):
+    """The right to run a turn on one conversation; held across the provider call, by whichever task has it."""
+
+    async def release(self) -> None:
+        """Give the lock back; harmless when it was given back already."""
+        ...
+
+
+class Store(Protocol):
+    """Keeps conversations. Every call raises FilesystemError when the place itself cannot be used."""
+
+    def location(self, conversation_id: ConversationId) -> str:
+        """Return where a person finds the conversation: the absolute path of its file."""
+        ...
+
+    async def reserve(self) -> ConversationId:
+        """Return a new id that no other call in any process gets."""
+        ...
+
+    async def create(self, conversation: Conversation) -> None:
+        """Write the first state of a conversation whose id was reserved; on failure nothing of it stays."""
+        ...
+
+    async def exists(self, conversation_id: ConversationId) -> bool:
+        """Tell whether a conversation is stored under the id, without reading or locking it."""
+        ...
+
+    async def load(self, conversation_id: ConversationId) -> Conversation:
+        """Read the conversation as it is now, without waiting for anybody.
+
+        Raises:
+            ConversationNotFoundError: nothing is stored under the id.
+            ConversationCorruptedError: what is stored is no conversation; it stays as it is.
+        """
+        ...
+
+    async def update(self, conversation_id: ConversationId, change: Change) -> Conversation:
+        """Apply the change to what is stored now and store the result, durably and as one step.
+
+        The store sets `updatedAt` (never backwards) and `messageCount`; cancellation cannot cut the step.
+        Raises as `load`; then, and when the write fails, what was stored is intact.
+        """
+        ...
+
+    async def acquire_turn(self, conversation_id: ConversationId, wait_seconds: float, on_wait: OnWait) -> TurnLock:
+        """Wait for the turn lock, first come first served within this process.
+
+        Raises:
+            ConversationBusyError: it was not free within `wait_seconds`.
+        """
+        ...
+
+    async def turn_is_held(self, conversation_id: ConversationId) -> bool:
+        """Tell whether a live process, this one included, is running a turn on the conversation."""
+        ...
