@@ -2,12 +2,20 @@
 
 import re
 import unicodedata
+from collections.abc import Iterator
+from itertools import pairwise
 
 THINKING = re.compile(r"<think>(.*?)(?:</think>|\Z)", re.DOTALL)
 UNOPENED_THINKING = re.compile(r"\A((?:(?!<think>).)*?)</think>", re.DOTALL)
-UNSPACED_SCRIPTS = re.compile(
-    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
+_UNSPACED = (
+    "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+    "\u00a6\u00a9\u00ae\u00b0\u2300-\u2bff\U0001f000-\U0001faff"  # symbols stand for themselves: ✅done
 )
+UNSPACED_SCRIPTS = f"[{_UNSPACED}]"  # compiled on first use: start-up would pay 4 ms
+SCRIPT_RUNS = f"[{_UNSPACED}]+|[^{_UNSPACED}]+"
+INVISIBLE = re.compile("[\u00ad\ufe00-\ufe0f]")  # soft hyphens and variation selectors
+WORD_CATEGORIES = ("L", "N", "Mn", "Mc", "So", "Co")
+PUNCTUATION = "*_~?!.,;:…()[]{}<>\"'`“”\u2018\u2019«»¿¡"
 CJK_START = "\u2e80"
 FTS_TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc So'"
 
@@ -44,24 +52,53 @@ def shorten(text: str, limit: int) -> str:
     return (cut[: cut.rfind(" ")] if " " in cut[limit // 2 :] else cut).rstrip() + "…"
 
 
+def cut(text: str, max_chars: int) -> str:
+    """Return the text up to the last paragraph, line or word that fits into `max_chars`."""
+    if len(text) <= max_chars:
+        return text
+    head = text[:max_chars]
+    for mark in ("\n\n", "\n", " "):
+        if (place := head.rfind(mark)) > max_chars // 2:
+            return head[:place]
+    return head
+
+
 def fold(text: str) -> str:
-    """Return the text as it is compared: compatibility form, no case, nothing that SQLite cannot bind."""
-    return unicodedata.normalize("NFKC", storable(text).replace("\0", " ")).casefold()
+    """Return the text as it is compared: compatibility form, no case, straight apostrophes, nothing invisible."""
+    visible = INVISIBLE.sub("", storable(text).replace("\0", " ").replace("\u2019", "'"))
+    return unicodedata.normalize("NFKC", visible).casefold()
 
 
 def index_text(text: str) -> str:
     """Return the text as it is indexed: folded, with each character of an unspaced script a word of its own."""
-    return UNSPACED_SCRIPTS.sub(r" \g<0> ", fold(text))
+    return re.sub(UNSPACED_SCRIPTS, r" \g<0> ", fold(text))
 
 
 def match_query(query: str, stopwords: frozenset[str] = frozenset()) -> str:
     """Return an FTS5 expression of quoted terms joined by OR; empty when there is nothing to look for."""
     words = fold(query).split()
-    terms: list[str] = []
-    for word in [word for word in words if word.strip("?!.,;:()\"'") not in stopwords] or words:
-        run = UNSPACED_SCRIPTS.findall(word)
-        if len(run) == len(word) > (4 if word[0] >= CJK_START else 12):
-            terms += [f"{one} {two}" for one, two in zip(run, run[1:], strict=False)]
-        else:
-            terms.append(UNSPACED_SCRIPTS.sub(r" \g<0> ", word))
-    return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms if any(map(str.isalnum, term)))
+    kept = [word for word in words if word.strip(PUNCTUATION) not in stopwords] or words
+    terms = dict.fromkeys(term for word in kept for term in _terms(word))
+    return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
+
+
+def _terms(word: str) -> Iterator[str]:
+    for run in re.findall(SCRIPT_RUNS, word):
+        if re.match(UNSPACED_SCRIPTS, run):
+            for part in "".join(char if _is_searchable(char) else " " for char in run).split():
+                yield from _neighbours(part)
+        elif any(map(_is_searchable, run)):
+            yield run
+
+
+def _neighbours(run: str) -> Iterator[str]:
+    """Yield a short run as one phrase; and one that may be several words, which nothing separates, pair by pair."""
+    is_cjk = run[0] >= CJK_START
+    if len(run) <= (4 if is_cjk else 12):
+        yield " ".join(run)
+    if len(run) > (2 if is_cjk else 12):
+        yield from (f"{one} {two}" for one, two in pairwise(run))
+
+
+def _is_searchable(char: str) -> bool:
+    return unicodedata.category(char).startswith(WORD_CATEGORIES)

@@ -34,7 +34,8 @@ class Started:
     """The provider has taken the question; from here on it can be found by this id."""
 
     response_id: str
-    model: str | None = None
+    background: bool = False
+    """Whether the run goes on at the provider when nobody listens."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,14 @@ class Finished:
     answer: Answer
 
 
+@dataclass(frozen=True)
+class StillRunning:
+    """What a look at a run that has not ended shows."""
+
+    progress: str
+    partial_text: str = ""
+
+
 Event = Started | Progress | TextDelta | Finished
 
 
@@ -95,9 +104,26 @@ class Provider(Protocol):
         ...
 
     def ask(self, request: Request) -> AsyncGenerator[Event]:
-        """Send the request and yield what happens; a run that yields no Finished raises.
+        """Send the request, once, and yield what happens; a run that yields no Finished raises.
 
         Raises:
             ProviderError: one of its subclasses; `usage` holds what was charged all the same.
         """
+        ...
+
+    async def fetch(self, response_id: str) -> Finished | StillRunning:
+        """Look once at a run that was started earlier, by whichever process; nothing is asked again.
+
+        Raises:
+            RunLostError: the provider does not know the run (any more).
+            ProviderError: the run failed or was cancelled, or the provider cannot be reached.
+        """
+        ...
+
+    def follow(self, response_id: str) -> AsyncGenerator[Event]:
+        """Watch a run that was started earlier until it ends, as `ask` does; raises as `fetch`."""
+        ...
+
+    async def cancel(self, response_id: str) -> Finished | StillRunning:
+        """Ask the provider to stop a run and return what then is known of it; raises as `fetch`."""
         ...

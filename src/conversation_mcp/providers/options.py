@@ -5,7 +5,7 @@ import re
 from datetime import date, datetime
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 Recency = Literal["hour", "day", "week", "month", "year"]
 Effort = Literal["low", "medium", "high"]
@@ -15,16 +15,12 @@ DOMAIN = re.compile(r"-?(?=.{1,253}\Z)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)
 
 
 def _date(value: object) -> object:
-    if not isinstance(value, str):
-        message = "must be a date such as 2026-01-31 or 01/31/2026"
-        raise ValueError(message)
-    for form in ("%Y-%m-%d", "%m/%d/%Y"):
+    for form in ("%Y-%m-%d", "%m/%d/%Y") if isinstance(value, str) else ():
         try:
-            return datetime.strptime(value, form).date()  # noqa: DTZ007 -- a day has no zone
+            return datetime.strptime(str(value), form).date()  # noqa: DTZ007 -- a day has no zone
         except ValueError:
             continue
-    message = "must be a date such as 2026-01-31 or 01/31/2026"
-    raise ValueError(message)
+    raise ValueError("must be a date such as 2026-01-31 or 01/31/2026")
 
 
 def _list(value: object) -> object:
@@ -39,20 +35,18 @@ def _list(value: object) -> object:
 
 def _domains(value: object) -> object:
     domains = _list(value)
-    if not isinstance(domains, list | tuple) or not all(isinstance(domain, str) for domain in domains):  # pyright: ignore[reportUnknownVariableType]
-        message = 'must be a list of domains such as ["example.org", "docs.python.org"]'
-        raise ValueError(message)
-    names = [str(domain) for domain in domains]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    try:
+        names = TypeAdapter(list[str]).validate_python(domains, strict=True)
+    except ValidationError:
+        raise ValueError('must be a list of domains such as ["example.org", "docs.python.org"]') from None
     if not 1 <= len(names) <= MAX_DOMAINS:
-        message = f"takes 1 to {MAX_DOMAINS} domains; got {len(names)}"
-        raise ValueError(message)
+        raise ValueError(f"takes 1 to {MAX_DOMAINS} domains; got {len(names)}")
     for name in names:
         if not DOMAIN.fullmatch(name):
             message = f"takes bare domains such as example.org or -example.org, no URLs; got {name[:80]!r}"
             raise ValueError(message)
     if len({name.startswith("-") for name in names}) > 1:
-        message = "takes domains to allow or, with a leading -, domains to deny, not both"
-        raise ValueError(message)
+        raise ValueError("takes domains to allow or, with a leading -, domains to deny, not both")
     return tuple(names)
 
 
@@ -64,14 +58,14 @@ class SearchFilters(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    search_recency_filter: Recency | None = Field(None, description="Only pages this recent.")
+    search_recency_filter: Recency | None = Field(default=None, description="Only pages this recent.")
     search_domain_filter: Annotated[tuple[str, ...] | None, BeforeValidator(_domains)] = Field(
-        None, description="Up to 20 domains to allow, or to deny with a leading -."
+        default=None, description="Up to 20 domains to allow, or to deny with a leading -."
     )
-    search_after_date_filter: Day | None = Field(None, description="YYYY-MM-DD or MM/DD/YYYY.")
-    search_before_date_filter: Day | None = Field(None, description="YYYY-MM-DD or MM/DD/YYYY.")
+    search_after_date_filter: Day | None = Field(default=None, description="YYYY-MM-DD or MM/DD/YYYY.")
+    search_before_date_filter: Day | None = Field(default=None, description="YYYY-MM-DD or MM/DD/YYYY.")
     search_mode: Literal["web", "academic"] | None = None
-    return_related_questions: bool | None = Field(None, strict=True)
+    return_related_questions: bool | None = Field(default=None, strict=True)
 
     @model_validator(mode="after")
     def _fit_together(self) -> Self:
