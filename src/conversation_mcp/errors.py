@@ -11,7 +11,7 @@ MAYBE_BILLED = "The call may have been billed and was not repeated. Ask again to
 class ConversationMCPError(Exception):
     """Something a user can act on; `message` says what happened, `next_step` what to do."""
 
-    code: ClassVar[str]
+    code: str
     retryable: ClassVar[bool] = False
     advice: str = ""
 
@@ -26,7 +26,7 @@ class ConversationMCPError(Exception):
         return self.advice
 
     def sentence(self, tools: Tools = NO_TOOLS) -> str:
-        """Return `CODE: what happened. What to do next.`"""
+        """Return the code, what happened and what to do next."""
         return f"{self.code}: {self.message} {self.next_step(tools)}".rstrip()
 
 
@@ -65,9 +65,39 @@ class ConversationBusyError(ConversationMCPError):
         )
 
     def next_step(self, tools: Tools = NO_TOOLS) -> str:
+        how = "Try again"
         if "get_conversation_history" in tools:
-            return "Try again, or look at it with get_conversation_history."
-        return "Try again."
+            how += ", or wait for it with get_conversation_history and waitSeconds 50"
+        stop = "cancel_turn" if "cancel_turn" in tools else f"`conversation-mcp cancel {self.conversation_id}`"
+        return f"{how}; {stop} stops it."
+
+
+class RunAliveError(ConversationBusyError):
+    """An earlier question of the conversation is still being worked on at its provider."""
+
+    def __init__(self, conversation_id: str, provider: str, doing: str) -> None:
+        super().__init__(conversation_id, 0)
+        self.message = f"the question before this one is still being answered by {provider} ({doing})."
+
+
+class EarlierTurnFailedError(ConversationMCPError):
+    """The same call was made before and failed; its caller never heard of it."""
+
+    advice = "That is the outcome of this same call, made earlier. Ask again to try anew."
+
+    def __init__(self, code: str, message: str, conversation_id: str) -> None:
+        super().__init__(message, conversation_id=conversation_id)
+        self.code = code
+
+
+class BudgetReachedError(ConversationMCPError):
+    """The day's cost is at the limit that was set."""
+
+    code = "BUDGET_REACHED"
+    advice = "Wait for the next day (UTC), or raise CONVERSATION_MCP_MAX_COST_USD_PER_DAY."
+
+    def __init__(self, spent_usd: float, limit_usd: float) -> None:
+        super().__init__(f"${spent_usd:.4f} were spent today, and the limit is ${limit_usd:.4f}. Nothing was sent.")
 
 
 class FilesystemError(ConversationMCPError):
@@ -118,6 +148,11 @@ class ProviderError(ConversationMCPError):
     def __init__(self, message: str, *, conversation_id: str | None = None) -> None:
         super().__init__(message, conversation_id=conversation_id)
         self.usage: Mapping[str, float] = {}
+
+    @property
+    def ends_run(self) -> bool:
+        """Whether the provider's run is over for certain; if not, it may still be fetched by its id."""
+        return True
 
 
 class ProviderNotConfiguredError(ProviderError):
@@ -193,6 +228,35 @@ class ProviderUnavailableError(ProviderError):
         self.maybe_billed = maybe_billed
         self.advice = MAYBE_BILLED if maybe_billed else "Nothing was billed. Ask again in a while."
 
+    @property
+    def ends_run(self) -> bool:
+        return self.maybe_billed
+
+
+class StreamBrokenError(ProviderUnavailableError):
+    """The connection broke before the answer was complete; the run itself may be whole."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, maybe_billed=True)
+
+    @property
+    def ends_run(self) -> bool:
+        return False
+
+
+class RunLostError(ProviderUnavailableError):
+    """The provider does not know the run."""
+
+    def __init__(self, provider: str) -> None:
+        super().__init__(f"{provider} no longer knows this run.", maybe_billed=True)
+
+
+class RunCancelledError(ProviderUnavailableError):
+    """The run was stopped before it had an answer."""
+
+    def __init__(self, provider: str) -> None:
+        super().__init__(f"the {provider} run was cancelled.", maybe_billed=True)
+
 
 class ProviderTimeoutError(ProviderError):
     """Our own limit was over before the provider answered."""
@@ -203,6 +267,10 @@ class ProviderTimeoutError(ProviderError):
 
     def __init__(self, provider: str, what: str, limit_seconds: float) -> None:
         super().__init__(f"{provider} did not {what} within {limit_seconds:.0f} s.")
+
+    @property
+    def ends_run(self) -> bool:
+        return False
 
 
 class AnswerIncompleteError(ProviderError):

@@ -1,6 +1,5 @@
 """The records of a conversation, as they stand in conversation.json."""
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, NewType, Self
 
@@ -103,10 +102,12 @@ class PendingTurn(Record):
     question: str
     tool: str | None = None
     provider: str | None = None
+    model: str | None = None
     options: dict[str, JsonValue] | None = None
     status: TurnStatus = "running"
     started_at: str | None = None
     response_id: str | None = None
+    background: bool | None = None
     partial_text: str | None = None
     error: TurnError | None = None
     usage: Usage | None = None
@@ -130,11 +131,8 @@ class Conversation(Record):
     def changed(self, **changes: object) -> "Conversation":
         """Return a copy with the changes; a field set to None leaves the file."""
         gone = {name for name, value in changes.items() if value is None}
-        kept: Mapping[str, object] = {name: value for name, value in changes.items() if value is not None}
-        copy = self.model_copy(update=kept)
+        copy = self.model_copy(update=changes)
         copy.model_fields_set.difference_update(gone)
-        for name in gone:
-            copy.__dict__[name] = None
         return copy
 
     @property

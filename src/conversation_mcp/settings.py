@@ -16,9 +16,16 @@ from conversation_mcp.errors import InvalidInputError
 
 PREFIX = "CONVERSATION_MCP_"
 APP_NAME = "conversation-mcp"
+NAMED_VARIABLES = {
+    "perplexity_api_key": "PERPLEXITY_API_KEY",
+    "perplexity_base_url": "PERPLEXITY_BASE_URL",
+    "logs_dir": "CONVERSATION_LOGS_DIR",
+    "max_conversation_turns": "MAX_CONVERSATION_TURNS",
+}
 FOLDER_NAME = "conversation-logs"
 PLACEHOLDER = re.compile(
-    r"(pplx-)?(your\W.*|your_.*|change.?me.*|placeholder.*|example.*|todo.*|api.?key.*|x{3,}|\.{3,}|<.*>|\$\{?\w*\}?)", re.I
+    r"(pplx-)?(your\W.*|your_.*|change.?me.*|placeholder.*|example.*|todo.*|api.?key.*|x{3,}|\.{3,}|<.*>|\$\{?\w*\}?)",
+    re.IGNORECASE,
 )
 
 
@@ -31,32 +38,33 @@ def _separated(separator: str) -> BeforeValidator:
     return BeforeValidator(split)
 
 
-def _variable(name: str) -> dict[str, Any]:
-    return {"variable": name}
-
-
 class Settings(BaseModel):
-    """Everything that can be set; each field's environment variable is its name in upper case after CONVERSATION_MCP_,
-    unless the field names another."""
+    """Everything that can be set.
+
+    A field has its environment variable in NAMED_VARIABLES, or its name in upper case after CONVERSATION_MCP_.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    perplexity_api_key: SecretStr | None = Field(None, json_schema_extra=_variable("PERPLEXITY_API_KEY"))
-    perplexity_base_url: str | None = Field(None, json_schema_extra=_variable("PERPLEXITY_BASE_URL"))
-    logs_dir: Path = Field(Path(), json_schema_extra=_variable("CONVERSATION_LOGS_DIR"))
-    max_conversation_turns: int | None = Field(None, ge=1, json_schema_extra=_variable("MAX_CONVERSATION_TURNS"))
+    perplexity_api_key: SecretStr | None = Field(default=None)
+    perplexity_base_url: str | None = Field(default=None)
+    logs_dir: Path = Field(default=Path())
+    max_conversation_turns: int | None = Field(default=None, ge=1)
     tools: Annotated[tuple[str, ...], _separated(",")] = ("research",)
     documents: Annotated[tuple[Path, ...], _separated(os.pathsep)] = ()
+    prompts_dir: Path = Field(default_factory=lambda: config_path().parent / "prompts")
     search_preset: str = "fast"
     search_followup_preset: str = "low"
     deep_research_preset: str = "high"
     deep_research_followup_preset: str = "high"
-    answer_wait_seconds: float = Field(50, ge=0, le=3600)
-    lock_wait_seconds: float = Field(45, ge=0, le=3600)
-    retries: int = Field(2, ge=0, le=10)
-    max_question_chars: int = Field(500_000, ge=1)
-    max_result_chars: int = Field(60_000, ge=1_000)
-    log_level: str = Field("WARNING", pattern="^(DEBUG|INFO|WARNING|ERROR)$")
+    answer_wait_seconds: float = Field(default=50, ge=0, le=3600)
+    lock_wait_seconds: float = Field(default=45, ge=0, le=3600)
+    ending_grace_seconds: float = Field(default=4, ge=0, le=60)
+    retries: int = Field(default=2, ge=0, le=10)
+    max_question_chars: int = Field(default=500_000, ge=1)
+    max_result_chars: int = Field(default=60_000, ge=1_000)
+    max_cost_usd_per_day: float | None = Field(default=None, ge=0)
+    log_level: str = Field(default="WARNING", pattern="^(DEBUG|INFO|WARNING|ERROR)$")
 
 
 @dataclass(frozen=True)
@@ -70,8 +78,7 @@ class LoadedSettings:
 
 def variable_of(field: str) -> str:
     """Return the environment variable of a setting."""
-    extra = Settings.model_fields[field].json_schema_extra
-    return str(extra["variable"]) if isinstance(extra, dict) else PREFIX + field.upper()
+    return NAMED_VARIABLES.get(field, PREFIX + field.upper())
 
 
 def config_path() -> Path:

@@ -1,0 +1,14 @@
+"""The entry point: serves at once when nothing else is asked for, because clients wait for it to start."""
+
+import sys
+
+
+def main() -> None:
+    """Run the command line."""
+    from conversation_mcp.cli.main import run  # noqa: PLC0415 -- the import is the program
+
+    sys.exit(run())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""The composition root: from settings to a running program."""
+
+from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+import anyio
+
+from conversation_mcp.app import App
+from conversation_mcp.prompting.prompts import load_prompts
+from conversation_mcp.providers.base import Provider
+from conversation_mcp.providers.catalog import ProviderContext, build_providers
+from conversation_mcp.providers.choice import Providers
+from conversation_mcp.providers.http import LazyClient
+from conversation_mcp.settings import Settings
+from conversation_mcp.stores.catalog import build_store
+from conversation_mcp.tools.catalog import tools_of
+from conversation_mcp.turns.budget import Budget
+from conversation_mcp.turns.earlier import EarlierCalls
+from conversation_mcp.turns.engine import Turns
+from conversation_mcp.turns.resuming import Resumer
+from conversation_mcp.turns.runner import TurnRunner
+from conversation_mcp.turns.running import RunningTurns
+from conversation_mcp.turns.settling import Settler
+from conversation_mcp.turns.unsaved import UnsavedAnswers
+from conversation_mcp.turns.watching import Watch
+from conversation_mcp.turns.working import TurnLimits, TurnWorker
+
+if TYPE_CHECKING:
+    import httpx
+
+
+def utc_now() -> datetime:
+    """Return the time of this moment; the only place that asks the system's clock."""
+    return datetime.now(UTC)  # noqa: TID251 -- the one clock
+
+
+@asynccontextmanager
+async def open_app(
+    settings: Settings,
+    *,
+    now: Callable[[], datetime] = utc_now,
+    transport: "httpx.AsyncBaseTransport | None" = None,
+    providers: Iterable[Provider] | None = None,
+) -> AsyncGenerator[App]:
+    """Open the program's services; turns that still run at the end are interrupted and marked so.
+
+    Args:
+        settings: what to build from.
+        now: the clock.
+        transport: replaces the network of the providers.
+        providers: replaces the configured providers.
+    """
+    prompts = await anyio.to_thread.run_sync(load_prompts, settings.prompts_dir)
+    store = build_store("files", settings, now)
+    client = LazyClient(transport)
+    build = partial(build_providers, ProviderContext(settings, client)) if providers is None else lambda: providers
+    limits = TurnLimits(
+        lock_wait_seconds=settings.lock_wait_seconds,
+        max_question_chars=settings.max_question_chars,
+        max_turns=settings.max_conversation_turns,
+    )
+    unsaved = UnsavedAnswers(store)
+    async with anyio.create_task_group() as tasks:
+        running = RunningTurns(tasks)
+        chosen = Providers(build)
+        runner = TurnRunner(store, unsaved)
+        worker = TurnWorker(store, runner, Settler(store, chosen, runner, now), prompts, limits, tasks)
+        resumer = Resumer(worker, running)
+        budget = Budget(store, settings.max_cost_usd_per_day, now)
+        turns = Turns(store, chosen, worker, running, EarlierCalls(store, resumer), budget, limits)
+        watch = Watch(store, worker, running, resumer, unsaved, now)
+        tools = frozenset(tool.name for tool in tools_of(settings.tools))
+        try:
+            yield App(settings, store, turns, watch, running, tools)
+        finally:
+            await running.finish(settings.ending_grace_seconds)
+            tasks.cancel_scope.cancel()
+    with anyio.CancelScope(shield=True):
+        await unsaved.retry_all()
+        await client.aclose()

@@ -1,0 +1,103 @@
+"""The stored transcript, a page at a time, oldest first."""
+
+from collections.abc import Sequence
+
+from conversation_mcp.models import Conversation, Message, PendingTurn, Record
+from conversation_mcp.text import cut
+
+
+class NumberedMessage(Message):
+    """A message with its number: its 1-based place in the file, the system message counted."""
+
+    number: int
+
+
+class HistoryPage(Record):
+    """A page of a conversation. `total_count` and `offset` count the messages that are shown at all."""
+
+    conversation_id: str
+    created_at: str
+    updated_at: str
+    message_count: int
+    messages: tuple[NumberedMessage, ...]
+    pending_turn: PendingTurn | None = None
+    pending_age_seconds: int | None = None
+    offset: int
+    total_count: int
+    has_more: bool
+    notices: tuple[str, ...] | None = None
+    conversation_path: str
+
+    def noting(self, notices: tuple[str, ...], pending_age_seconds: int | None) -> "HistoryPage":
+        """Return the page with what is known beside the file: notices, and the age of the pending question."""
+        facts: dict[str, object] = {"notices": (*notices, *(self.notices or ()))} if notices else {}
+        if pending_age_seconds is not None:
+            facts["pending_age_seconds"] = pending_age_seconds
+        return self.model_copy(update=facts)
+
+
+def history_page(
+    conversation: Conversation,
+    path: str,
+    *,
+    limit: int,
+    offset: int | None = None,
+    with_system_prompt: bool = False,
+    max_chars: int,
+) -> HistoryPage:
+    """Return up to `limit` messages from the oldest on, or the last ones when no offset is given.
+
+    A page is never empty because of `max_chars`: fewer messages are shown, and one that is too long alone is cut.
+    """
+    shown = [
+        _numbered(number, message)
+        for number, message in enumerate(conversation.messages, 1)
+        if with_system_prompt or message.role != "system"
+    ]
+    first = max(0, len(shown) - limit) if offset is None else offset
+    wanted = shown[first : first + limit]
+    page = _within(wanted, max_chars) if offset is not None else _within(wanted[::-1], max_chars)[::-1]
+    if offset is None:
+        first = len(shown) - len(page)
+    return HistoryPage.of(
+        conversation_id=conversation.conversation_id,
+        created_at=conversation.created_at,
+        updated_at=conversation.updated_at,
+        message_count=len(conversation.messages),
+        messages=tuple(page),
+        pending_turn=conversation.pending_turn,
+        offset=first,
+        total_count=len(shown),
+        has_more=first + len(page) < len(shown),
+        notices=_cut_notices(wanted, page, max_chars, path),
+        conversation_path=path,
+    )
+
+
+def _numbered(number: int, message: Message) -> NumberedMessage:
+    facts = {name: getattr(message, name) for name in message.model_fields_set}
+    return NumberedMessage(number=number, **facts)
+
+
+def _within(messages: Sequence[NumberedMessage], max_chars: int) -> list[NumberedMessage]:
+    kept: list[NumberedMessage] = []
+    left = max_chars
+    for message in messages:
+        if kept and len(message.content) > left:
+            break
+        kept.append(message.model_copy(update={"content": cut(message.content, left)}))
+        left -= len(message.content)
+    return kept
+
+
+def _cut_notices(
+    wanted: Sequence[NumberedMessage], page: Sequence[NumberedMessage], max_chars: int, path: str
+) -> tuple[str, ...] | None:
+    whole = sum(len(message.content) for message in wanted)
+    if sum(len(message.content) for message in page) == whole:
+        return None
+    notice = (
+        f"{len(page)} of {len(wanted)} messages are shown, up to {max_chars:,} of {whole:,} characters; "
+        f"ask for the others with offset, or read {path}"
+    )
+    return (notice,)

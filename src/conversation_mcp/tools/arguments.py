@@ -1,0 +1,96 @@
+"""Arguments as clients send them → a tool's input, or a sentence that says what to change."""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any, TypeVar, cast
+
+from pydantic import ValidationError
+from pydantic.alias_generators import to_camel
+from pydantic_core import ErrorDetails
+
+from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.models import Record
+from conversation_mcp.text import shorten
+from conversation_mcp.tools.tool import Input, Tool
+
+GivenT = TypeVar("GivenT", bound=Input)
+ResultT = TypeVar("ResultT", bound=Record)
+
+SHOWN_PROBLEMS = 3
+SHOWN_VALUE_CHARS = 60
+TYPE_NAMES = {
+    "string_type": "a string",
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "tuple_type": "a list",
+}
+
+
+def parse(tool: Tool[GivenT, ResultT], arguments: Mapping[str, Any]) -> GivenT:
+    """Return the tool's input.
+
+    Raises:
+        InvalidInputError: names each argument that is unknown, missing or wrong, and what is right.
+    """
+    try:
+        return tool.input_model.model_validate(_by_field(tool, arguments), by_alias=False, by_name=True)
+    except ValidationError as error:
+        problems = error.errors(include_url=False)
+        sentences = [_sentence(tool, problem) for problem in problems[:SHOWN_PROBLEMS]]
+        raise InvalidInputError("; ".join(sentences) + ".") from None
+
+
+def wire_name(tool: Tool[Any, Any], field: str) -> str:
+    """Return the name of an argument as the schema shows it."""
+    return tool.input_model.model_fields[field].alias or field
+
+
+def _by_field(tool: Tool[Any, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Take either spelling of a name, and null as left out where that is allowed."""
+    fields = tool.input_model.model_fields
+    spellings = {spelling: name for name in fields for spelling in (name, to_camel(name), wire_name(tool, name))}
+    given: dict[str, Any] = {}
+    for name, value in arguments.items():
+        if name not in spellings:
+            known = [wire_name(tool, field) for field in fields]
+            near = get_close_matches(name, known, 1)
+            hint = f" Did you mean {near[0]!r}?" if near else f" It takes {', '.join(sorted(known))}."
+            raise InvalidInputError(f"{tool.name} has no argument {shorten(name, SHOWN_VALUE_CHARS)!r}.{hint}")
+        field = spellings[name]
+        if field in given:
+            raise InvalidInputError(f"{tool.name} was given {wire_name(tool, field)!r} in two spellings; give one.")
+        if value is not None or fields[field].is_required():
+            given[field] = value
+    return given
+
+
+def _sentence(tool: Tool[Any, Any], problem: ErrorDetails) -> str:
+    if not problem["loc"]:
+        return _custom(problem)
+    name = wire_name(tool, str(problem["loc"][0]))
+    got = f"; got {shorten(repr(problem['input']), SHOWN_VALUE_CHARS)}"
+    context = problem.get("ctx", {})
+    match problem["type"]:
+        case "missing":
+            return f"{tool.name} needs the argument {name!r}"
+        case "value_error":
+            return f"{name} {_custom(problem)}"
+        case "literal_error":
+            due = f"one of {_choices(tool, str(problem['loc'][0]))}"
+        case "greater_than_equal":
+            due = f"at least {context['ge']}"
+        case "less_than_equal":
+            due = f"at most {context['le']}"
+        case kind:
+            due = TYPE_NAMES.get(kind, "of another type")
+    return f"{name} must be {due}{got}"
+
+
+def _custom(problem: ErrorDetails) -> str:
+    return str(cast("Mapping[str, Any]", problem.get("ctx", {})).get("error", problem["msg"]))
+
+
+def _choices(tool: Tool[Any, Any], field: str) -> str:
+    schema = tool.input_model.model_json_schema(by_alias=False)["properties"][field]
+    options = [schema, *schema.get("anyOf", ())]
+    return ", ".join(str(value) for option in options for value in option.get("enum", ()))

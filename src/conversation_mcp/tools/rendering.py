@@ -1,0 +1,119 @@
+"""How results read, and how they are kept short enough for a model's context."""
+
+import re
+from collections.abc import Iterable
+
+from conversation_mcp.conversations.history import HistoryPage, NumberedMessage
+from conversation_mcp.models import PendingTurn, Source, Usage
+from conversation_mcp.turns.result import TurnResult
+
+CITATION = re.compile(r"\[(\d+)\]")
+
+
+def render_turn(result: TurnResult) -> str:
+    """Return the answer under one line of facts, with its sources, notices and the next step."""
+    if result.status == "running":
+        return _paragraphs(
+            f"Conversation {result.conversation_id} · still running ({result.elapsed_seconds} s)"
+            " · nothing is lost if you stop waiting",
+            f"Last seen: {result.progress}\n{result.next_step or ''}".strip(),
+        )
+    turn = "started" if result.turn == 1 else f"turn {result.turn}" if result.turn else "not saved"
+    text = result.raw_result_text or ""
+    return _paragraphs(
+        " · ".join(
+            part
+            for part in (
+                f"Conversation {result.conversation_id} {'' if turn == 'started' else '· '}{turn}",
+                _engine(result.provider, result.preset, result.model_used),
+                _counted(len(result.search_results or ()), "source"),
+                _cost(result.usage),
+            )
+            if part
+        ),
+        _lines(f"Notice: {notice}" for notice in result.notices or ()),
+        text,
+        _lines(("Reasoning", result.reasoning) if result.reasoning else ()),
+        render_sources(result.search_results or (), text),
+        _lines(("Related questions", *(f"- {question}" for question in result.related_questions or ())))
+        if result.related_questions
+        else "",
+        result.next_step or "",
+    )
+
+
+def render_sources(sources: Iterable[Source], text: str) -> str:
+    """Return the numbered list of sources; one that the text does not cite says so."""
+    cited = {int(number) for number in CITATION.findall(text)}
+    lines = [_source(source) + ("" if source.id in cited else " (not cited)") for source in sources]
+    return _lines(("Sources", *lines)) if lines else ""
+
+
+def render_history(page: HistoryPage) -> str:
+    """Return a page of the transcript, each message under its number."""
+    shown = f"messages {page.offset + 1} to {page.offset + len(page.messages)} of {page.total_count}"
+    if not page.messages:
+        shown = f"no messages at offset {page.offset} of {page.total_count}"
+    return _paragraphs(
+        f"Conversation {page.conversation_id} · {shown} · updated {page.updated_at}",
+        _lines(f"Notice: {notice}" for notice in page.notices or ()),
+        *(_message(message) for message in page.messages),
+        _pending(page.pending_turn, page.pending_age_seconds) if page.pending_turn else "",
+        f"File: {page.conversation_path}",
+    )
+
+
+def _message(message: NumberedMessage) -> str:
+    facts = (
+        f"#{message.number} {message.role}",
+        message.tool or "",
+        _engine(message.provider, message.preset, message.model),
+        _cost(message.usage),
+        message.created_at or "",
+    )
+    return _paragraphs(
+        " · ".join(fact for fact in facts if fact),
+        message.content,
+        render_sources(message.sources or (), message.content),
+    )
+
+
+def _pending(pending: PendingTurn, age_seconds: int | None) -> str:
+    age = "" if age_seconds is None else f"asked {age_seconds} s ago"
+    facts = (f"Question without an answer · {pending.status}", pending.tool or "", age)
+    return _paragraphs(
+        " · ".join(fact for fact in facts if fact),
+        pending.question,
+        f"{pending.error.code}: {pending.error.message}" if pending.error else "",
+        f"Text so far:\n{pending.partial_text}" if pending.partial_text else "",
+    )
+
+
+def _engine(provider: str | None, preset: str | None, model: str | None) -> str:
+    name = " ".join(part for part in (provider, preset) if part)
+    return f"{name} ({model})" if model and model != provider else name
+
+
+def _source(source: Source) -> str:
+    place = f"{source.path}:{source.start_line}" if source.path else source.url or ""
+    return " — ".join(
+        part for part in (f"[{source.id}] {source.title or place}", place if source.title else "") if part
+    ) + (f" ({source.date})" if source.date else "")
+
+
+def _cost(usage: Usage | None) -> str:
+    if usage is None or usage.cost_usd is None:
+        return ""
+    return f"${usage.cost_usd:.4f}" if usage.cost_usd < 1 else f"${usage.cost_usd:.2f}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}" if number else ""
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "\n".join(lines)
+
+
+def _paragraphs(*paragraphs: str) -> str:
+    return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)

@@ -1,0 +1,27 @@
+"""The schema of a tool's arguments, as short as it can be: every client pays for it in each of its contexts."""
+
+from typing import Any, cast
+
+from conversation_mcp.tools.tool import Tool
+
+
+def input_schema(tool: Tool[Any, Any]) -> dict[str, Any]:
+    """Return the JSON schema of the arguments: required ones first, no titles, no null alternatives."""
+    schema = tool.input_model.model_json_schema()
+    required = set(cast("list[str]", schema.get("required", [])))
+    properties = cast("dict[str, dict[str, Any]]", schema["properties"])
+    ordered = sorted(properties, key=lambda name: (name not in required, name == "model", name == "showThinking"))
+    return {
+        "type": "object",
+        "properties": {name: _short(properties[name]) for name in ordered},
+        "required": [name for name in ordered if name in required],
+        "additionalProperties": False,
+    }
+
+
+def _short(field: dict[str, Any]) -> dict[str, Any]:
+    shown = {name: value for name, value in field.items() if name not in ("title", "default", "format")}
+    if field.get("default") is not None and field["default"] is not False:
+        shown["default"] = field["default"]
+    alternatives = [option for option in shown.pop("anyOf", ()) if option.get("type") != "null"]
+    return {**(alternatives[0] if len(alternatives) == 1 else {}), **shown}

@@ -1,0 +1,49 @@
+"""What is asked, by whom, and how long the asker waits."""
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
+
+from conversation_mcp.models import ConversationId
+from conversation_mcp.providers.base import Mode
+from conversation_mcp.providers.options import Options
+
+Report = Callable[[str], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One question as a tool takes it. `preset` applies when no model is named."""
+
+    tool: str
+    mode: Mode
+    question: str
+    preset: str
+    model: str | None = None
+    options: Options = field(default_factory=Options)
+    show_thinking: bool = False
+
+    def stored_options(self) -> dict[str, JsonValue] | None:
+        """Return what was asked for beside the text, as it stands in the file; None when nothing was."""
+        return self.options.model_dump(mode="json", exclude_none=True) or None
+
+    def key(self, owner: str, conversation_id: ConversationId | None) -> str:
+        """Return the name of this very call: the same for the same owner, tool, conversation and arguments."""
+        call = [owner, self.tool, conversation_id, self.question, self.model, self.stored_options(), self.show_thinking]
+        return hashlib.sha256(json.dumps(call, sort_keys=True).encode()).hexdigest()
+
+
+async def _silent(text: str) -> None:
+    """Report to nobody."""
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who asks: where progress goes, and for how many seconds at most the answer is waited for."""
+
+    wait_seconds: float
+    report: Report = _silent
+    owner: str = "local"

@@ -1,0 +1,113 @@
+"""The turn engine: takes a question, runs its turn outside the request, and waits for it as long as the caller does."""
+
+import anyio
+
+from conversation_mcp.errors import ConversationBusyError, ConversationMCPError, InvalidInputError
+from conversation_mcp.models import ConversationId
+from conversation_mcp.providers.base import Provider
+from conversation_mcp.providers.choice import Providers
+from conversation_mcp.stores.base import Store
+from conversation_mcp.stores.ids import check_id
+from conversation_mcp.turns.asking import Ask, Caller
+from conversation_mcp.turns.budget import Budget
+from conversation_mcp.turns.earlier import EarlierCalls
+from conversation_mcp.turns.result import TurnResult
+from conversation_mcp.turns.runner import finish
+from conversation_mcp.turns.running import RunningTurn, RunningTurns
+from conversation_mcp.turns.working import TurnLimits, TurnWorker
+
+
+class Turns:
+    """Asks questions. A turn belongs to the task group, not to the request that began it."""
+
+    def __init__(
+        self,
+        store: Store,
+        providers: Providers,
+        worker: TurnWorker,
+        running: RunningTurns,
+        earlier: EarlierCalls,
+        budget: Budget,
+        limits: TurnLimits,
+    ) -> None:
+        self._store = store
+        self._providers = providers
+        self._worker = worker
+        self._running = running
+        self._budget = budget
+        self._limits = limits
+        self._earlier = earlier
+
+    async def start(self, ask: Ask, caller: Caller) -> TurnResult:
+        """Open a conversation with the question.
+
+        Raises:
+            ConversationMCPError: nothing was written, or there is no answer and the file says so.
+        """
+        return await self._call(ask, None, caller)
+
+    async def follow_up(self, conversation_id: str, ask: Ask, caller: Caller) -> TurnResult:
+        """Ask the next question of a conversation; the provider sees all that was said before.
+
+        Raises:
+            ConversationMCPError: as `start`; ConversationBusyError when another turn kept the lock too long.
+        """
+        return await self._call(ask, check_id(conversation_id), caller)
+
+    async def _call(self, ask: Ask, conversation_id: ConversationId | None, caller: Caller) -> TurnResult:
+        self._check_question(ask)
+        provider = await self._providers.choose(ask.mode, ask.model)
+        key = ask.key(caller.owner, conversation_id)
+        if (turn := self._running.get(key)) is None:
+            turn = RunningTurn(key, ask, conversation_id, anyio.current_time)
+            self._running.begin(turn, self._claimed(turn, provider))
+        return await self._wait(turn, caller)
+
+    def _check_question(self, ask: Ask) -> None:
+        if not ask.question.strip():
+            raise InvalidInputError("query must not be empty.")
+        if len(ask.question) > (limit := self._limits.max_question_chars):
+            raise InvalidInputError(f"query has {len(ask.question):,} characters; at most {limit:,} are taken.")
+
+    async def _wait(self, turn: RunningTurn, caller: Caller) -> TurnResult:
+        turn.waiters += 1
+        try:
+            outcome = await turn.wait(caller.report, caller.wait_seconds)
+        finally:
+            turn.waiters -= 1
+            if turn.queued and not turn.waiters:
+                turn.queue.cancel()
+        if outcome is None:
+            if turn.queued:
+                raise ConversationBusyError(str(turn.conversation_id), turn.elapsed_seconds)
+            return self._still_running(turn)
+        await finish(self._store.calls.forget(turn.key))
+        if isinstance(outcome, ConversationMCPError):
+            raise outcome
+        return outcome
+
+    def _still_running(self, turn: RunningTurn) -> TurnResult:
+        assert turn.conversation_id is not None  # noqa: S101 -- RunningTurn.wait has seen to it
+        return TurnResult.of(
+            conversation_id=turn.conversation_id,
+            status="running",
+            progress=turn.doing,
+            elapsed_seconds=round(turn.elapsed_seconds),
+            conversation_path=self._store.location(turn.conversation_id),
+        )
+
+    async def _claimed(self, turn: RunningTurn, provider: Provider) -> TurnResult:
+        """Join the same call made by somebody else, or run the turn under the call's name."""
+        given = turn.conversation_id
+        while True:
+            if earlier := await self._earlier.outcome(turn):
+                return earlier
+            turn.conversation_id = given
+            await self._budget.check()
+            own = given or await self._store.reserve()
+            try:
+                if await self._store.calls.claim(turn.key, own):
+                    return await self._worker.ask(turn, own, provider)
+            finally:
+                if turn.conversation_id is None:
+                    await finish(self._store.unreserve(own))

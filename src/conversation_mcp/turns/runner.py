@@ -1,0 +1,190 @@
+"""One turn from the open question to the saved answer, while the turn lock is held."""
+
+import logging
+from collections.abc import AsyncGenerator, Awaitable
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import anyio
+
+from conversation_mcp.errors import ConversationMCPError, ProviderError, ProviderUnavailableError
+from conversation_mcp.models import Conversation, ConversationId, PendingTurn
+from conversation_mcp.providers.base import Answer, Event, Finished, Progress, Provider, Started, TextDelta
+from conversation_mcp.stores.base import Change, Store
+from conversation_mcp.turns import changes
+from conversation_mcp.turns.result import TurnResult, answer_result
+from conversation_mcp.turns.running import RunningTurn
+from conversation_mcp.turns.unsaved import UnsavedAnswer, UnsavedAnswers
+
+PARTIAL_TEXT_SECONDS = 5.0
+STOP_SECONDS = 15.0
+FETCHED = "the connection broke off; the whole answer was fetched by its id, not asked for again"
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class OpenTurn:
+    """A question that is on disk and waits for its answer."""
+
+    turn: RunningTurn
+    conversation: Conversation
+    pending: PendingTurn
+
+    @property
+    def conversation_id(self) -> ConversationId:
+        """The id of the conversation."""
+        return ConversationId(self.conversation.conversation_id)
+
+
+class TurnRunner:
+    """Carries an open turn to its end; whatever happens stands in the file before anybody is told."""
+
+    def __init__(self, store: Store, unsaved: UnsavedAnswers) -> None:
+        self._store = store
+        self._unsaved = unsaved
+
+    async def carry(self, opened: OpenTurn, provider: Provider, events: AsyncGenerator[Event]) -> TurnResult:
+        """Consume the events of the provider and save the answer.
+
+        Raises:
+            ProviderError: there is no answer; the file says so.
+        """
+        try:
+            answer = await self._answer(opened, provider, events)
+        except ProviderError as error:
+            error.conversation_id = opened.conversation_id
+            if error.ends_run or not opened.turn.background:
+                await self.mark_failed(opened, error)
+            raise
+        except BaseException:
+            await finish(self._mark_broken_off(opened))
+            raise
+        return await self.save(opened, answer)
+
+    async def _answer(self, opened: OpenTurn, provider: Provider, events: AsyncGenerator[Event]) -> Answer:
+        try:
+            return await self._consume(opened, events)
+        except ProviderError as error:
+            turn = opened.turn
+            if error.ends_run or turn.background or turn.response_id is None:
+                raise
+            turn.report("the connection broke, looking for the answer")
+            return await _fetched(provider, turn.response_id, error)
+
+    async def _consume(self, opened: OpenTurn, events: AsyncGenerator[Event]) -> Answer:
+        turn, written_seconds = opened.turn, anyio.current_time()
+        async with aclosing(events):
+            async for event in events:
+                match event:
+                    case Finished():
+                        return event.answer
+                    case Started():
+                        turn.response_id, turn.background = event.response_id, event.background
+                        await self._note(opened, response_id=event.response_id, background=event.background or None)
+                    case Progress():
+                        turn.report(event.text)
+                    case TextDelta():
+                        turn.partial_text += event.text
+                        if anyio.current_time() - written_seconds >= PARTIAL_TEXT_SECONDS:
+                            written_seconds = anyio.current_time()
+                            await self._note(opened, partial_text=turn.partial_text)
+        raise ProviderUnavailableError(f"{opened.pending.provider} ended without an answer.", maybe_billed=True)
+
+    async def stop(self, opened: OpenTurn, provider: Provider, error: ProviderError) -> TurnResult:
+        """Stop the provider's run after a person wished so; an answer that was faster is kept.
+
+        Raises:
+            ProviderError: `error`, with what was charged if that is known; the turn is marked as failed.
+        """
+        turn = opened.turn
+        if turn.response_id is not None:
+            with anyio.move_on_after(STOP_SECONDS):
+                try:
+                    if isinstance(look := await provider.cancel(turn.response_id), Finished):
+                        return await self.save(opened, look.answer)
+                except ProviderError as problem:
+                    error.usage = problem.usage
+        error.conversation_id = opened.conversation_id
+        await self.mark_failed(opened, error)
+        raise error
+
+    async def save(self, opened: OpenTurn, answer: Answer) -> TurnResult:
+        """Add the answer to the file; where that fails the answer is returned all the same, with a loud notice."""
+        return await finish(self._save(opened, answer))
+
+    async def _save(self, opened: OpenTurn, answer: Answer) -> TurnResult:
+        conversation_id, notice = opened.conversation_id, None
+        saved: Conversation | None = None
+        try:
+            saved = await self._store.update(
+                conversation_id, lambda stored, now: changes.answered(stored, opened.pending, answer, now)
+            )
+        except ConversationMCPError as error:
+            logger.warning("an answer could not be saved: %s", error.message)
+            notice = (
+                f"THIS ANSWER IS NOT SAVED: {error.message} It is kept in memory while this server runs, and saved "
+                "when that works again; copy it if it matters"
+            )
+            self._unsaved.keep(
+                conversation_id, UnsavedAnswer(opened.conversation, opened.pending, answer, error.message)
+            )
+        return answer_result(
+            answer,
+            conversation_id=conversation_id,
+            provider=opened.pending.provider,
+            path=self._store.location(conversation_id),
+            saved=saved,
+            show_thinking=opened.turn.ask.show_thinking,
+            extra_notice=notice,
+        )
+
+    async def mark_failed(self, opened: OpenTurn, error: ProviderError) -> None:
+        """Write down why the question has no answer."""
+        text = opened.turn.partial_text
+        await finish(self._try_update(opened, lambda stored, _: changes.failed(stored, opened.pending, error, text)))
+
+    async def _mark_broken_off(self, opened: OpenTurn) -> None:
+        """Write down that this server ended before the answer came; a run in the background simply goes on."""
+        text, background = opened.turn.partial_text, opened.turn.background
+        await self._try_update(
+            opened,
+            lambda stored, _: (
+                changes.noted(stored, opened.pending, partial_text=text or None)
+                if background
+                else changes.interrupted(stored, opened.pending, text)
+            ),
+        )
+
+    async def _note(self, opened: OpenTurn, **facts: object) -> None:
+        await self._try_update(opened, lambda stored, _: changes.noted(stored, opened.pending, **facts))
+
+    async def _try_update(self, opened: OpenTurn, change: Change) -> None:
+        try:
+            await self._store.update(opened.conversation_id, change)
+        except ConversationMCPError as error:
+            logger.warning("what became of a turn could not be written: %s", error.message)
+
+
+async def finish(work: Awaitable[T]) -> T:
+    """Await the work to its end, even if the caller is cancelled meanwhile."""
+    results: list[T] = []
+    with anyio.CancelScope(shield=True):
+        results.append(await work)
+    return results[0]
+
+
+async def _fetched(provider: Provider, response_id: str, error: ProviderError) -> Answer:
+    """Look once for an answer whose stream broke; raises the error of the stream when there is none."""
+    try:
+        look = await provider.fetch(response_id)
+    except ProviderError as problem:
+        if problem.ends_run and problem.usage:
+            error.usage = problem.usage
+        raise error from None
+    if isinstance(look, Finished):
+        return replace(look.answer, notices=(FETCHED, *look.answer.notices))
+    raise error

@@ -1,0 +1,145 @@
+"""A turn while it runs: what all that wait for it share."""
+
+import logging
+import secrets
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import anyio
+from anyio.abc import TaskGroup
+
+from conversation_mcp.errors import ConversationMCPError, InternalError
+from conversation_mcp.models import ConversationId
+from conversation_mcp.turns.asking import Ask, Report
+from conversation_mcp.turns.result import TurnResult
+
+HEARTBEAT_SECONDS = 5.0
+SHOWN_PROGRESS_CHARS = 160
+NO_ASK = Ask(tool="", mode="search", question="", preset="")
+"""For turns that only look after a question that was asked before."""
+
+Outcome = TurnResult | ConversationMCPError
+
+logger = logging.getLogger(__name__)
+
+
+class RunningTurn:
+    """One turn of this process: its state, and a bell for everybody who waits."""
+
+    def __init__(
+        self, key: str, ask: Ask, conversation_id: ConversationId | None, seconds: Callable[[], float]
+    ) -> None:
+        self.key = key
+        self.ask = ask
+        self.conversation_id = conversation_id
+        self.partial_text = ""
+        self.doing = "starting"
+        self.outcome: Outcome | None = None
+        self.response_id: str | None = None
+        self.background = False
+        self.work = anyio.CancelScope()
+        self.looked = anyio.Event()
+        self.waiters = 0
+        self.queued = False
+        self.ended = False
+        self.queue = anyio.CancelScope()
+        self._seconds = seconds
+        self._started_seconds = seconds()
+        self.bell = anyio.Event()
+
+    @property
+    def elapsed_seconds(self) -> float:
+        """How long the turn has been running."""
+        return self._seconds() - self._started_seconds
+
+    def report(self, doing: str) -> None:
+        """Say what is being done now."""
+        self.doing = doing[:SHOWN_PROGRESS_CHARS]
+        self._ring()
+
+    async def report_queue(self, waited_seconds: float) -> None:
+        """Say that another turn on the conversation is in the way."""
+        self.report(f"waiting for another follow-up, {waited_seconds:.0f} s")
+
+    def stop(self) -> None:
+        """End the turn on a person's wish."""
+        self.queue.cancel()
+        self.work.cancel()
+
+    def finish(self, outcome: Outcome) -> None:
+        """Set the outcome that waiters get when the turn has ended; the first counts."""
+        self.outcome = self.outcome or outcome
+
+    def end(self) -> None:
+        """Tell all waiters that nothing more will happen."""
+        self.ended = True
+        self.looked.set()
+        self._ring()
+
+    def headline(self) -> str:
+        """Return the line that a waiting person reads."""
+        return f"{self.conversation_id} · {self.doing} ({self.elapsed_seconds:.0f} s)"
+
+    def _ring(self) -> None:
+        self.bell.set()
+        self.bell = anyio.Event()
+
+    async def wait(self, report: Report, wait_seconds: float) -> Outcome | None:
+        """Wait for the outcome for at most that long; report at once, at each change and as a heartbeat.
+
+        The conversation's id is known afterwards, however short the wait.
+        """
+        with anyio.move_on_after(wait_seconds):
+            while not self.ended:
+                bell = self.bell
+                if self.conversation_id is not None:
+                    await report(self.headline())
+                with anyio.move_on_after(HEARTBEAT_SECONDS):
+                    await bell.wait()
+        while self.conversation_id is None and not self.ended:
+            await self.bell.wait()
+        return self.outcome
+
+
+class RunningTurns:
+    """The turns of this process. They run in the task group, so no request that ends takes one with it."""
+
+    def __init__(self, tasks: TaskGroup) -> None:
+        self._tasks = tasks
+        self._turns: dict[str, RunningTurn] = {}
+
+    def get(self, key: str) -> RunningTurn | None:
+        """Return the turn of this very call."""
+        return self._turns.get(key)
+
+    def on(self, conversation_id: ConversationId) -> RunningTurn | None:
+        """Return the turn that runs on the conversation."""
+        turns = (turn for turn in self._turns.values() if turn.conversation_id == conversation_id)
+        return next((turn for turn in turns if not turn.queued), None)
+
+    def begin(self, turn: RunningTurn, work: Coroutine[Any, Any, TurnResult | None]) -> None:
+        """Run the work of a turn until it has its outcome."""
+        self._turns[turn.key] = turn
+        self._tasks.start_soon(self._run, turn, work, name=f"turn {turn.key[:8]}")
+
+    async def finish(self, grace_seconds: float) -> None:
+        """Wait for the turns that would be lost with this process, for at most that long."""
+        with anyio.move_on_after(grace_seconds, shield=True):
+            for turn in tuple(self._turns.values()):
+                while not (turn.ended or turn.background):
+                    await turn.bell.wait()
+
+    async def _run(self, turn: RunningTurn, work: Coroutine[Any, Any, TurnResult | None]) -> None:
+        """Run the work and raise nothing but cancellation: an error here would end the server."""
+        try:
+            if result := await work:
+                turn.finish(result)
+        except ConversationMCPError as error:
+            turn.finish(error)
+        except Exception:
+            reference = secrets.token_hex(4)
+            logger.exception("a turn failed unexpectedly, reference %s", reference)
+            turn.finish(InternalError(reference))
+        finally:
+            self._turns.pop(turn.key, None)
+            turn.end()

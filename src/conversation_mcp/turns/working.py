@@ -1,0 +1,168 @@
+"""What a turn does while it holds the lock: ask its question, or bring an earlier one to its end."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+import anyio
+from anyio.abc import TaskGroup
+
+from conversation_mcp.errors import (
+    ConversationBusyError,
+    InvalidInputError,
+    RunAliveError,
+    RunCancelledError,
+    TurnLimitReachedError,
+)
+from conversation_mcp.models import Conversation, ConversationId
+from conversation_mcp.prompting.history import messages_to_send
+from conversation_mcp.providers.base import Event, Mode, Provider, Request
+from conversation_mcp.stores.base import Store
+from conversation_mcp.text import storable
+from conversation_mcp.turns import changes
+from conversation_mcp.turns.result import TurnResult
+from conversation_mcp.turns.runner import OpenTurn, TurnRunner, finish
+from conversation_mcp.turns.running import NO_ASK, RunningTurn
+from conversation_mcp.turns.settling import Settler
+
+STOP_POLL_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class TurnLimits:
+    """What bounds a turn."""
+
+    lock_wait_seconds: float
+    max_question_chars: int
+    max_turns: int | None
+
+
+class TurnWorker:
+    """Does the work of one turn at a time on each conversation."""
+
+    def __init__(
+        self,
+        store: Store,
+        runner: TurnRunner,
+        settler: Settler,
+        prompts: Mapping[Mode, str],
+        limits: TurnLimits,
+        tasks: TaskGroup,
+    ) -> None:
+        self._store = store
+        self._runner = runner
+        self._settler = settler
+        self._prompts = prompts
+        self._limits = limits
+        self._tasks = tasks
+
+    async def ask(self, turn: RunningTurn, conversation_id: ConversationId, provider: Provider) -> TurnResult:
+        """Ask the turn's question in the conversation, or open it with the question when it is only reserved.
+
+        Raises:
+            ConversationBusyError: another turn kept the lock too long; nothing was sent.
+            ConversationMCPError: there is no answer; where the question was sent the file says so.
+        """
+        turn.queued = turn.conversation_id is not None
+        async with self._locked(turn, conversation_id):
+            if turn.conversation_id is None:
+                conversation = await self._create(turn, conversation_id, provider)
+            else:
+                await self._settle_before(conversation_id)
+                conversation = await self._add(turn, conversation_id, provider)
+            assert conversation.pending_turn is not None  # noqa: S101 -- both ways have just written it
+            opened = OpenTurn(turn, conversation, conversation.pending_turn)
+            await self._store.calls.note(turn.key, conversation.pending_turn.started_at or "")
+            turn.report(f"asking {provider.name}")
+            request = Request(
+                mode=turn.ask.mode,
+                messages=messages_to_send(conversation, opened.pending.question),
+                preset=turn.ask.preset,
+                model=turn.ask.model,
+                options=turn.ask.options,
+            )
+            return await self._answer(opened, provider, provider.ask(request))
+
+    async def resume(self, turn: RunningTurn, conversation_id: ConversationId) -> None:
+        """Find out what became of the pending turn of a dead server; a run in the background is watched to its end.
+
+        Raises:
+            ConversationMCPError: somebody else holds the lock, or the provider cannot be asked.
+        """
+        async with self._locked(turn, conversation_id):
+            alive = await self._settler.settle(conversation_id, turn)
+            turn.looked.set()
+            if alive is not None and turn.background:
+                turn.report(alive.look.progress)
+                events = alive.provider.follow(turn.response_id or "")
+                turn.finish(await self._answer(alive.opened, alive.provider, events))
+
+    async def stop(self, turn: RunningTurn, conversation_id: ConversationId) -> None:
+        """Stop the run that a dead server has left at its provider.
+
+        Raises:
+            InvalidInputError: nothing is left to stop.
+            ProviderError: it was stopped, as was wished.
+        """
+        async with self._locked(turn, conversation_id):
+            alive = await self._settler.settle(conversation_id, turn)
+            if alive is None:
+                raise InvalidInputError(f"no question of {conversation_id} is being answered.")
+            await self._runner.stop(alive.opened, alive.provider, RunCancelledError(alive.provider.name))
+
+    @asynccontextmanager
+    async def _locked(self, turn: RunningTurn, conversation_id: ConversationId) -> AsyncGenerator[None]:
+        lock = None
+        with turn.queue:
+            wait_seconds = self._limits.lock_wait_seconds if turn.queued else 0
+            lock = await self._store.acquire_turn(conversation_id, wait_seconds, turn.report_queue)
+        turn.queued = False
+        if lock is None:
+            raise ConversationBusyError(conversation_id, turn.elapsed_seconds)
+        try:
+            yield
+        finally:
+            await finish(lock.release())
+
+    async def _create(self, turn: RunningTurn, conversation_id: ConversationId, provider: Provider) -> Conversation:
+        prompt = self._prompts[turn.ask.mode]
+        ask = replace(turn.ask, question=storable(turn.ask.question))
+        conversation = changes.new_conversation(conversation_id, prompt, ask, provider.name)
+        await self._store.create(conversation)
+        turn.conversation_id = conversation_id
+        return conversation
+
+    async def _add(self, turn: RunningTurn, conversation_id: ConversationId, provider: Provider) -> Conversation:
+        ask = replace(turn.ask, question=storable(turn.ask.question))
+
+        def add(stored: Conversation, now: str) -> Conversation:
+            limit = self._limits.max_turns
+            if limit is not None and stored.turn_count >= limit:
+                raise TurnLimitReachedError(conversation_id, limit)
+            return changes.asked(stored, changes.pending_turn(ask, provider.name, now))
+
+        return await self._store.update(conversation_id, add)
+
+    async def _settle_before(self, conversation_id: ConversationId) -> None:
+        """Bring the question before this one to its end; it may have been answered without anybody listening."""
+        conversation = await self._store.load(conversation_id)
+        if conversation.pending_turn is None:
+            return
+        before = RunningTurn("", NO_ASK, conversation_id, anyio.current_time)
+        if alive := await self._settler.settle(conversation_id, before):
+            raise RunAliveError(conversation_id, alive.provider.name, alive.look.progress)
+
+    async def _answer(self, opened: OpenTurn, provider: Provider, events: AsyncGenerator[Event]) -> TurnResult:
+        turn = opened.turn
+        await self._store.calls.clear_stop(opened.conversation_id)
+        self._tasks.start_soon(self._watch_for_stop, turn, opened.conversation_id)
+        with turn.work:
+            return await self._runner.carry(opened, provider, events)
+        return await self._runner.stop(opened, provider, RunCancelledError(provider.name))
+
+    async def _watch_for_stop(self, turn: RunningTurn, conversation_id: ConversationId) -> None:
+        while not turn.ended:
+            await anyio.sleep(STOP_POLL_SECONDS)
+            if await self._store.calls.is_asked_to_stop(conversation_id):
+                turn.stop()
+                return

@@ -1,0 +1,300 @@
+"""What a turn leaves in the file, whatever becomes of it."""
+
+import json
+import shutil
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from dirty_equals import IsPartialDict, IsStr
+from tests.fixtures.providers import FakeProvider, failing, held
+from tests.fixtures.serving import data_of, error_of, serving, text_of
+
+from conversation_mcp.errors import AnswerIncompleteError, ProviderUnavailableError
+from conversation_mcp.providers.base import Answer, Event, Finished, Request, Started, TextDelta
+
+
+def only_file(folder: Path) -> Path:
+    (path,) = (folder / "conversation-logs").glob("*/conversation.json")
+    return path
+
+
+def only_conversation(folder: Path) -> dict[str, Any]:
+    return json.loads(only_file(folder).read_text(encoding="utf-8"))
+
+
+async def until_answered(folder: Path) -> dict[str, Any]:
+    with anyio.fail_after(5):
+        while "pendingTurn" in (conversation := await anyio.to_thread.run_sync(only_conversation, folder)):
+            await anyio.lowlevel.checkpoint()
+    return conversation
+
+
+async def test_the_question_is_on_disk_before_it_is_sent(tmp_path: Path) -> None:
+    seen: list[dict[str, Any]] = []
+
+    async def look(_request: Request) -> AsyncGenerator[Event]:
+        seen.append(await anyio.to_thread.run_sync(only_conversation, tmp_path))
+        yield Finished(Answer("done"))
+
+    async with serving(tmp_path, FakeProvider(look)) as client:
+        await client.call_tool("search", {"query": "one?", "model": "a/b", "search_mode": "web"})
+    assert seen[0]["pendingTurn"] == {
+        "question": "one?",
+        "tool": "search",
+        "provider": "fake",
+        "model": "a/b",
+        "options": {"search_mode": "web"},
+        "status": "running",
+        "startedAt": IsStr,
+    }
+    assert [message["role"] for message in seen[0]["messages"]] == ["system"]
+
+
+async def test_a_slow_answer_is_reported_as_running_and_saved_when_it_comes(tmp_path: Path) -> None:
+    release = anyio.Event()
+    async with serving(tmp_path, FakeProvider(held(release)), answer_wait_seconds=0) as client:
+        result = await client.call_tool("deep_research", {"query": "one?"})
+        running = data_of(result)
+        assert running == IsPartialDict(status="running", conversationId=IsStr, nextStep=IsStr)
+        assert "get_conversation_history" in text_of(result)
+        history = data_of(
+            await client.call_tool("get_conversation_history", {"conversationId": running["conversationId"]})
+        )
+        assert history["pendingTurn"]["question"] == "one?"
+        assert history["pendingTurn"]["status"] == "running"
+        release.set()
+        answered = await until_answered(tmp_path)
+    assert [message["content"] for message in answered["messages"][1:]] == ["one?", "answer 1 to one? [1]"]
+
+
+async def test_a_cancelled_request_leaves_its_turn_running(tmp_path: Path) -> None:
+    release, asked = anyio.Event(), anyio.Event()
+    async with serving(tmp_path, FakeProvider(held(release, asked))) as client:
+        async with anyio.create_task_group() as tasks:
+
+            async def ask() -> None:
+                await client.call_tool("search", {"query": "one?"})
+
+            tasks.start_soon(ask)
+            await asked.wait()
+            tasks.cancel_scope.cancel()
+        release.set()
+        answered = await until_answered(tmp_path)
+    assert answered["messages"][-1]["content"] == "answer 1 to one? [1]"
+
+
+async def test_progress_carries_the_conversation_id_from_the_first_message_on(tmp_path: Path) -> None:
+    heard: list[str | None] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(message)
+
+    async with serving(tmp_path, FakeProvider()) as client:
+        data = data_of(await client.call_tool("search", {"query": "one?"}, progress_callback=hear))
+    assert heard
+    assert all(data["conversationId"] in (message or "") for message in heard)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (ProviderUnavailableError("the stream broke off.", maybe_billed=True), "PROVIDER_UNAVAILABLE"),
+        (AnswerIncompleteError("the answer was empty."), "ANSWER_INCOMPLETE"),
+    ],
+)
+async def test_a_failed_question_is_kept_with_its_text_and_cost_and_never_sent_again(
+    tmp_path: Path, error: AnswerIncompleteError, code: str
+) -> None:
+    error.usage = {"cost_usd": 0.021, "output_tokens": 16}
+    provider = FakeProvider(failing(error, Started("resp_1"), TextDelta("half an ans")))
+    async with serving(tmp_path, provider) as client:
+        failed = error_of(await client.call_tool("search", {"query": "one?"}))
+        assert failed["code"] == code
+        after_failure = await anyio.to_thread.run_sync(only_conversation, tmp_path)
+        await client.call_tool("search_followup", {"conversationId": failed["conversationId"], "query": "two?"})
+    expected = IsPartialDict(
+        question="one?",
+        status="failed",
+        responseId="resp_1",
+        partialText="half an ans",
+        error={"code": code, "message": error.message},
+        usage={"costUsd": 0.021, "outputTokens": 16},
+    )
+    assert after_failure["pendingTurn"] == expected
+    conversation = only_conversation(tmp_path)
+    assert conversation["unansweredTurns"] == [expected]
+    assert "pendingTurn" not in conversation
+    assert [message["role"] for message in conversation["messages"]] == ["system", "user", "assistant"]
+    assert [message.content for message in provider.requests[-1].messages[1:]] == ["two?"]
+
+
+async def test_a_bug_is_an_internal_error_with_a_reference_and_the_server_goes_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving(tmp_path, FakeProvider(failing(ZeroDivisionError("secret detail")))) as client:
+        error = error_of(await client.call_tool("search", {"query": "one?"}))
+        again = data_of(await client.call_tool("search", {"query": "two?"}))
+    assert error["code"] == "INTERNAL_ERROR"
+    assert "secret detail" not in error["message"]
+    reference = error["message"].split("reference ")[1][:8]
+    assert reference in caplog.text
+    assert again["status"] == "completed"
+
+
+async def test_an_edit_by_hand_during_the_answer_is_kept(tmp_path: Path) -> None:
+    release, asked = anyio.Event(), anyio.Event()
+    async with serving(tmp_path, FakeProvider(held(release, asked))) as client, anyio.create_task_group() as tasks:
+
+        async def ask() -> None:
+            await client.call_tool("search", {"query": "one?"})
+
+        tasks.start_soon(ask)
+        await asked.wait()
+        edited = only_conversation(tmp_path) | {"title": "By hand", "note": None}
+        only_file(tmp_path).write_text(json.dumps(edited), encoding="utf-8")
+        release.set()
+    conversation = only_conversation(tmp_path)
+    assert (conversation["title"], conversation["note"]) == ("By hand", None)
+    assert conversation["messages"][-1]["content"] == "answer 1 to one? [1]"
+
+
+async def test_an_answer_that_cannot_be_saved_is_still_returned_with_a_loud_notice(tmp_path: Path) -> None:
+    async def lose_the_folder(_request: Request) -> AsyncGenerator[Event]:
+        await anyio.to_thread.run_sync(shutil.rmtree, tmp_path / "conversation-logs")
+        yield Finished(Answer("precious"))
+
+    async with serving(tmp_path, FakeProvider(lose_the_folder)) as client:
+        result = await client.call_tool("search", {"query": "one?"})
+    data = data_of(result)
+    assert data["rawResultText"] == "precious"
+    assert data["notices"][0].startswith("THIS ANSWER IS NOT SAVED")
+    assert "THIS ANSWER IS NOT SAVED" in text_of(result)
+
+
+async def test_a_server_that_ends_marks_its_turn_as_interrupted(tmp_path: Path) -> None:
+    asked = anyio.Event()
+    provider = FakeProvider(held(anyio.Event(), asked))
+    async with serving(tmp_path, provider, answer_wait_seconds=0) as client:
+        await client.call_tool("search", {"query": "one?"})
+        await asked.wait()
+    assert only_conversation(tmp_path)["pendingTurn"] == IsPartialDict(question="one?", status="interrupted")
+
+
+async def test_the_same_call_joins_the_running_turn(tmp_path: Path) -> None:
+    release, asked = anyio.Event(), anyio.Event()
+    provider = FakeProvider(held(release, asked))
+    answers: list[str] = []
+    async with serving(tmp_path, provider) as client, anyio.create_task_group() as tasks:
+
+        async def ask() -> None:
+            answers.append(data_of(await client.call_tool("search", {"query": "one?"}))["conversationId"])
+
+        tasks.start_soon(ask)
+        await asked.wait()
+        tasks.start_soon(ask)
+        await anyio.wait_all_tasks_blocked()
+        release.set()
+    assert len(set(answers)) == 1
+    assert len(provider.requests) == 1
+
+
+async def test_a_second_follow_up_waits_for_the_first_and_sees_its_answer(tmp_path: Path) -> None:
+    release, asked = anyio.Event(), anyio.Event()
+    provider = FakeProvider()
+    async with serving(tmp_path, provider) as client:
+        first = data_of(await client.call_tool("search", {"query": "one?"}))
+        provider.scripts.append(held(release, asked))
+        async with anyio.create_task_group() as tasks:
+
+            async def ask(query: str) -> None:
+                await client.call_tool("search_followup", {"conversationId": first["conversationId"], "query": query})
+
+            tasks.start_soon(ask, "two?")
+            await asked.wait()
+            tasks.start_soon(ask, "three?")
+            await anyio.wait_all_tasks_blocked()
+            release.set()
+    assert [message.content for message in provider.requests[-1].messages[1:]][-3:] == [
+        "two?",
+        "answer 1 to two? [1]",
+        "three?",
+    ]
+
+
+async def test_a_follow_up_that_waited_too_long_is_busy_and_was_not_sent(tmp_path: Path) -> None:
+    release, asked = anyio.Event(), anyio.Event()
+    provider = FakeProvider()
+    async with serving(tmp_path, provider, lock_wait_seconds=0, answer_wait_seconds=5) as client:
+        first = data_of(await client.call_tool("search", {"query": "one?"}))
+        conversation = {"conversationId": first["conversationId"]}
+        provider.scripts.append(held(release, asked))
+        busy: dict[str, Any] = {}
+        async with anyio.create_task_group() as tasks:
+
+            async def ask() -> None:
+                await client.call_tool("search_followup", {**conversation, "query": "two?"})
+
+            tasks.start_soon(ask)
+            await asked.wait()
+            busy = error_of(await client.call_tool("search_followup", {**conversation, "query": "three?"}))
+            release.set()
+    assert busy == IsPartialDict(code="CONVERSATION_BUSY", retryable=True, conversationId=first["conversationId"])
+    assert len(provider.requests) == 2
+
+
+async def test_a_conversation_at_its_turn_limit_takes_no_more_questions(tmp_path: Path) -> None:
+    provider = FakeProvider()
+    async with serving(tmp_path, provider, max_conversation_turns=1) as client:
+        first = data_of(await client.call_tool("search", {"query": "one?"}))
+        conversation = {"conversationId": first["conversationId"]}
+        error = error_of(await client.call_tool("search_followup", {**conversation, "query": "two?"}))
+    assert error["code"] == "TURN_LIMIT_REACHED"
+    assert len(provider.requests) == 1
+    assert "pendingTurn" not in only_conversation(tmp_path)
+
+
+async def test_an_answer_cut_at_the_token_limit_is_kept_and_says_so(tmp_path: Path) -> None:
+    async def cut(_request: Request) -> AsyncGenerator[Event]:
+        yield Finished(Answer("half", finish_reason="length", notices=("the answer was cut",)))
+
+    async with serving(tmp_path, FakeProvider(cut)) as client:
+        data = data_of(await client.call_tool("search", {"query": "one?"}))
+    assert (data["status"], data["notices"]) == ("incomplete", ["the answer was cut"])
+    assert only_conversation(tmp_path)["messages"][-1]["finishReason"] == "length"
+
+
+async def test_a_result_above_the_limit_is_cut_at_a_paragraph_and_names_the_file(tmp_path: Path) -> None:
+    text = "\n\n".join(f"Paragraph {number} " + "word " * 40 for number in range(100))
+
+    async def long(_request: Request) -> AsyncGenerator[Event]:
+        yield Finished(Answer(text))
+
+    async with serving(tmp_path, FakeProvider(long), max_result_chars=2000) as client:
+        result = await client.call_tool("search", {"query": "one?"})
+        data = data_of(result)
+        history = data_of(
+            await client.call_tool("get_conversation_history", {"conversationId": data["conversationId"]})
+        )
+    assert len(data["rawResultText"]) <= 2000
+    assert text.startswith(data["rawResultText"] + "\n\n")
+    assert data["conversationPath"] in data["notices"][0]
+    assert data["notices"][0] in text_of(result)
+    assert only_conversation(tmp_path)["messages"][-1]["content"] == text
+    assert sum(len(message["content"]) for message in history["messages"]) <= 2000
+    assert data["conversationPath"] in history["notices"][0]
+
+
+async def test_reasoning_is_kept_apart_and_shown_only_when_asked_for(tmp_path: Path) -> None:
+    async def think(_request: Request) -> AsyncGenerator[Event]:
+        yield Finished(Answer("visible", reasoning="hidden"))
+
+    async with serving(tmp_path, FakeProvider(think, think)) as client:
+        plain = await client.call_tool("search", {"query": "one?"})
+        shown = await client.call_tool("search", {"query": "one?", "showThinking": True})
+    assert "hidden" not in text_of(plain)
+    assert "reasoning" not in data_of(plain)
+    assert "hidden" in text_of(shown)
+    assert data_of(shown)["reasoning"] == "hidden"
