@@ -63,6 +63,7 @@ async def open_app(
         max_turns=settings.max_conversation_turns,
     )
     unsaved = UnsavedAnswers(store)
+    failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
         running = RunningTurns(tasks)
         chosen = Providers(build)
@@ -75,9 +76,13 @@ async def open_app(
         tools = frozenset(tool.name for tool in tools_of(settings.tools))
         try:
             yield App(settings, store, turns, watch, running, tools)
+        except Exception as error:  # noqa: BLE001 -- raised below, as it came and not in a group
+            failure = error
         finally:
             await running.finish(settings.ending_grace_seconds)
             tasks.cancel_scope.cancel()
     with anyio.CancelScope(shield=True):
         await unsaved.retry_all()
         await client.aclose()
+    if failure is not None:
+        raise failure

@@ -4,8 +4,10 @@ import logging
 import os
 import secrets
 import signal
-from collections.abc import AsyncGenerator, Callable
+import tomllib
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from importlib.resources import files
 from typing import Any
 
 import anyio
@@ -43,9 +45,10 @@ OpenApp = Callable[[], AbstractAsyncContextManager[App]]
 class ConversationServer(MCPServer[App]):
     """Serves the chosen tools in both protocol eras; the app lives as long as the server's lifespan."""
 
-    def __init__(self, settings: Settings, open_app: OpenApp) -> None:
+    def __init__(self, settings: Settings, open_app: OpenApp, client_limits: Mapping[str, float]) -> None:
         self._tools = {tool.name: tool for tool in tools_of(settings.tools)}
         self._wait_seconds = settings.answer_wait_seconds
+        self._client_limits = client_limits
         self._max_chars = settings.max_result_chars
         self.app: App | None = None
         super().__init__(
@@ -104,7 +107,15 @@ class ConversationServer(MCPServer[App]):
             steps += 1
             await context.report_progress(steps, None, text)
 
-        return Caller(wait_seconds=self._wait_seconds, report=report)
+        return Caller(wait_seconds=self._wait_seconds_for(context), report=report)
+
+    def _wait_seconds_for(self, context: Context[App]) -> float:
+        """Return how long this client waits for an answer: longer, if it is known to be kept patient by progress."""
+        meta = context.request_context.meta or {}
+        params = context.request_context.session.client_params
+        if params is None or "progress_token" not in meta:
+            return self._wait_seconds
+        return max(self._wait_seconds, self._client_limits.get(params.client_info.name, 0))
 
     def _as_error(self, error: ConversationMCPError) -> CallToolResult:
         sentence = error.sentence(frozenset(self._tools))
@@ -113,6 +124,11 @@ class ConversationServer(MCPServer[App]):
             data["conversationId"] = error.conversation_id
         data["retryable"] = error.retryable
         return CallToolResult(content=[TextContent(text=sentence)], structured_content=data, is_error=True)
+
+
+def load_client_limits() -> Mapping[str, float]:
+    """Return how many seconds the clients wait that are known to extend their limit on progress."""
+    return tomllib.loads(files("conversation_mcp").joinpath("client_limits.toml").read_text("utf-8"))
 
 
 def shown(tool: AnyTool) -> mcp.types.Tool:

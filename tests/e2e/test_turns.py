@@ -9,27 +9,12 @@ from typing import Any
 import anyio
 import pytest
 from dirty_equals import IsPartialDict, IsStr
+from tests.fixtures.folders import only_conversation, only_file, until_settled
 from tests.fixtures.providers import FakeProvider, failing, held
 from tests.fixtures.serving import data_of, error_of, serving, text_of
 
 from conversation_mcp.errors import AnswerIncompleteError, ProviderUnavailableError
 from conversation_mcp.providers.base import Answer, Event, Finished, Request, Started, TextDelta
-
-
-def only_file(folder: Path) -> Path:
-    (path,) = (folder / "conversation-logs").glob("*/conversation.json")
-    return path
-
-
-def only_conversation(folder: Path) -> dict[str, Any]:
-    return json.loads(only_file(folder).read_text(encoding="utf-8"))
-
-
-async def until_answered(folder: Path) -> dict[str, Any]:
-    with anyio.fail_after(5):
-        while "pendingTurn" in (conversation := await anyio.to_thread.run_sync(only_conversation, folder)):
-            await anyio.lowlevel.checkpoint()
-    return conversation
 
 
 async def test_the_question_is_on_disk_before_it_is_sent(tmp_path: Path) -> None:
@@ -66,7 +51,7 @@ async def test_a_slow_answer_is_reported_as_running_and_saved_when_it_comes(tmp_
         assert history["pendingTurn"]["question"] == "one?"
         assert history["pendingTurn"]["status"] == "running"
         release.set()
-        answered = await until_answered(tmp_path)
+        answered = await until_settled(tmp_path)
     assert [message["content"] for message in answered["messages"][1:]] == ["one?", "answer 1 to one? [1]"]
 
 
@@ -82,7 +67,7 @@ async def test_a_cancelled_request_leaves_its_turn_running(tmp_path: Path) -> No
             await asked.wait()
             tasks.cancel_scope.cancel()
         release.set()
-        answered = await until_answered(tmp_path)
+        answered = await until_settled(tmp_path)
     assert answered["messages"][-1]["content"] == "answer 1 to one? [1]"
 
 

@@ -96,6 +96,34 @@ def serve(logs_dir: LogsDir = None, documents: Documents = None, tools: ToolSets
 
 
 @app.command()
+def resume(
+    conversation_id: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="One conversation; default: all.")
+    ] = None,
+    logs_dir: LogsDir = None,
+    documents: Documents = None,
+) -> None:
+    """Fetch answers that no server waited for, by the ids of their runs; nothing is asked or paid again."""
+    from conversation_mcp.cli.pending import resume_turns  # noqa: PLC0415 -- keeps the other commands fast
+
+    loaded = settings_from({"logs_dir": logs_dir, "documents": documents or None})
+    raise typer.Exit(0 if resume_turns(loaded.settings, conversation_id) else 1)
+
+
+@app.command()
+def cancel(
+    conversation_id: Annotated[str, typer.Argument(metavar="ID", help="The conversation whose question to stop.")],
+    logs_dir: LogsDir = None,
+    documents: Documents = None,
+) -> None:
+    """Stop the question that is being answered, at its provider too, and say what was billed if that is known."""
+    from conversation_mcp.cli.pending import cancel_turn  # noqa: PLC0415 -- keeps the other commands fast
+
+    loaded = settings_from({"logs_dir": logs_dir, "documents": documents or None})
+    cancel_turn(loaded.settings, conversation_id)
+
+
+@app.command()
 def doctor(logs_dir: LogsDir = None, documents: Documents = None, tools: ToolSets = None) -> None:
     """Check the settings, the folder, the keys and the server itself."""
     from conversation_mcp.cli.doctor import examine  # noqa: PLC0415 -- nothing else needs its parts

@@ -1,6 +1,8 @@
 """The port of the store: where conversations live. Services know nothing else of it."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from conversation_mcp.models import Conversation, ConversationId
@@ -20,8 +22,53 @@ class TurnLock(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Call:
+    """A call that was made and whose result nobody has got yet; `started_at` is known once its question is on disk."""
+
+    conversation_id: ConversationId
+    started_at: str | None = None
+
+
+class CallRegister(Protocol):
+    """Remembers calls across processes, so that the same call again is not a second question; and wishes to stop."""
+
+    async def find(self, key: str) -> Call | None:
+        """Return the call of that name, unless it is forgotten or a day old."""
+        ...
+
+    async def claim(self, key: str, conversation_id: ConversationId) -> bool:
+        """Take the name for a new call; False when another call, of whichever process, has it."""
+        ...
+
+    async def note(self, key: str, started_at: str) -> None:
+        """Add when the question of the call was put on disk."""
+        ...
+
+    async def forget(self, key: str) -> None:
+        """Free the name: the result was delivered, or nothing was sent."""
+        ...
+
+    async def ask_to_stop(self, conversation_id: ConversationId) -> None:
+        """Leave word for the process that runs a turn on the conversation."""
+        ...
+
+    async def is_asked_to_stop(self, conversation_id: ConversationId) -> bool:
+        """Tell whether such word was left."""
+        ...
+
+    async def clear_stop(self, conversation_id: ConversationId) -> None:
+        """Take the word back."""
+        ...
+
+
 class Store(Protocol):
     """Keeps conversations. Every call raises FilesystemError when the place itself cannot be used."""
+
+    @property
+    def calls(self) -> CallRegister:
+        """The register of calls that belongs to these conversations."""
+        ...
 
     def location(self, conversation_id: ConversationId) -> str:
         """Return where a person finds the conversation: the absolute path of its file."""
@@ -29,6 +76,10 @@ class Store(Protocol):
 
     async def reserve(self) -> ConversationId:
         """Return a new id that no other call in any process gets."""
+        ...
+
+    async def unreserve(self, conversation_id: ConversationId) -> None:
+        """Give an id back under which nothing was stored; anything else is left alone."""
         ...
 
     async def create(self, conversation: Conversation) -> None:
@@ -54,6 +105,10 @@ class Store(Protocol):
         The store sets `updatedAt` (never backwards) and `messageCount`; cancellation cannot cut the step.
         Raises as `load`; then, and when the write fails, what was stored is intact.
         """
+        ...
+
+    async def changed_since(self, moment: datetime) -> tuple[ConversationId, ...]:
+        """Return the conversations that were written at or after the moment, in no order."""
         ...
 
     async def acquire_turn(self, conversation_id: ConversationId, wait_seconds: float, on_wait: OnWait) -> TurnLock:

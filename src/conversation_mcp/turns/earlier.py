@@ -10,6 +10,7 @@ from conversation_mcp.errors import (
 )
 from conversation_mcp.models import Conversation, ConversationId, Message, PendingTurn
 from conversation_mcp.stores.base import Call, Store
+from conversation_mcp.turns.asking import Ask
 from conversation_mcp.turns.finding import FoundTurn, find_turn, stored_answer
 from conversation_mcp.turns.result import TurnResult, answer_result
 from conversation_mcp.turns.resuming import Resumer
@@ -17,7 +18,7 @@ from conversation_mcp.turns.running import RunningTurn
 from conversation_mcp.turns.settling import is_fetchable
 
 POLL_SECONDS = 0.2
-OPENING_SECONDS = 2.0
+OPENING_SECONDS = 5.0
 NOTICE = (
     "this is the answer to the same call made earlier ({when}), whose result was never delivered; "
     "nothing was paid again. The same call once more asks anew"
@@ -41,22 +42,29 @@ class EarlierCalls:
             ProviderError, RunAliveError: its run may still have an answer, which cannot be had now.
         """
         opening_until = anyio.current_time() + OPENING_SECONDS
-        while (call := await self._store.calls.find(turn.key)) is not None:
-            turn.conversation_id = call.conversation_id
-            held = await self._store.turn_is_held(call.conversation_id)
-            conversation = await self._load(call.conversation_id)
-            found = find_turn(conversation, call.started_at) if conversation and call.started_at else None
+        seen = await self._store.calls.find(turn.key)
+        if seen is None:
+            return None
+        turn.conversation_id = seen.conversation_id
+        before = await self._load(seen.conversation_id)
+        joined = False
+        while True:
+            call = await self._store.calls.find(turn.key)
+            seen = call or seen
+            held = await self._store.turn_is_held(seen.conversation_id)
+            # Read after the lock was seen free: only then is a turn without an answer known to be a dead one.
+            conversation = await self._load(seen.conversation_id)
+            found = _find(conversation, before, seen, turn.ask) if conversation else None
             if conversation and isinstance(found, Message):
-                return self._delivered(turn, conversation, found)
-            if not held:
-                if conversation and isinstance(found, PendingTurn) and is_fetchable(found):
-                    await self._settle(conversation, found)
-                elif found is not None or anyio.current_time() > opening_until:
-                    await self._bury(turn, call, found)
-                    return None
+                return self._delivered(turn, conversation, found, notice="" if joined else NOTICE)
+            if conversation and isinstance(found, PendingTurn) and is_fetchable(found) and not held:
+                await self._settle(conversation, found)
+            elif call is None or (not held and (found is not None or anyio.current_time() > opening_until)):
+                await self._bury(turn, seen, found)
+                return None
+            joined = joined or held
             turn.report("the same question is already being answered")
             await anyio.sleep(POLL_SECONDS)
-        return None
 
     async def _settle(self, conversation: Conversation, pending: PendingTurn) -> None:
         """Have the run of a dead server looked at; return when there is something new to read."""
@@ -80,7 +88,7 @@ class EarlierCalls:
         except ConversationNotFoundError:
             return None
 
-    def _delivered(self, turn: RunningTurn, conversation: Conversation, reply: Message) -> TurnResult:
+    def _delivered(self, turn: RunningTurn, conversation: Conversation, reply: Message, notice: str) -> TurnResult:
         return answer_result(
             stored_answer(reply),
             conversation_id=conversation.conversation_id,
@@ -88,5 +96,16 @@ class EarlierCalls:
             path=self._store.location(ConversationId(conversation.conversation_id)),
             saved=conversation,
             show_thinking=turn.ask.show_thinking,
-            extra_notice=NOTICE.format(when=reply.created_at),
+            extra_notice=notice.format(when=reply.created_at) or None,
         )
+
+
+def _find(conversation: Conversation, before: Conversation | None, call: Call, ask: Ask) -> FoundTurn | None:
+    """Find the turn of the call: by when it began, or, if it came and went too fast to be noted, as one that is new."""
+    if call.started_at is not None:
+        return find_turn(conversation, call.started_at)
+    known = len(before.messages) if before else 0
+    new = zip(conversation.messages[known:], conversation.messages[known + 1 :], strict=False)
+    return next(
+        (reply for question, reply in new if (question.content, question.tool) == (ask.question, ask.tool)), None
+    )

@@ -1,0 +1,75 @@
+"""What is known of the Agent API, read from the data files beside this module."""
+
+import tomllib
+from importlib.resources import files
+
+from pydantic import BaseModel, ConfigDict
+
+from conversation_mcp.providers.http import RetryLimits
+
+PROVIDER = "Perplexity"
+KEY_VARIABLE = "PERPLEXITY_API_KEY"
+BASE_URL_VARIABLE = "PERPLEXITY_BASE_URL"
+
+
+class _Data(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Retired(_Data):
+    """How the endpoint that is gone is recognised."""
+
+    since: str
+    types: frozenset[str]
+    phrases: tuple[str, ...]
+
+
+class Timeouts(_Data):
+    """How long is waited for what."""
+
+    connect_seconds: float
+    silence_seconds: float
+    answer_seconds: float
+    look_seconds: float
+    research_seconds: float
+
+
+class Polling(_Data):
+    """How a background run is watched."""
+
+    first_wait_seconds: float
+    growth: float
+    max_wait_seconds: float
+    max_failures: int
+    grace_seconds: float
+    cancel_wait_seconds: float
+    cancel_looks: int
+
+
+class Facts(_Data):
+    """Everything about the API that may change without a change of the code."""
+
+    base_url: str
+    presets: frozenset[str]
+    output_limit_makers: frozenset[str]
+    output_limit_tokens: int
+    retired: Retired
+    timeouts: Timeouts
+    retry: RetryLimits
+    polling: Polling
+    academic: str
+    related_questions: str
+
+
+def _load() -> Facts:
+    folder = files("conversation_mcp.providers")
+    data = tomllib.loads(folder.joinpath("perplexity.toml").read_text(encoding="utf-8"))
+    texts = {
+        name: folder.joinpath("instructions", f"{name}.md").read_text(encoding="utf-8").strip()
+        for name in ("academic", "related_questions")
+    }
+    return Facts.model_validate({**data, **texts})
+
+
+FACTS = _load()
+"""Read while this module is imported, like code: that happens once, and never while an event loop waits for a file."""

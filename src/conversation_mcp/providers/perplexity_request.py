@@ -1,0 +1,114 @@
+"""Building the body of a create call: only fields that the Agent API accepts, only what was asked for."""
+
+import re
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Literal
+
+from conversation_mcp.providers.base import Request
+from conversation_mcp.providers.options import Options
+from conversation_mcp.providers.perplexity_facts import Facts
+from conversation_mcp.text import storable
+
+LevelField = Literal["preset", "effort"]
+
+PINNED = re.compile(r"([a-z-]{1,40})(?:@[A-Za-z0-9][A-Za-z0-9._-]{0,60})?")
+MODEL = re.compile(r"(?!local/)[A-Za-z0-9][A-Za-z0-9_.-]{0,60}(?:/[A-Za-z0-9][A-Za-z0-9_.:@-]{0,100}){1,3}")
+ACADEMIC_NOTICE = "search_mode academic was applied as an instruction; the provider has no such filter."
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the answer needs to know of its question; `related` is None when nobody remembers the question."""
+
+    preset: str | None = None
+    model: str | None = None
+    related: bool | None = None
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A create call before the name of its level field is known."""
+
+    asked: Asked
+    body: dict[str, object] = field(repr=False)
+
+    def payload(self, level_field: LevelField) -> dict[str, object]:
+        """Return the body that is sent."""
+        level = {level_field: self.asked.preset} if self.asked.preset else {}
+        return {**level, **self.body}
+
+
+def is_preset(name: str, facts: Facts) -> bool:
+    """Tell whether this is a level of the API, pinned to a version or not."""
+    found = PINNED.fullmatch(name)
+    return found is not None and found.group(1) in facts.presets
+
+
+def is_model(name: str) -> bool:
+    """Tell whether this has the form `provider/model`."""
+    return MODEL.fullmatch(name) is not None
+
+
+def draft(request: Request, facts: Facts) -> Draft:
+    """Translate a request; a preset is sent alone, a model together with the search that it would not do by itself."""
+    options = request.options
+    preset = request.preset if request.model is None else request.model
+    model = None
+    if request.model is not None and not is_preset(request.model, facts):
+        preset, model = None, request.model
+    body: dict[str, object] = {"model": model} if model else {}
+    body["input"] = _input(request, facts)
+    body |= _search(request, model)
+    if options.reasoning_effort:
+        body["reasoning"] = {"effort": options.reasoning_effort}
+    if model and model.partition("/")[0] in facts.output_limit_makers:
+        body["max_output_tokens"] = facts.output_limit_tokens
+    body["background" if request.mode == "deep_research" else "stream"] = True
+    body["store"] = True
+    notices = (ACADEMIC_NOTICE,) if options.search_mode == "academic" else ()
+    return Draft(Asked(preset, model, bool(options.return_related_questions), notices), body)
+
+
+def _input(request: Request, facts: Facts) -> list[dict[str, str]]:
+    items = [
+        {"type": "message", "role": message.role, "content": storable(message.content)} for message in request.messages
+    ]
+    last = items[-1]
+    last["content"] = "\n\n".join([last["content"], *_instructions(request.options, facts)])
+    return items
+
+
+def _instructions(options: Options, facts: Facts) -> list[str]:
+    wanted = {
+        facts.academic: options.search_mode == "academic",
+        facts.related_questions: options.return_related_questions,
+    }
+    return [text for text, is_wanted in wanted.items() if is_wanted]
+
+
+def _search(request: Request, model: str | None) -> dict[str, object]:
+    filters = _filters(request.options)
+    forced = model is not None and request.mode != "chat"
+    if not filters and not forced:
+        return {}
+    tool: dict[str, object] = {"type": "web_search"}
+    if filters:
+        tool["filters"] = filters
+    return {"tools": [tool], "tool_choice": {"type": "web_search"}} if forced else {"tools": [tool]}
+
+
+def _filters(options: Options) -> dict[str, object]:
+    domains = options.search_domain_filter
+    filters: dict[str, object] = {
+        "search_recency_filter": options.search_recency_filter,
+        "search_domain_filter": list(domains) if domains else None,
+        "search_after_date_filter": _day(options.search_after_date_filter),
+        "search_before_date_filter": _day(options.search_before_date_filter),
+    }
+    return {name: value for name, value in filters.items() if value is not None}
+
+
+def _day(day: date | None) -> str | None:
+    return None if day is None else f"{day.month:02}/{day.day:02}/{day.year:04}"

@@ -1,0 +1,119 @@
+"""Runs that go on at the provider without a connection: looking at them, watching them, stopping them."""
+
+from collections.abc import AsyncGenerator, Callable, Iterator
+
+from conversation_mcp.errors import ProviderTimeoutError, RunLostError
+from conversation_mcp.providers.base import Event, Finished, Progress, StillRunning, TextDelta
+from conversation_mcp.providers.http import Sleep
+from conversation_mcp.providers.perplexity_api import AgentApi
+from conversation_mcp.providers.perplexity_errors import UnseenError, unseen_in_time
+from conversation_mcp.providers.perplexity_facts import Facts
+from conversation_mcp.providers.perplexity_json import JsonObject, objects_at
+from conversation_mcp.providers.perplexity_outcome import has_ended, settle
+from conversation_mcp.providers.perplexity_output import answer_text, page_count, reading
+from conversation_mcp.providers.perplexity_request import Asked
+from conversation_mcp.text import split_thinking
+
+
+class Runs:
+    """Watches runs by polling, patiently; the clock counts seconds from anywhere."""
+
+    def __init__(self, api: AgentApi, facts: Facts, *, sleep: Sleep, clock: Callable[[], float]) -> None:
+        self._api = api
+        self._polling = facts.polling
+        self._limit_seconds = facts.timeouts.research_seconds
+        self._sleep = sleep
+        self._clock = clock
+
+    async def look(self, response_id: str, asked: Asked) -> Finished | StillRunning:
+        """Look once. Raises as `Provider.fetch`."""
+        return outcome(await self._api.look(response_id), asked)
+
+    async def watch(
+        self, response_id: str, asked: Asked, *, submitted_at: float | None = None
+    ) -> AsyncGenerator[Event]:
+        """Yield what happens until the run ends.
+
+        A run that was submitted just now may not be known yet; `submitted_at` is when, on our clock.
+        """
+        view = _View()
+        started_at = self._clock()
+        wait = self._polling.first_wait_seconds
+        failures = 0
+        if submitted_at is not None:
+            await self._sleep(wait)
+        while True:
+            try:
+                response = await self._api.look(response_id)
+            except (RunLostError, UnseenError, ProviderTimeoutError) as error:
+                failures += 1
+                if not self._may_pass(error, failures, submitted_at):
+                    raise
+            else:
+                failures = 0
+                for event in view.news(response):
+                    yield event
+                found = outcome(response, asked)
+                if isinstance(found, Finished):
+                    yield found
+                    return
+            if self._clock() - started_at > self._limit_seconds:
+                raise unseen_in_time("finish the run", self._limit_seconds)
+            wait = min(wait * self._polling.growth, self._polling.max_wait_seconds)
+            await self._sleep(wait)
+
+    def _may_pass(self, error: Exception, failures: int, submitted_at: float | None) -> bool:
+        if isinstance(error, RunLostError):
+            return submitted_at is not None and self._clock() - submitted_at <= self._polling.grace_seconds
+        is_passing = not isinstance(error, UnseenError) or error.is_passing
+        return is_passing and failures <= self._polling.max_failures
+
+    async def cancel(self, response_id: str, asked: Asked) -> Finished | StillRunning:
+        """Ask once to stop the run, unless it has ended, and wait a little for that to show."""
+        found = await self.look(response_id, asked)
+        if isinstance(found, Finished):
+            return found
+        await self._api.cancel(response_id)
+        for _ in range(self._polling.cancel_looks):
+            found = await self.look(response_id, asked)
+            if isinstance(found, Finished):
+                break
+            await self._sleep(self._polling.cancel_wait_seconds)
+        return found
+
+
+def outcome(response: JsonObject, asked: Asked) -> Finished | StillRunning:
+    """Return what a look at a run shows; raises when it ended without an answer."""
+    if has_ended(response):
+        return Finished(settle(response, asked))
+    return StillRunning(_doing(response), _visible(response))
+
+
+def _visible(response: JsonObject) -> str:
+    return split_thinking(answer_text(objects_at(response, "output")))[0]
+
+
+def _doing(response: JsonObject) -> str:
+    if response.get("status") == "queued":
+        return "waiting for its turn"
+    if _visible(response):
+        return "writing the answer"
+    pages = page_count(objects_at(response, "output"))
+    return reading(pages) if pages else "researching"
+
+
+class _View:
+    """Remembers what was seen of a run, so that only news is told."""
+
+    def __init__(self) -> None:
+        self._progress = ""
+        self._text = ""
+
+    def news(self, response: JsonObject) -> Iterator[Event]:
+        if not has_ended(response) and (progress := _doing(response)) != self._progress:
+            self._progress = progress
+            yield Progress(progress)
+        text = _visible(response)
+        if text != self._text and text.startswith(self._text):
+            yield TextDelta(text.removeprefix(self._text))
+            self._text = text

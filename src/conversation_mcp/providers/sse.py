@@ -1,0 +1,85 @@
+"""Server-sent events out of bytes, however they were cut into chunks."""
+
+import re
+from dataclasses import dataclass
+
+LINE_END = re.compile(rb"\r\n|\r|\n")
+BOM = b"\xef\xbb\xbf"
+MAX_EVENT_BYTES = 32 * 2**20
+
+
+class EventTooLargeError(ValueError):
+    """A line or an event is larger than anything that is sent on purpose."""
+
+
+@dataclass(frozen=True)
+class ServerSentEvent:
+    """One event; `event` is empty when the stream did not name it."""
+
+    event: str
+    data: str
+
+
+class SseParser:
+    """Parses a stream incrementally: feed it chunks, then close it once."""
+
+    def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
+        self._max_event_bytes = max_event_bytes
+        self._line: list[bytes] = []
+        self._skip_line_feed = False
+        self._at_start = True
+        self._event = ""
+        self._data: list[str] = []
+        self._size_bytes = 0
+
+    def feed(self, chunk: bytes) -> list[ServerSentEvent]:
+        """Return the events that this chunk completes.
+
+        Raises:
+            EventTooLargeError: an event grew over the limit.
+        """
+        if self._skip_line_feed and chunk:
+            chunk = chunk.removeprefix(b"\n")
+            self._skip_line_feed = False
+        self._skip_line_feed = self._skip_line_feed or chunk.endswith(b"\r")
+        *ended, rest = LINE_END.split(chunk)
+        events: list[ServerSentEvent] = []
+        for piece in ended:
+            self._append(piece)
+            events += self._end_line()
+        self._append(rest)
+        return events
+
+    def close(self) -> list[ServerSentEvent]:
+        """Return the event that the stream ended in, if its last line was all there; a paid answer may be in it."""
+        return [*self._end_line(), *self._dispatch()]
+
+    def _append(self, piece: bytes) -> None:
+        self._line.append(piece)
+        self._size_bytes += len(piece)
+        if self._size_bytes > self._max_event_bytes:
+            raise EventTooLargeError(f"an event is larger than {self._max_event_bytes} bytes")
+
+    def _end_line(self) -> list[ServerSentEvent]:
+        line = b"".join(self._line)
+        self._line.clear()
+        if self._at_start:
+            line = line.removeprefix(BOM)
+            self._at_start = False
+        if not line:
+            return self._dispatch()
+        field, _, value = line.decode("utf-8", "replace").partition(":")
+        if field == "data":
+            self._data.append(value.removeprefix(" "))
+        else:
+            self._size_bytes -= len(line)
+        if field == "event":
+            self._event = value.removeprefix(" ")
+        return []
+
+    def _dispatch(self) -> list[ServerSentEvent]:
+        data = "\n".join(self._data)
+        events = [ServerSentEvent(self._event, data)] if data else []
+        self._event, self._size_bytes = "", 0
+        self._data.clear()
+        return events

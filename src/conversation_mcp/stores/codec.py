@@ -1,0 +1,95 @@
+"""The form of conversation.json: read with tolerance, written in one way only."""
+
+import json
+import re
+from codecs import BOM_UTF8
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from conversation_mcp.errors import ConversationCorruptedError
+from conversation_mcp.models import Conversation, ConversationId
+from conversation_mcp.stores.damage import is_syntax, place, problem_of
+from conversation_mcp.text import storable
+
+STRING_OR_NO_NUMBER = re.compile(rb'"(?:[^"\\]++|\\.)*+"|(-?Infinity|NaN)')
+
+
+def decode(data: bytes, path: str, conversation_id: ConversationId) -> Conversation:
+    """Read the bytes of a file; fields that nobody knows are kept, and the id given wins over the one in the file.
+
+    Raises:
+        ConversationCorruptedError: they are no conversation; the message names `path`, the place and the reason.
+    """
+    body = data.removeprefix(BOM_UTF8)
+    skipped_bytes = len(data) - len(body)
+    try:
+        conversation = _parse(body)
+    except ValidationError as error:
+        raise ConversationCorruptedError(path, problem_of(error, body, skipped_bytes), conversation_id) from None
+    if (offset := _not_a_number(body)) is not None:
+        problem = f"is not valid JSON {place(body, offset, skipped_bytes)}"
+        raise ConversationCorruptedError(path, problem, conversation_id)
+    if conversation.conversation_id == conversation_id:
+        return conversation
+    return conversation.changed(conversation_id=conversation_id)
+
+
+def encode(conversation: Conversation) -> bytes:
+    """Return the bytes of the file: the facts first, `messages` last."""
+    return settle(conversation)[1]
+
+
+def settle(conversation: Conversation) -> tuple[Conversation, bytes]:
+    """Return the conversation as it will be read back, its count right and its text storable, and the file's bytes."""
+    count = len(conversation.messages)
+    counted = conversation if conversation.message_count == count else conversation.changed(message_count=count)
+    try:
+        return counted, _dump(counted)
+    except ValueError:
+        clean = _storable(counted.model_dump(by_alias=True, exclude_unset=True))
+        counted = Conversation.model_validate(clean, by_alias=True, by_name=False)
+        return counted, _dump(counted)
+
+
+def _parse(body: bytes) -> Conversation:
+    try:
+        return Conversation.model_validate_json(body, by_alias=True, by_name=False)
+    except ValidationError as error:
+        if not is_syntax(error):
+            raise
+        return _parse_surrogates(body, error)
+
+
+def _parse_surrogates(body: bytes, refusal: ValidationError) -> Conversation:
+    """Read what only a lone surrogate keeps from being read: JavaScript writes them, the fast parser refuses them."""
+    try:
+        clean = json.dumps(_storable(json.loads(body.decode())), ensure_ascii=False)
+        return Conversation.model_validate_json(clean, by_alias=True, by_name=False)
+    except ValidationError as error:
+        raise (refusal if is_syntax(error) else error) from None
+    except (ValueError, RecursionError):
+        raise refusal from None
+
+
+def _not_a_number(body: bytes) -> int | None:
+    """Find NaN or Infinity outside of a string: the parser takes them, no other reader of JSON does."""
+    if b"NaN" not in body and b"Infinity" not in body:
+        return None
+    return next((found.start() for found in STRING_OR_NO_NUMBER.finditer(body) if found.group(1)), None)
+
+
+def _storable(value: object) -> Any:  # noqa: ANN401 -- JSON of whatever shape
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, dict):
+        return {_storable(name): _storable(item) for name, item in cast("dict[Any, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_storable(item) for item in cast("list[Any]", value)]
+    return value
+
+
+def _dump(conversation: Conversation) -> bytes:
+    head = conversation.model_dump_json(indent=2, by_alias=True, exclude_unset=True, exclude={"messages"})
+    tail = conversation.model_dump_json(indent=2, by_alias=True, exclude_unset=True, include={"messages"})
+    return f"{head[:-2]},\n{tail[2:]}\n".encode()

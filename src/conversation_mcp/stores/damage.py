@@ -1,0 +1,85 @@
+"""Says in words, with the place but never with the content, why a file is no conversation."""
+
+import re
+from collections.abc import Sequence
+from itertools import islice
+
+from pydantic import ValidationError
+
+from conversation_mcp.text import shorten
+
+REPORTED_PLACE = re.compile(r" at line ([0-9]+) column ([0-9]+)\Z")
+MAX_NAME_CHARS = 80
+CAUSES = {
+    "recursion limit exceeded": "is nested too deeply",
+    "number out of range": "holds a number that is too long",
+}
+WANTED = {
+    "string_type": "must be a string",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_parsing_size": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be a finite number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "tuple_type": "must be a list",
+    "model_type": "must be an object",
+    "dict_type": "must be an object",
+    "missing": "is missing",
+    "value_error": "must be a time such as 2026-01-31T12:00:00.000Z",
+}
+
+
+def is_syntax(error: ValidationError) -> bool:
+    """Tell whether the text is no JSON, rather than the data no conversation."""
+    return error.errors(include_url=False, include_input=False)[0]["type"] == "json_invalid"
+
+
+def problem_of(error: ValidationError, body: bytes, skipped_bytes: int) -> str:
+    """Return what is wrong with the body of a file, of which `skipped_bytes` in front of it were not parsed."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    context = first.get("ctx", {})
+    if is_syntax(error):
+        return _not_json(body, skipped_bytes, str(context["error"]))
+    wanted = f"must be {context['expected']}" if "expected" in context else WANTED.get(first["type"], "is not valid")
+    return f"is not a conversation: {_name(first['loc'])} {wanted}"
+
+
+def place(body: bytes, offset: int, skipped_bytes: int) -> str:
+    """Return where an offset lies: line, column in characters, byte of the file, each counted from 1."""
+    line = body.count(b"\n", 0, offset) + 1
+    start = body.rfind(b"\n", 0, offset) + 1
+    column = len(body[start:offset].decode(errors="replace")) + 1
+    return f"at line {line:,}, column {column:,} (byte {skipped_bytes + offset + 1:,})"
+
+
+def _not_json(body: bytes, skipped_bytes: int, reason: str) -> str:
+    if not body or body.isspace():
+        return "is empty"
+    if not body.strip(b"\0"):
+        return "holds nothing but NUL bytes"
+    try:
+        body.decode()
+    except UnicodeDecodeError as error:
+        return f"is not UTF-8 {place(body, error.start, skipped_bytes)}"
+    cause = next((words for sign, words in CAUSES.items() if sign in reason), "is not valid JSON")
+    return f"{cause} {place(body, _offset(body, reason), skipped_bytes)}"
+
+
+def _offset(body: bytes, reason: str) -> int:
+    """Turn the parser's place, a line and a column in bytes where 0 is the end of the line before, into an offset."""
+    found = REPORTED_PLACE.search(reason)
+    if found is None or reason.startswith("EOF"):
+        return len(body)
+    line, column = map(int, found.groups())
+    newlines = re.finditer(b"\n", body)
+    last = next(islice(newlines, line - 2, None)).end() if line > 1 else 0
+    return last + column - 1
+
+
+def _name(location: Sequence[int | str]) -> str:
+    steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in location]
+    return shorten("".join(steps).removeprefix("."), MAX_NAME_CHARS) or "the document"

@@ -1,0 +1,105 @@
+"""The store that keeps each conversation as a JSON file of its own."""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+import aiofiles
+from anyio import CancelScope, to_thread
+from anyio.lowlevel import checkpoint_if_cancelled
+
+from conversation_mcp.models import Conversation, ConversationId
+from conversation_mcp.settings import Settings
+from conversation_mcp.stores.base import Change, OnWait, Store
+from conversation_mcp.stores.calls import CallFiles
+from conversation_mcp.stores.codec import decode
+from conversation_mcp.stores.disk import open_regular
+from conversation_mcp.stores.folder import ConversationFolder
+from conversation_mcp.stores.ids import check_id
+from conversation_mcp.stores.lines import Lines
+from conversation_mcp.stores.turn_locks import HeldTurn, TurnLocks
+
+T = TypeVar("T")
+PARSED_AT_ONCE_BYTES = 256 * 1024
+
+
+class FileStore:
+    """Conversations in a folder, shared with every process that uses the same one; satisfies Store."""
+
+    def __init__(self, folder: Path, *, now: Callable[[], datetime]) -> None:
+        self._folder = ConversationFolder(folder.absolute(), now)
+        self._writers = Lines()
+        self._turns = TurnLocks(self._folder.try_turn)
+        self._calls = CallFiles(folder.absolute(), now)
+
+    @property
+    def calls(self) -> CallFiles:
+        """The register of calls, in the same folder."""
+        return self._calls
+
+    def location(self, conversation_id: ConversationId) -> str:
+        """Return the absolute path of the conversation's file."""
+        return str(self._folder.file(conversation_id))
+
+    async def reserve(self) -> ConversationId:
+        """Make the folder of a new conversation."""
+        return await to_thread.run_sync(self._folder.reserve)
+
+    async def unreserve(self, conversation_id: ConversationId) -> None:
+        """Remove the folder if it is empty."""
+        await to_thread.run_sync(self._folder.unreserve, conversation_id)
+
+    async def create(self, conversation: Conversation) -> None:
+        """Write the first state into the reserved folder; on failure the folder goes."""
+        await _finish(to_thread.run_sync(self._folder.create, conversation))
+
+    async def exists(self, conversation_id: ConversationId) -> bool:
+        """Tell whether there is a file, whatever it holds."""
+        return await to_thread.run_sync(self._folder.exists, conversation_id)
+
+    async def load(self, conversation_id: ConversationId) -> Conversation:
+        """Read the file as it is now; takes no lock and leaves no trace."""
+        return await _finish(self._load(conversation_id))
+
+    async def update(self, conversation_id: ConversationId, change: Change) -> Conversation:
+        """Replace the file by what the change makes of it; a caller who is cancelled meanwhile still waits for it."""
+        return await _finish(self._update(check_id(conversation_id), change))
+
+    async def changed_since(self, moment: datetime) -> tuple[ConversationId, ...]:
+        """Return the conversations whose files are that young."""
+        return await to_thread.run_sync(self._folder.changed_since, moment)
+
+    async def acquire_turn(self, conversation_id: ConversationId, wait_seconds: float, on_wait: OnWait) -> HeldTurn:
+        """Wait for the turn lock; a wait of 0 s is a single try."""
+        return await self._turns.acquire(check_id(conversation_id), wait_seconds, on_wait)
+
+    async def turn_is_held(self, conversation_id: ConversationId) -> bool:
+        """Tell whether a live process holds the turn lock; leaves no trace."""
+        return await to_thread.run_sync(self._folder.turn_is_held, conversation_id)
+
+    async def _load(self, conversation_id: ConversationId) -> Conversation:
+        with self._folder.reading(conversation_id) as path:
+            async with aiofiles.open(path, "rb", buffering=0, opener=open_regular) as file:
+                data = await file.read()
+        if len(data) <= PARSED_AT_ONCE_BYTES:
+            return decode(data, str(path), conversation_id)
+        return await to_thread.run_sync(decode, data, str(path), conversation_id)
+
+    async def _update(self, conversation_id: ConversationId, change: Change) -> Conversation:
+        async with self._writers.turn(conversation_id):
+            return await to_thread.run_sync(self._folder.update, conversation_id, change)
+
+
+def build(settings: Settings, now: Callable[[], datetime]) -> Store:
+    """Make the store of the folder that the settings name."""
+    return FileStore(settings.logs_dir, now=now)
+
+
+async def _finish(work: Awaitable[T]) -> T:
+    """Await the work to its end even if the caller is cancelled meanwhile, who sees the cancellation then."""
+    results: list[T] = []
+    with CancelScope(shield=True):
+        results.append(await work)
+    await checkpoint_if_cancelled()
+    return results[0]

@@ -1,0 +1,161 @@
+"""The blocking half of the file store: each method is one hop to a thread."""
+
+import errno
+import os
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+from conversation_mcp.errors import ConversationCorruptedError, ConversationNotFoundError, FilesystemError
+from conversation_mcp.models import Conversation, ConversationId, iso, parse_time
+from conversation_mcp.stores import disk
+from conversation_mcp.stores.base import Change
+from conversation_mcp.stores.codec import decode, settle
+from conversation_mcp.stores.faults import explained
+from conversation_mcp.stores.ids import SHAPE, check_id, id_at, milliseconds_of
+from conversation_mcp.stores.locks import FileLock, LockFolder
+
+WRITE_WAIT_SECONDS = 30.0
+STRAY_AFTER = timedelta(hours=1)
+
+
+class ConversationFolder:
+    """Conversations as `<root>/<id>/conversation.json`."""
+
+    def __init__(self, root: Path, now: Callable[[], datetime]) -> None:
+        self._root = root
+        self._now = now
+        self._locks = LockFolder(root / ".locks")
+        self._taken_milliseconds = range(0)
+
+    def file(self, conversation_id: str) -> Path:
+        """Return the path of a conversation's file. The id is checked here, before any path is built."""
+        return self._root / check_id(conversation_id) / "conversation.json"
+
+    def reserve(self) -> ConversationId:
+        """Make the folder of a new conversation, and the root when there is none."""
+        milliseconds = milliseconds_of(self._now())
+        taken = self._taken_milliseconds
+        first, free = (taken.start, taken.stop) if milliseconds in taken else (milliseconds, milliseconds)
+        with explained(self._root):
+            disk.make_private_folder(self._root)
+            self._hide_from_git()
+            while not disk.claim_folder(self._root / id_at(free)):
+                free += 1
+        self._taken_milliseconds = range(first, free + 1)
+        return id_at(free)
+
+    def unreserve(self, conversation_id: ConversationId) -> None:
+        """Remove the folder of a conversation that was never written."""
+        with suppress(OSError):
+            self.file(conversation_id).parent.rmdir()
+
+    def changed_since(self, moment: datetime) -> tuple[ConversationId, ...]:
+        """Return the ids whose files were written at or after the moment."""
+        changed: list[ConversationId] = []
+        with explained(self._root), suppress(FileNotFoundError), os.scandir(self._root) as entries:
+            for entry in entries:
+                with suppress(OSError):
+                    if SHAPE.fullmatch(entry.name) and self.file(entry.name).stat().st_mtime >= moment.timestamp():
+                        changed.append(check_id(entry.name))
+        return tuple(changed)
+
+    def create(self, conversation: Conversation) -> None:
+        """Write the first state into the reserved folder; on failure the folder goes."""
+        path = self.file(conversation.conversation_id)
+        if self.exists(conversation.conversation_id):
+            raise FilesystemError(str(path), "there is a conversation already", conversation.conversation_id)
+        try:
+            with explained(path.parent, conversation.conversation_id):
+                disk.refuse_link(path.parent)
+            self._write(path, settle(conversation)[1])
+            with explained(self._root, conversation.conversation_id):
+                self._hide_from_git()
+                disk.sync_folder(self._root)
+        except BaseException:
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+                path.parent.rmdir()
+            raise
+
+    def exists(self, conversation_id: str) -> bool:
+        """Tell whether there is a file, whatever it holds."""
+        path = self.file(conversation_id)
+        with explained(path, conversation_id):
+            try:
+                path.lstat()
+            except FileNotFoundError:
+                return False
+        return True
+
+    def update(self, conversation_id: ConversationId, change: Change) -> Conversation:
+        """Change what is stored now, under the write lock."""
+        path = self.file(conversation_id)
+        require = partial(self._require, conversation_id)
+        with self._locks.hold(f"{conversation_id}.write.lock", require, WRITE_WAIT_SECONDS):
+            before = self._load(conversation_id)
+            moment = self._now()
+            now = iso(moment)
+            latest = max(now, before.updated_at, key=parse_time)
+            after, data = settle(change(before, now).changed(conversation_id=before.conversation_id, updated_at=latest))
+            disk.remove_stray_drafts(path, (moment - STRAY_AFTER).timestamp())
+            self._write(path, data)
+        return after
+
+    def try_turn(self, conversation_id: ConversationId) -> FileLock | None:
+        """Take the turn lock of a conversation that exists or is reserved, if it is free."""
+        require = partial(self._require_folder, conversation_id)
+        require()  # a lock file may have outlived its conversation
+        return self._locks.try_lock(f"{conversation_id}.lock", require)
+
+    def turn_is_held(self, conversation_id: ConversationId) -> bool:
+        """Tell whether the turn lock is held by any live process."""
+        return self._locks.is_locked(f"{check_id(conversation_id)}.lock")
+
+    @contextmanager
+    def reading(self, conversation_id: ConversationId) -> Generator[Path]:
+        """Yield the path to read from; what goes wrong meanwhile is told in our words."""
+        path = self.file(conversation_id)
+        with explained(path, conversation_id):
+            try:
+                yield path
+            except FileNotFoundError:
+                raise ConversationNotFoundError(conversation_id, str(self._root)) from None
+            except OSError as error:
+                if error.errno != errno.EFBIG:
+                    raise
+                problem = f"is larger than the {disk.MAX_FILE_BYTES >> 20} MiB that are read"
+                raise ConversationCorruptedError(str(path), problem, conversation_id) from None
+
+    def _load(self, conversation_id: ConversationId) -> Conversation:
+        with self.reading(conversation_id) as path:
+            data = disk.read_file(path)
+        return decode(data, str(path), conversation_id)
+
+    def _require(self, conversation_id: ConversationId) -> None:
+        if not self.exists(conversation_id):
+            raise ConversationNotFoundError(conversation_id, str(self._root))
+
+    def _require_folder(self, conversation_id: ConversationId) -> None:
+        path = self.file(conversation_id).parent
+        with explained(path, conversation_id):
+            if not path.is_dir():
+                raise ConversationNotFoundError(conversation_id, str(self._root))
+
+    def _write(self, path: Path, data: bytes) -> None:
+        if len(data) > disk.MAX_FILE_BYTES:
+            problem = (
+                f"the conversation would be larger than the {disk.MAX_FILE_BYTES >> 20} MiB that can be read again"
+            )
+            raise FilesystemError(str(path), problem, path.parent.name)
+        with explained(path, path.parent.name):
+            disk.replace_file(path, data)
+
+    def _hide_from_git(self) -> None:
+        path = self._root / ".gitignore"
+        try:
+            path.lstat()
+        except FileNotFoundError:
+            disk.replace_file(path, b"*\n")

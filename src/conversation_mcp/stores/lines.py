@@ -1,0 +1,64 @@
+"""Waiting lines inside the process: one for each key, first come first served."""
+
+from collections import deque
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from anyio import Event
+
+
+class Lines:
+    """All the lines; one that is empty takes no memory."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, deque[Event]] = {}
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def join(self, key: str) -> "Place":
+        """Take the last place in the line of the key."""
+        return Place(self._lines, key)
+
+    @asynccontextmanager
+    async def turn(self, key: str) -> AsyncGenerator[None]:
+        """Wait in the line, and be first in it during the block."""
+        place = self.join(key)
+        try:
+            await place.wait()
+            yield
+        finally:
+            place.leave()
+
+
+class Place:
+    """A place in a line; whoever is first may go on. Any task can give it up, for any other."""
+
+    def __init__(self, lines: dict[str, deque[Event]], key: str) -> None:
+        self._lines = lines
+        self._key = key
+        self._turn = Event()
+        line = lines.setdefault(key, deque())
+        line.append(self._turn)
+        line[0].set()
+
+    @property
+    def is_first(self) -> bool:
+        """Tell whether everybody before has left."""
+        return self._turn.is_set()
+
+    async def wait(self) -> None:
+        """Wait to be first; a wait that is cancelled can be taken up again without losing the place."""
+        if not self._turn.is_set():
+            await self._turn.wait()
+
+    def leave(self) -> None:
+        """Give up the place; harmless when it was given up already."""
+        line = self._lines.get(self._key, deque())
+        if self._turn not in line:
+            return
+        line.remove(self._turn)
+        if line:
+            line[0].set()
+        else:
+            del self._lines[self._key]

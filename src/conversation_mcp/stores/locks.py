@@ -1,0 +1,116 @@
+"""Locks between processes: files in `.locks`, never replaced; the system frees those of a process that died."""
+
+import errno
+import os
+import time
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
+
+from filelock import lock_descriptor, unlock_descriptor
+
+from conversation_mcp.stores.disk import PLAIN_FLAGS, claim_folder, create_private, refuse_link
+from conversation_mcp.stores.faults import explained
+
+PROBE_SECONDS = 0.002
+POLL_SECONDS = 0.003
+
+
+class FileLock:
+    """A lock that is held, by whichever thread or task has this object."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor: int | None = descriptor
+
+    def release(self) -> None:
+        """Give the lock back; harmless when it was given back already. Does not wait for anything."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            try:
+                unlock_descriptor(descriptor)
+            finally:
+                os.close(descriptor)
+
+
+class LockFolder:
+    """The `.locks` folder; it appears with the first lock."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def try_lock(self, name: str, before_creating: Callable[[], object]) -> FileLock | None:
+        """Take the lock if it is free; a lock file is not made when `before_creating` raises.
+
+        Raises:
+            FilesystemError: the lock file cannot be used.
+        """
+        path = self._folder / name
+        with _explained(path):
+            while True:
+                descriptor = self._open(path, before_creating)
+                try:
+                    free = _try(descriptor)
+                    removed = os.fstat(descriptor).st_nlink == 0
+                except BaseException:
+                    os.close(descriptor)
+                    raise
+                if free and not removed:
+                    return FileLock(descriptor)
+                os.close(descriptor)
+                if not free:
+                    return None
+
+    @contextmanager
+    def hold(self, name: str, before_creating: Callable[[], object], wait_seconds: float) -> Generator[None]:
+        """Hold the lock during the block; else as `try_lock`.
+
+        Raises:
+            FilesystemError: the lock file cannot be used, or was not free in time.
+        """
+        deadline = time.monotonic() + wait_seconds
+        while (lock := self.try_lock(name, before_creating)) is None:
+            if time.monotonic() >= deadline:
+                with _explained(self._folder / name):
+                    raise TimeoutError(errno.ETIMEDOUT, f"another program has held this lock for {wait_seconds:.0f} s")
+            time.sleep(POLL_SECONDS)
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def is_locked(self, name: str) -> bool:
+        """Tell whether anybody holds the lock, without creating anything."""
+        path = self._folder / name
+        with _explained(path):
+            try:
+                descriptor = os.open(path, os.O_RDONLY | PLAIN_FLAGS)
+            except OSError as error:
+                if error.errno in {errno.ENOENT, errno.EROFS}:
+                    return False
+                raise
+            try:
+                return not _try(descriptor)
+            finally:
+                os.close(descriptor)
+
+    def _open(self, path: Path, before_creating: Callable[[], object]) -> int:
+        refuse_link(self._folder)
+        while True:
+            with suppress(FileNotFoundError):
+                return os.open(path, os.O_RDWR | PLAIN_FLAGS)
+            before_creating()
+            claim_folder(self._folder)
+            with suppress(FileExistsError):
+                return create_private(path, os.O_RDWR)
+
+
+def _explained(path: Path) -> AbstractContextManager[None]:
+    return explained(path, path.name.partition(".")[0])
+
+
+def _try(descriptor: int) -> bool:
+    """Try twice: a process that only asks whether the lock is held has it for an instant."""
+    if lock_descriptor(descriptor, blocking=False):
+        return True
+    time.sleep(PROBE_SECONDS)
+    return lock_descriptor(descriptor, blocking=False)

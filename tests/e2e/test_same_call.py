@@ -1,0 +1,152 @@
+"""The same call again, as models make it after a timeout: joined or delivered, one paid call."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import anyio
+from dirty_equals import IsPartialDict, IsStr
+from mcp import Client
+from tests.fixtures.folders import only_conversation, until_settled
+from tests.fixtures.providers import FakeProvider, held
+from tests.fixtures.serving import data_of, error_of, serving, text_of
+
+from conversation_mcp.errors import ProviderUnavailableError
+from conversation_mcp.providers.base import Answer, Event, Finished, Request, Started
+
+CALL = ("deep_research", {"query": "one?"})
+
+
+async def test_a_result_that_was_never_delivered_is_given_to_the_same_call_with_a_notice(tmp_path: Path) -> None:
+    release = anyio.Event()
+    provider = FakeProvider(held(release))
+    async with serving(tmp_path, provider, answer_wait_seconds=0) as client:
+        running = data_of(await client.call_tool(*CALL))
+        release.set()
+        await until_settled(tmp_path)
+    async with serving(tmp_path, provider) as client:
+        again = await client.call_tool(*CALL)
+    assert data_of(again) == IsPartialDict(
+        status="completed", conversationId=running["conversationId"], rawResultText="answer 1 to one? [1]"
+    )
+    assert "never delivered" in text_of(again)
+    assert len(provider.requests) == 1
+
+
+async def test_another_server_delivers_it_too(tmp_path: Path) -> None:
+    release, other = anyio.Event(), FakeProvider()
+    async with serving(tmp_path, FakeProvider(held(release)), answer_wait_seconds=0) as client:
+        running = data_of(await client.call_tool(*CALL))
+        release.set()
+        await until_settled(tmp_path)
+        async with serving(tmp_path, other) as second:
+            again = data_of(await second.call_tool(*CALL))
+    assert again["conversationId"] == running["conversationId"]
+    assert other.requests == []
+
+
+async def test_another_server_joins_a_call_that_still_runs(tmp_path: Path) -> None:
+    release, asked = anyio.Event(), anyio.Event()
+    first, other = FakeProvider(held(release, asked)), FakeProvider()
+    results: list[str] = []
+    async with serving(tmp_path, first) as one, serving(tmp_path, other) as two, anyio.create_task_group() as tasks:
+
+        async def ask(client: Client) -> None:
+            result = data_of(await client.call_tool(*CALL))
+            results.append(result["conversationId"] + result["rawResultText"])
+
+        tasks.start_soon(ask, one)
+        await asked.wait()
+        tasks.start_soon(ask, two)
+        await anyio.wait_all_tasks_blocked()
+        release.set()
+    assert len(results) == 2
+    assert len(set(results)) == 1
+    assert other.requests == []
+
+
+async def test_a_follow_up_is_joined_across_servers_as_well(tmp_path: Path) -> None:
+    release, asked = anyio.Event(), anyio.Event()
+    first, other = FakeProvider(), FakeProvider()
+    async with serving(tmp_path, first) as one, serving(tmp_path, other) as two:
+        start = data_of(await one.call_tool("search", {"query": "one?"}))
+        first.scripts.append(held(release, asked))
+        call = ("search_followup", {"conversationId": start["conversationId"], "query": "two?"})
+        async with anyio.create_task_group() as tasks:
+
+            async def ask(client: Client) -> None:
+                await client.call_tool(*call)
+
+            tasks.start_soon(ask, one)
+            await asked.wait()
+            tasks.start_soon(ask, two)
+            await anyio.wait_all_tasks_blocked()
+            release.set()
+    assert other.requests == []
+    contents = [message["content"] for message in only_conversation(tmp_path)["messages"]]
+    assert contents.count("two?") == 1
+
+
+async def test_after_its_delivery_the_same_call_asks_anew(tmp_path: Path) -> None:
+    provider = FakeProvider()
+    async with serving(tmp_path, provider) as client:
+        first = data_of(await client.call_tool(*CALL))
+        second = data_of(await client.call_tool(*CALL))
+    assert first["conversationId"] != second["conversationId"]
+    assert "notices" not in second
+    assert len(provider.requests) == 2
+
+
+async def test_another_question_another_filter_or_another_tool_is_another_call(tmp_path: Path) -> None:
+    release = anyio.Event()
+    provider = FakeProvider(*(held(release) for _ in range(4)))
+    async with serving(tmp_path, provider, answer_wait_seconds=0) as client:
+        ids = {
+            data_of(await client.call_tool(tool, arguments))["conversationId"]
+            for tool, arguments in (
+                ("search", {"query": "one?"}),
+                ("search", {"query": "one!"}),
+                ("search", {"query": "one?", "search_mode": "academic"}),
+                ("deep_research", {"query": "one?"}),
+            )
+        }
+        release.set()
+    assert len(ids) == 4
+
+
+async def test_a_failure_that_nobody_heard_of_is_told_once_and_then_asked_anew(tmp_path: Path) -> None:
+    release = anyio.Event()
+
+    async def fails_late(_request: Request) -> AsyncGenerator[Event]:
+        yield Started("resp_1")
+        await release.wait()
+        raise ProviderUnavailableError("the provider fell over.", maybe_billed=True)
+
+    provider = FakeProvider(fails_late)
+    async with serving(tmp_path, provider, answer_wait_seconds=0) as client:
+        await client.call_tool(*CALL)
+        release.set()
+        with anyio.fail_after(5):
+            while only_conversation(tmp_path)["pendingTurn"]["status"] == "running":
+                await anyio.lowlevel.checkpoint()
+    async with serving(tmp_path, provider) as client:
+        told = error_of(await client.call_tool(*CALL))
+        assert len(provider.requests) == 1
+        data_of(await client.call_tool(*CALL))
+    assert told == IsPartialDict(
+        code="PROVIDER_UNAVAILABLE", message=IsStr(regex="the provider fell over.*Ask again.*")
+    )
+    assert len(provider.requests) == 2
+
+
+async def test_a_call_whose_server_died_is_settled_by_its_id_and_not_asked_again(tmp_path: Path) -> None:
+    release = anyio.Event()
+    first = FakeProvider(held(release))
+    async with serving(tmp_path, first, answer_wait_seconds=0, ending_grace_seconds=0) as client:
+        running = data_of(await client.call_tool(*CALL))
+    second = FakeProvider()
+    second.runs["resp_held"] = Finished(Answer("whole after all"))
+    async with serving(tmp_path, second) as client:
+        again = data_of(await client.call_tool(*CALL))
+    assert again == IsPartialDict(conversationId=running["conversationId"], rawResultText="whole after all")
+    assert second.requests == []
+    assert second.fetched == ["resp_held"]
