@@ -1,0 +1,300 @@
+"""What every store promises. A store is tested by being listed in the catalog."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import anyio
+import pytest
+from anyio import CancelScope, Event, create_task_group, to_thread
+from anyio.lowlevel import checkpoint
+from tests.fixtures.stores import BAD_IDS, UNKNOWN, Clock, appended, conversation, ignore, started, texts_of
+
+from conversation_mcp.errors import ConversationBusyError, ConversationNotFoundError, InvalidInputError
+from conversation_mcp.models import Conversation, ConversationId, iso
+from conversation_mcp.settings import Settings
+from conversation_mcp.stores.base import Store
+from conversation_mcp.stores.catalog import STORES, build_store
+
+NewStore = Callable[[], Store]
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(params=STORES)
+def new_store(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> NewStore:
+    """Open the same place once more, as another process would."""
+    return lambda: build_store(request.param, Settings(logs_dir=tmp_path / "logs"), clock)
+
+
+@pytest.fixture
+def store(new_store: NewStore) -> Store:
+    return new_store()
+
+
+@pytest.fixture(params=["this process", "another process"])
+def rival(request: pytest.FixtureRequest, store: Store, new_store: NewStore) -> Store:
+    """Somebody else who wants the turn lock."""
+    return store if request.param == "this process" else new_store()
+
+
+async def test_what_was_created_is_loaded_by_any_process(store: Store, new_store: NewStore) -> None:
+    conversation_id = await started(store, "Grüße 😀\0", "日本")
+    assert await new_store().load(conversation_id) == conversation(conversation_id, "Grüße 😀\0", "日本")
+
+
+async def test_ids_differ_while_the_clock_stands_still_or_goes_back(
+    store: Store, new_store: NewStore, clock: Clock
+) -> None:
+    taken = [await each.reserve() for _ in range(20) for each in (store, new_store())]
+    clock.move(-0.015)
+    taken += [await each.reserve() for _ in range(20) for each in (store, new_store())]
+    assert len(set(taken)) == 80
+
+
+async def test_an_id_tells_the_time_of_the_clock(store: Store) -> None:
+    assert await store.reserve() == "20260131-1769817600000"
+
+
+async def test_a_conversation_exists_from_its_creation_on(store: Store) -> None:
+    conversation_id = await store.reserve()
+    assert not await store.exists(conversation_id)
+    await store.create(conversation(conversation_id))
+    assert await store.exists(conversation_id)
+
+
+async def test_an_unknown_id_is_not_found(store: Store) -> None:
+    for call in (
+        store.load(UNKNOWN),
+        store.update(UNKNOWN, appended("more")),
+        store.acquire_turn(UNKNOWN, 0, ignore),
+    ):
+        with pytest.raises(ConversationNotFoundError, match=f"no conversation {UNKNOWN} in "):
+            await call
+    assert not await store.exists(UNKNOWN)
+    assert not await store.turn_is_held(UNKNOWN)
+
+
+async def test_a_reserved_id_can_be_locked_before_there_is_a_conversation_to_read(store: Store) -> None:
+    conversation_id = await store.reserve()
+    for call in (store.load(conversation_id), store.update(conversation_id, appended("more"))):
+        with pytest.raises(ConversationNotFoundError):
+            await call
+    lock = await store.acquire_turn(conversation_id, 0, ignore)
+    await store.create(conversation(conversation_id))
+    assert await store.turn_is_held(conversation_id)
+    await lock.release()
+
+
+@pytest.mark.parametrize("text", BAD_IDS)
+async def test_what_is_no_id_is_refused_by_every_call(store: Store, text: str) -> None:
+    given = ConversationId(text)
+    for call in (
+        store.load(given),
+        store.exists(given),
+        store.update(given, appended("more")),
+        store.create(conversation(UNKNOWN).changed(conversation_id=text)),
+        store.acquire_turn(given, 0, ignore),
+        store.turn_is_held(given),
+    ):
+        with pytest.raises(InvalidInputError):
+            await call
+    with pytest.raises(InvalidInputError):
+        store.location(given)
+
+
+async def test_a_second_creation_does_not_replace_the_first(store: Store) -> None:
+    conversation_id = await started(store, "first")
+    with pytest.raises(Exception, match="there is a conversation already"):
+        await store.create(conversation(conversation_id, "second"))
+    assert texts_of(await store.load(conversation_id)) == ["first"]
+
+
+async def test_an_update_starts_from_what_is_stored_now(store: Store, new_store: NewStore) -> None:
+    conversation_id = await started(store, "Hello?")
+    await new_store().update(conversation_id, appended("from elsewhere"))
+    updated = await store.update(conversation_id, appended("from here"))
+    assert texts_of(updated) == ["Hello?", "from elsewhere", "from here"]
+    assert updated == await store.load(conversation_id)
+
+
+async def test_an_update_sets_the_time_and_the_count(store: Store, clock: Clock) -> None:
+    conversation_id = await started(store)
+    clock.move(1.5)
+    updated = await store.update(conversation_id, appended("more"))
+    assert (updated.updated_at, updated.message_count) == ("2026-01-31T00:00:01.500Z", 2)
+    assert updated.messages[-1].created_at == updated.updated_at
+
+
+async def test_the_time_of_the_last_update_never_goes_back(store: Store, clock: Clock) -> None:
+    conversation_id = await started(store)
+    before = iso(clock())
+    clock.move(-3600)
+    updated = await store.update(conversation_id, appended("more"))
+    assert updated.updated_at == before
+    assert texts_of(updated) == ["Hello?", "more"]
+
+
+async def test_a_change_cannot_give_a_conversation_another_id(store: Store) -> None:
+    conversation_id = await started(store)
+    updated = await store.update(conversation_id, lambda stored, _: stored.changed(conversation_id=UNKNOWN))
+    assert updated.conversation_id == (await store.load(conversation_id)).conversation_id == conversation_id
+
+
+async def test_a_change_that_fails_changes_nothing(store: Store) -> None:
+    conversation_id = await started(store)
+
+    def fail(stored: Conversation, now: str) -> Conversation:
+        raise ZeroDivisionError(now)
+
+    with pytest.raises(ZeroDivisionError):
+        await store.update(conversation_id, fail)
+    assert texts_of(await store.update(conversation_id, appended("more"))) == ["Hello?", "more"]
+
+
+async def test_fields_that_nobody_knows_survive_updates(store: Store) -> None:
+    conversation_id = await store.reserve()
+    await store.create(conversation(conversation_id, "Hello?").changed(note={"mine": [None]}))
+    await store.update(conversation_id, appended("more"))
+    assert (await store.load(conversation_id)).data()["note"] == {"mine": [None]}
+
+
+async def test_lone_surrogates_are_stored_as_the_replacement_character_and_returned_so(store: Store) -> None:
+    conversation_id = await started(store, "a\ud83d")
+    updated = await store.update(conversation_id, appended("\udc00b"))
+    assert texts_of(updated) == ["a\ufffd", "\ufffdb"]
+    assert await store.load(conversation_id) == updated
+
+
+async def test_fifty_updates_at_once_are_all_stored_in_the_order_of_the_calls(store: Store) -> None:
+    conversation_id = await started(store, "Hello?")
+    async with create_task_group() as group:
+        for number in range(50):
+            group.start_soon(store.update, conversation_id, appended(str(number)))
+    assert texts_of(await store.load(conversation_id)) == ["Hello?", *map(str, range(50))]
+
+
+async def test_an_update_that_is_cancelled_in_the_middle_or_while_it_waits_is_stored(store: Store) -> None:
+    conversation_id = await started(store)
+    reached, go_on = threading.Event(), threading.Event()
+    after: list[str] = []
+
+    def slow(stored: Conversation, now: str) -> Conversation:
+        reached.set()
+        assert go_on.wait(10)
+        return appended("slow")(stored, now)
+
+    async def both(scope: CancelScope) -> None:
+        with scope:
+            async with create_task_group() as group:
+                group.start_soon(store.update, conversation_id, slow)
+                await to_thread.run_sync(reached.wait)
+                group.start_soon(store.update, conversation_id, appended("waiting"))
+                await anyio.wait_all_tasks_blocked()
+                scope.cancel()
+                go_on.set()
+            await checkpoint()
+            after.append("the caller goes on as if nothing were")
+
+    scope = CancelScope()
+    await both(scope)
+    assert scope.cancelled_caught
+    assert not after
+    assert texts_of(await store.load(conversation_id)) == ["Hello?", "slow", "waiting"]
+
+
+async def test_a_turn_lock_keeps_others_out_until_it_is_released(store: Store, rival: Store) -> None:
+    conversation_id = await started(store)
+    lock = await store.acquire_turn(conversation_id, 0, ignore)
+    assert await rival.turn_is_held(conversation_id)
+    with pytest.raises(ConversationBusyError):
+        await rival.acquire_turn(conversation_id, 0, ignore)
+    await lock.release()
+    assert not await rival.turn_is_held(conversation_id)
+    await (await rival.acquire_turn(conversation_id, 0, ignore)).release()
+
+
+async def test_reads_and_updates_do_not_wait_for_a_turn(store: Store) -> None:
+    conversation_id = await started(store)
+    lock = await store.acquire_turn(conversation_id, 0, ignore)
+    await store.update(conversation_id, appended("more"))
+    assert (await store.load(conversation_id)).message_count == 2
+    await lock.release()
+
+
+async def test_a_second_turn_is_told_that_it_waits_and_then_gets_the_lock(store: Store, rival: Store) -> None:
+    conversation_id = await started(store)
+    lock = await store.acquire_turn(conversation_id, 0, ignore)
+    told = Event()
+
+    async def on_wait(waited_seconds: float) -> None:
+        assert waited_seconds >= 0
+        told.set()
+
+    async def second() -> None:
+        await (await rival.acquire_turn(conversation_id, 10, on_wait)).release()
+
+    async with create_task_group() as group:
+        group.start_soon(second)
+        await told.wait()
+        await lock.release()
+
+
+async def test_a_wait_that_takes_too_long_ends_with_busy(store: Store, rival: Store) -> None:
+    conversation_id = await started(store)
+    lock = await store.acquire_turn(conversation_id, 0, ignore)
+    with pytest.raises(ConversationBusyError, match=f"another follow-up on {conversation_id} is still running"):
+        await rival.acquire_turn(conversation_id, 0.05, ignore)
+    await lock.release()
+    await (await store.acquire_turn(conversation_id, 0, ignore)).release()
+
+
+async def test_turns_of_one_process_come_in_the_order_of_the_calls(store: Store) -> None:
+    conversation_id = await started(store)
+    order: list[int] = []
+
+    async def turn(number: int) -> None:
+        lock = await store.acquire_turn(conversation_id, 10, ignore)
+        order.append(number)
+        await checkpoint()
+        await lock.release()
+
+    async with create_task_group() as group:
+        for number in range(20):
+            group.start_soon(turn, number)
+    assert order == list(range(20))
+
+
+async def test_a_waiter_that_is_cancelled_leaves_nothing_held(store: Store, rival: Store) -> None:
+    conversation_id = await started(store)
+    lock = await store.acquire_turn(conversation_id, 0, ignore)
+
+    async with create_task_group() as group:
+
+        async def give_up(waited_seconds: float) -> None:
+            group.cancel_scope.cancel()
+
+        group.start_soon(rival.acquire_turn, conversation_id, 10, give_up)
+    await lock.release()
+    await (await store.acquire_turn(conversation_id, 0, ignore)).release()
+
+
+async def test_a_lock_is_released_by_any_task_twice_and_while_being_cancelled(store: Store) -> None:
+    conversation_id = await started(store)
+    lock = await store.acquire_turn(conversation_id, 0, ignore)
+    async with create_task_group() as group:
+        group.cancel_scope.cancel()
+        await lock.release()
+    await lock.release()
+    again = await store.acquire_turn(conversation_id, 0, ignore)
+    await lock.release()
+    assert await store.turn_is_held(conversation_id)
+    await again.release()
+
+
+def test_an_unknown_store_is_refused_with_the_names_there_are(clock: Clock) -> None:
+    with pytest.raises(InvalidInputError, match=r"the store must be one of files.*; got 'cloud'"):
+        build_store("cloud", Settings(), clock)
