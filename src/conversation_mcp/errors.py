@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
+from conversation_mcp.text import dollars
+
 Tools = frozenset[str]
 NO_TOOLS: Tools = frozenset()
 MAYBE_BILLED = "The call may have been billed and was not repeated. Ask again to try once more."
@@ -97,7 +99,7 @@ class BudgetReachedError(ConversationMCPError):
     advice = "Wait for the next day (UTC), or raise CONVERSATION_MCP_MAX_COST_USD_PER_DAY."
 
     def __init__(self, spent_usd: float, limit_usd: float) -> None:
-        super().__init__(f"${spent_usd:.4f} were spent today, and the limit is ${limit_usd:.4f}. Nothing was sent.")
+        super().__init__(f"{dollars(spent_usd)} were spent today, the limit is {dollars(limit_usd)}. Nothing was sent.")
 
 
 class FilesystemError(ConversationMCPError):

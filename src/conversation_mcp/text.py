@@ -17,6 +17,7 @@ INVISIBLE = re.compile("[\u00ad\ufe00-\ufe0f]")  # soft hyphens and variation se
 WORD_CATEGORIES = ("L", "N", "Mn", "Mc", "So", "Co")
 PUNCTUATION = "*_~?!.,;:…()[]{}<>\"'`“”\u2018\u2019«»¿¡"
 CJK_START = "\u2e80"
+SMALL_USD = 0.001
 FTS_TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc So'"
 
 
@@ -102,3 +103,10 @@ def _neighbours(run: str) -> Iterator[str]:
 
 def _is_searchable(char: str) -> bool:
     return unicodedata.category(char).startswith(WORD_CATEGORIES)
+
+
+def dollars(cost_usd: float) -> str:
+    """Return the amount with as many digits as it needs, at least cents."""
+    digits = f"{cost_usd:.6f}" if abs(cost_usd) < SMALL_USD else f"{cost_usd:.4f}"
+    whole, _, fraction = digits.partition(".")
+    return f"${whole}.{fraction.rstrip('0').ljust(2, '0')}"

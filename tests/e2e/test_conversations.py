@@ -74,7 +74,7 @@ async def test_a_first_answer_reads_as_header_text_sources_and_next_step(tmp_pat
     conversation_id, path = data["conversationId"], data["conversationPath"]
     assert path == str(tmp_path / "conversation-logs" / conversation_id / "conversation.json")
     assert text_of(result).replace(conversation_id, "ID") == snapshot("""\
-Conversation ID started · fake fast (test/one) · 1 source · $0.2500
+Conversation ID started · fake fast (test/one) · 1 source · $0.25
 
 answer 1 to one? [1]
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +63,8 @@ def agent() -> Iterator[LoopbackAgent]:
         yield agent
 
 
-def connected(folder: Path, agent: LoopbackAgent, **changes: object) -> Any:
-    return serving(folder, perplexity_api_key=KEY, perplexity_base_url=agent.base_url, **changes)
+def connected(folder: Path, agent: LoopbackAgent) -> AbstractAsyncContextManager[Client]:
+    return serving(folder, perplexity_api_key=KEY, perplexity_base_url=agent.base_url)
 
 
 async def ask(client: Client, question: str, **arguments: object) -> Any:
@@ -162,8 +163,8 @@ async def test_rate_limits_are_waited_for_and_said(tmp_path: Path, agent: Loopba
 
 
 async def test_a_provider_that_cannot_be_reached_is_unavailable_and_nothing_was_billed(tmp_path: Path) -> None:
-    changes = {"perplexity_api_key": KEY, "perplexity_base_url": "http://127.0.0.1:9", "retries": 0}
-    async with serving(tmp_path, **changes) as client:
+    nowhere = "http://127.0.0.1:9"
+    async with serving(tmp_path, perplexity_api_key=KEY, perplexity_base_url=nowhere, retries=0) as client:
         error = error_of(await ask(client, "one?"))
     assert error["code"] == "PROVIDER_UNAVAILABLE"
     assert "Nothing was billed" in error["message"]

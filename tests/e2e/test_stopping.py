@@ -129,8 +129,8 @@ async def test_at_the_days_limit_nothing_more_is_sent_and_the_figures_are_said(t
         data_of(await client.call_tool("search_followup", {**conversation, "query": "two?"}))
         error = error_of(await client.call_tool("search_followup", {**conversation, "query": "three?"}))
     assert error["code"] == "BUDGET_REACHED"
-    assert "$0.5000" in error["message"]
-    assert "$0.3000" in error["message"]
+    assert "$0.50" in error["message"]
+    assert "$0.30" in error["message"]
     assert len(provider.requests) == 2
 
 

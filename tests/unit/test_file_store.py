@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from anyio import to_thread
+from anyio import CancelScope, to_thread
 from tests.fixtures.stores import (
     BAD_IDS,
     UNKNOWN,
@@ -124,6 +124,18 @@ async def test_reading_leaves_no_trace(store: FileStore, root: Path) -> None:
     await store.exists(conversation_id)
     assert not await store.turn_is_held(conversation_id)
     assert tree(root) == before
+
+
+async def test_a_caller_that_does_nothing_but_read_can_be_cancelled(store: FileStore) -> None:
+    conversation_id = await started(store)
+    reads = 0
+    with CancelScope() as scope:
+        while reads < 100:
+            await store.load(conversation_id)
+            reads += 1
+            if reads == 3:
+                scope.cancel()
+    assert reads == 3
 
 
 async def test_an_edit_by_hand_between_two_updates_is_kept(store: FileStore) -> None:

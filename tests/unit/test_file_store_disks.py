@@ -67,6 +67,7 @@ async def test_a_conversation_that_does_not_fit_leaves_nothing(full_disk: Path) 
 async def test_a_read_only_disk_can_be_read_but_not_written(full_disk: Path) -> None:
     store = FileStore(full_disk / "logs", now=Clock())
     conversation_id = await started(store)
+    await (await store.acquire_turn(conversation_id, 0, ignore)).release()
     await to_thread.run_sync(remount, full_disk, "ro")
     assert texts_of(await store.load(conversation_id)) == ["Hello?"]
     assert await store.exists(conversation_id)

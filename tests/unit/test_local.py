@@ -8,7 +8,7 @@ from tests.fixtures.documents import answer_of, events_of, handbook, headings_of
 from conversation_mcp.errors import ProviderNotConfiguredError, RunLostError
 from conversation_mcp.providers.base import Finished, Progress, TextDelta
 from conversation_mcp.providers.catalog import ProviderContext
-from conversation_mcp.providers.local import LocalProvider, build
+from conversation_mcp.providers.local.provider import LocalProvider, build
 from conversation_mcp.providers.options import Options
 from conversation_mcp.settings import Settings
 

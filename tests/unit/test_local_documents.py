@@ -8,14 +8,14 @@ import pytest
 from tests.fixtures.documents import written
 
 from conversation_mcp.errors import ProviderNotConfiguredError
-from conversation_mcp.providers.local_documents import MAX_FILE_BYTES, Documents
+from conversation_mcp.providers.local.documents import MAX_FILE_BYTES, Documents
 
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="links, pipes and owners as POSIX has them")
 
 READ_AS_NOBODY = """
 import os, sys
 from pathlib import Path
-from conversation_mcp.providers.local_documents import Documents
+from conversation_mcp.providers.local.documents import Documents
 b"loaded".decode("utf-8-sig")
 if os.getuid() == 0:
     os.setgroups([]), os.setgid(65534), os.setuid(65534)

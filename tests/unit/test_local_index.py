@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conversation_mcp.providers.base import ChatMessage
-from conversation_mcp.providers.local_index import find
-from conversation_mcp.providers.local_passages import Passage, cut
-from conversation_mcp.providers.local_question import MAX_QUESTION_CHARS, Question
+from conversation_mcp.providers.local.index import find
+from conversation_mcp.providers.local.passages import Passage, cut
+from conversation_mcp.providers.local.question import MAX_QUESTION_CHARS, Question
 
 LETTERS = "".join(
     chr(code)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversation_mcp.providers.local_passages import MAX_PASSAGE_CHARS, NEWLINE, Passage, cut
+from conversation_mcp.providers.local.passages import MAX_PASSAGE_CHARS, NEWLINE, Passage, cut
 
 PATH = Path("/docs/a.md")
 

@@ -13,7 +13,7 @@ from tests.fixtures.agent_client import request
 from conversation_mcp.providers.base import Finished
 from conversation_mcp.providers.catalog import ProviderContext
 from conversation_mcp.providers.http import LazyClient
-from conversation_mcp.providers.perplexity import build
+from conversation_mcp.providers.perplexity.provider import build
 from conversation_mcp.settings import Settings
 
 USER = {"role": "user", "content": "Why?"}

@@ -22,7 +22,7 @@ from conversation_mcp.errors import (
     StreamBrokenError,
 )
 from conversation_mcp.providers.base import Event, Started, TextDelta
-from conversation_mcp.providers.perplexity_outcome import dollars
+from conversation_mcp.text import dollars
 
 FREE = "Nothing was billed for this call."
 CHECK = "Check PERPLEXITY_BASE_URL and the model."

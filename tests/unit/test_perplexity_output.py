@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from conversation_mcp.errors import ProviderUnavailableError
 from conversation_mcp.models import Source, Usage
-from conversation_mcp.providers.perplexity_json import JsonObject, parse_object
-from conversation_mcp.providers.perplexity_outcome import settle
-from conversation_mcp.providers.perplexity_output import answer_text, sources, usage
-from conversation_mcp.providers.perplexity_request import Asked
+from conversation_mcp.providers.perplexity.outcome import settle
+from conversation_mcp.providers.perplexity.output import answer_text, sources, usage
+from conversation_mcp.providers.perplexity.request import Asked
+from conversation_mcp.providers.perplexity.wire import JsonObject, parse_object
 
 
 def results(*pages: dict[str, Any]) -> JsonObject:

@@ -11,7 +11,7 @@ from conversation_mcp.bootstrap import open_app
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.models import Conversation, ConversationId, PendingTurn
 from conversation_mcp.settings import Settings
-from conversation_mcp.text import shorten
+from conversation_mcp.text import dollars, shorten
 from conversation_mcp.turns.asking import Caller
 
 SHOWN_QUESTION_CHARS = 60
@@ -78,4 +78,4 @@ def _why(pending: PendingTurn) -> str:
 def _billed(pending: PendingTurn) -> str:
     if pending.usage is None or pending.usage.cost_usd is None:
         return "; what was billed is not known"
-    return f"; billed ${pending.usage.cost_usd:.4f}"
+    return f"; billed {dollars(pending.usage.cost_usd)}"

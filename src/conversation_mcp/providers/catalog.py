@@ -24,8 +24,8 @@ BuildProvider = Callable[[ProviderContext], Provider | None]
 """Returns None when the provider is not configured."""
 
 PROVIDERS = {
-    "perplexity": "conversation_mcp.providers.perplexity:build",
-    "local": "conversation_mcp.providers.local:build",
+    "perplexity": "conversation_mcp.providers.perplexity.provider:build",
+    "local": "conversation_mcp.providers.local.provider:build",
 }
 
 

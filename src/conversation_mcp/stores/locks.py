@@ -84,10 +84,8 @@ class LockFolder:
         with _explained(path):
             try:
                 descriptor = os.open(path, os.O_RDONLY | PLAIN_FLAGS)
-            except OSError as error:
-                if error.errno in {errno.ENOENT, errno.EROFS}:
-                    return False
-                raise
+            except FileNotFoundError:
+                return False
             try:
                 return not _try(descriptor)
             finally:

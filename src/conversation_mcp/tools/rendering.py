@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from conversation_mcp.conversations.history import HistoryPage, NumberedMessage
 from conversation_mcp.models import PendingTurn, Source, Usage
+from conversation_mcp.text import dollars
 from conversation_mcp.turns.result import TurnResult
 
 CITATION = re.compile(r"\[(\d+)\]")
@@ -102,9 +103,7 @@ def _source(source: Source) -> str:
 
 
 def _cost(usage: Usage | None) -> str:
-    if usage is None or usage.cost_usd is None:
-        return ""
-    return f"${usage.cost_usd:.4f}" if usage.cost_usd < 1 else f"${usage.cost_usd:.2f}"
+    return dollars(usage.cost_usd) if usage is not None and usage.cost_usd is not None else ""
 
 
 def _counted(number: int, noun: str) -> str:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from conversation_mcp.providers.base import Request
 from conversation_mcp.providers.options import Options
-from conversation_mcp.providers.perplexity_facts import Facts
+from conversation_mcp.providers.perplexity.facts import Facts
 from conversation_mcp.text import storable
 
 LevelField = Literal["preset", "effort"]

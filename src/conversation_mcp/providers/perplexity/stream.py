@@ -9,9 +9,13 @@ from anyio import move_on_after
 from conversation_mcp.errors import ProviderTimeoutError, ProviderUnavailableError, StreamBrokenError
 from conversation_mcp.models import Usage
 from conversation_mcp.providers.base import Event, Finished, Progress, Started, TextDelta
-from conversation_mcp.providers.perplexity_errors import broken_off
-from conversation_mcp.providers.perplexity_facts import PROVIDER, Timeouts
-from conversation_mcp.providers.perplexity_json import (
+from conversation_mcp.providers.perplexity.errors import broken_off
+from conversation_mcp.providers.perplexity.facts import PROVIDER, Timeouts
+from conversation_mcp.providers.perplexity.outcome import ENDED, failure, settle
+from conversation_mcp.providers.perplexity.output import is_response_id, reading, usage
+from conversation_mcp.providers.perplexity.request import Asked
+from conversation_mcp.providers.perplexity.visible import VisibleText
+from conversation_mcp.providers.perplexity.wire import (
     JsonObject,
     count_at,
     items_at,
@@ -20,10 +24,6 @@ from conversation_mcp.providers.perplexity_json import (
     parse_object,
     raw_text_at,
 )
-from conversation_mcp.providers.perplexity_outcome import ENDED, failure, settle
-from conversation_mcp.providers.perplexity_output import is_response_id, reading, usage
-from conversation_mcp.providers.perplexity_request import Asked
-from conversation_mcp.providers.perplexity_visible import VisibleText
 from conversation_mcp.providers.sse import EventTooLargeError, ServerSentEvent, SseParser
 from conversation_mcp.text import shorten, storable
 

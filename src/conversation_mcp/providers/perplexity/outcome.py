@@ -5,17 +5,16 @@ from collections.abc import Sequence
 from conversation_mcp.errors import AnswerIncompleteError, ProviderError, ProviderUnavailableError, RunCancelledError
 from conversation_mcp.models import Usage
 from conversation_mcp.providers.base import Answer
-from conversation_mcp.providers.perplexity_errors import short_cause
-from conversation_mcp.providers.perplexity_facts import PROVIDER
-from conversation_mcp.providers.perplexity_json import JsonObject, object_at, objects_at, raw_text_at, text_at
-from conversation_mcp.providers.perplexity_output import answer_text, refusal, sources, usage
-from conversation_mcp.providers.perplexity_related import split_related
-from conversation_mcp.providers.perplexity_request import Asked
-from conversation_mcp.text import split_thinking
+from conversation_mcp.providers.perplexity.errors import short_cause
+from conversation_mcp.providers.perplexity.facts import PROVIDER
+from conversation_mcp.providers.perplexity.output import answer_text, refusal, sources, usage
+from conversation_mcp.providers.perplexity.related import split_related
+from conversation_mcp.providers.perplexity.request import Asked
+from conversation_mcp.providers.perplexity.wire import JsonObject, object_at, objects_at, raw_text_at, text_at
+from conversation_mcp.text import dollars, split_thinking
 
 FAILED = frozenset({"failed", "requires_action"})
 ENDED = frozenset({"completed", "incomplete", "cancelled"}) | FAILED
-SMALL_USD = 0.001
 NO_RELATED = "Related questions were asked for; the provider gave none."
 
 
@@ -97,10 +96,3 @@ def _billed(used: Usage | None) -> str:
     if used is None or used.cost_usd is None:
         return ""
     return f" (billed {dollars(used.cost_usd)})"
-
-
-def dollars(cost_usd: float) -> str:
-    """Return the amount with as many digits as it needs, at least cents."""
-    digits = f"{cost_usd:.6f}" if abs(cost_usd) < SMALL_USD else f"{cost_usd:.4f}"
-    whole, _, fraction = digits.partition(".")
-    return f"${whole}.{fraction.rstrip('0').ljust(2, '0')}"

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from conversation_mcp.models import Source
 from conversation_mcp.providers.base import Answer
-from conversation_mcp.providers.local_index import Findings, location
-from conversation_mcp.providers.local_passages import Passage
+from conversation_mcp.providers.local.index import Findings, location
+from conversation_mcp.providers.local.passages import Passage
 from conversation_mcp.providers.options import Options
 from conversation_mcp.text import storable
 

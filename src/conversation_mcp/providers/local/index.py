@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from conversation_mcp.providers.local_passages import Passage
-from conversation_mcp.providers.local_question import Question, expression
+from conversation_mcp.providers.local.passages import Passage
+from conversation_mcp.providers.local.question import Question, expression
 from conversation_mcp.text import FTS_TOKENIZER, fold, index_text
 
 if TYPE_CHECKING:

@@ -12,14 +12,14 @@ from conversation_mcp.errors import ProviderError, ProviderUnavailableError, Str
 from conversation_mcp.providers.base import Event, Finished, Mode, Progress, Request, Started, StillRunning
 from conversation_mcp.providers.catalog import ProviderContext
 from conversation_mcp.providers.http import LazyClient, Sent, Sleep
-from conversation_mcp.providers.perplexity_api import AgentApi
-from conversation_mcp.providers.perplexity_facts import FACTS, PROVIDER, Facts
-from conversation_mcp.providers.perplexity_json import raw_text_at
-from conversation_mcp.providers.perplexity_outcome import with_usage
-from conversation_mcp.providers.perplexity_output import is_response_id
-from conversation_mcp.providers.perplexity_request import Asked, Draft, draft, is_model, is_preset
-from conversation_mcp.providers.perplexity_runs import Runs
-from conversation_mcp.providers.perplexity_stream import StreamReader, incoming_events
+from conversation_mcp.providers.perplexity.api import AgentApi
+from conversation_mcp.providers.perplexity.facts import FACTS, PROVIDER, Facts
+from conversation_mcp.providers.perplexity.outcome import with_usage
+from conversation_mcp.providers.perplexity.output import is_response_id
+from conversation_mcp.providers.perplexity.request import Asked, Draft, draft, is_model, is_preset
+from conversation_mcp.providers.perplexity.runs import Runs
+from conversation_mcp.providers.perplexity.stream import StreamReader, incoming_events
+from conversation_mcp.providers.perplexity.wire import raw_text_at
 
 FORGOTTEN = Asked()
 

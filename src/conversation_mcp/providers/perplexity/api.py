@@ -12,7 +12,7 @@ from conversation_mcp import __version__
 from conversation_mcp.errors import ProviderAuthError, ProviderUnavailableError, RunLostError
 from conversation_mcp.providers.base import Progress
 from conversation_mcp.providers.http import LazyClient, Sent, Sleep, send_create
-from conversation_mcp.providers.perplexity_errors import (
+from conversation_mcp.providers.perplexity.errors import (
     ErrorMap,
     Problem,
     UnseenError,
@@ -20,10 +20,10 @@ from conversation_mcp.providers.perplexity_errors import (
     unseen,
     unseen_in_time,
 )
-from conversation_mcp.providers.perplexity_facts import KEY_VARIABLE, PROVIDER, Facts
-from conversation_mcp.providers.perplexity_json import JsonObject, parse_object
-from conversation_mcp.providers.perplexity_output import is_response_id
-from conversation_mcp.providers.perplexity_request import Draft, LevelField
+from conversation_mcp.providers.perplexity.facts import KEY_VARIABLE, PROVIDER, Facts
+from conversation_mcp.providers.perplexity.output import is_response_id
+from conversation_mcp.providers.perplexity.request import Draft, LevelField
+from conversation_mcp.providers.perplexity.wire import JsonObject, parse_object
 
 if TYPE_CHECKING:
     import httpx

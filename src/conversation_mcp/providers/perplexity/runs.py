@@ -5,13 +5,13 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from conversation_mcp.errors import ProviderTimeoutError, RunLostError
 from conversation_mcp.providers.base import Event, Finished, Progress, StillRunning, TextDelta
 from conversation_mcp.providers.http import Sleep
-from conversation_mcp.providers.perplexity_api import AgentApi
-from conversation_mcp.providers.perplexity_errors import UnseenError, unseen_in_time
-from conversation_mcp.providers.perplexity_facts import Facts
-from conversation_mcp.providers.perplexity_json import JsonObject, objects_at
-from conversation_mcp.providers.perplexity_outcome import has_ended, settle
-from conversation_mcp.providers.perplexity_output import answer_text, page_count, reading
-from conversation_mcp.providers.perplexity_request import Asked
+from conversation_mcp.providers.perplexity.api import AgentApi
+from conversation_mcp.providers.perplexity.errors import UnseenError, unseen_in_time
+from conversation_mcp.providers.perplexity.facts import Facts
+from conversation_mcp.providers.perplexity.outcome import has_ended, settle
+from conversation_mcp.providers.perplexity.output import answer_text, page_count, reading
+from conversation_mcp.providers.perplexity.request import Asked
+from conversation_mcp.providers.perplexity.wire import JsonObject, objects_at
 from conversation_mcp.text import split_thinking
 
 

@@ -9,11 +9,11 @@ import anyio.to_thread
 from conversation_mcp.errors import RunLostError
 from conversation_mcp.providers.base import Answer, Event, Finished, Mode, Progress, Request, TextDelta
 from conversation_mcp.providers.catalog import ProviderContext
-from conversation_mcp.providers.local_answer import SHORTENED, compose, option_notices
-from conversation_mcp.providers.local_documents import Documents
-from conversation_mcp.providers.local_index import find
-from conversation_mcp.providers.local_passages import cut
-from conversation_mcp.providers.local_question import Question
+from conversation_mcp.providers.local.answer import SHORTENED, compose, option_notices
+from conversation_mcp.providers.local.documents import Documents
+from conversation_mcp.providers.local.index import find
+from conversation_mcp.providers.local.passages import cut
+from conversation_mcp.providers.local.question import Question
 
 NAME = "local"
 SEARCH_PASSAGES = 4
@@ -82,7 +82,7 @@ def _answer(documents: Documents, request: Request) -> Answer:
 
 
 def _stopwords() -> frozenset[str]:
-    return frozenset(files("conversation_mcp.providers").joinpath("stopwords_en.txt").read_text("utf-8").split())
+    return frozenset(files("conversation_mcp.providers.local").joinpath("stopwords_en.txt").read_text("utf-8").split())
 
 
 def _home() -> Path | None:

@@ -62,8 +62,8 @@ class Facts(_Data):
 
 
 def _load() -> Facts:
-    folder = files("conversation_mcp.providers")
-    data = tomllib.loads(folder.joinpath("perplexity.toml").read_text(encoding="utf-8"))
+    folder = files("conversation_mcp.providers.perplexity")
+    data = tomllib.loads(folder.joinpath("facts.toml").read_text(encoding="utf-8"))
     texts = {
         name: folder.joinpath("instructions", f"{name}.md").read_text(encoding="utf-8").strip()
         for name in ("academic", "related_questions")
