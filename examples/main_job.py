@@ -42,12 +42,14 @@ async def main() -> None:
         await call(client, "search_followup", **conversation, query=second)
         await call(client, "deep_research_followup", **conversation, query=third)
         history = await call(client, "get_conversation_history", **conversation)
+        while history.get("pendingTurn", {}).get("status") == "running":
+            history = await call(client, "get_conversation_history", **conversation, waitSeconds=50)
     path = history["conversationPath"]
     print(f"=== {path}\n")
     print(await anyio.Path(path).read_text(encoding="utf-8"))
 
 
-async def call(client: Client, tool: str, **arguments: str) -> dict[str, Any]:
+async def call(client: Client, tool: str, **arguments: str | int) -> dict[str, Any]:
     """Call the tool, print question and result, and return the result as data; a failure ends the program."""
     print(f"=== {tool} {arguments.get('query', '')}\n")
     result = await client.call_tool(tool, arguments)

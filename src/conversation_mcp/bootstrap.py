@@ -68,7 +68,7 @@ async def open_app(
         running = RunningTurns(tasks)
         chosen = Providers(build)
         runner = TurnRunner(store, unsaved)
-        worker = TurnWorker(store, runner, Settler(store, chosen, runner, now), prompts, limits, tasks)
+        worker = TurnWorker(store, runner, unsaved, Settler(store, chosen, runner, now), prompts, limits, tasks)
         resumer = Resumer(worker, running)
         budget = Budget(store, settings.max_cost_usd_per_day, now)
         turns = Turns(store, chosen, worker, running, EarlierCalls(store, resumer), budget, limits)

@@ -118,11 +118,12 @@ def load_settings(
         settings = Settings.model_validate(values)
     except ValidationError as error:
         raise InvalidInputError(_sentence(error, origins)) from None
-    absolute = working_folder / settings.logs_dir.expanduser()
-    documents = tuple(working_folder / path.expanduser() for path in settings.documents)
-    return LoadedSettings(
-        settings.model_copy(update={"logs_dir": absolute, "documents": documents}), origins, tuple(warnings)
-    )
+    paths = {
+        "logs_dir": working_folder / settings.logs_dir.expanduser(),
+        "documents": tuple(working_folder / path.expanduser() for path in settings.documents),
+        "prompts_dir": working_folder / settings.prompts_dir.expanduser(),
+    }
+    return LoadedSettings(settings.model_copy(update=paths), origins, tuple(warnings))
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

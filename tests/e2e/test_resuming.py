@@ -66,7 +66,7 @@ async def test_a_run_that_goes_on_at_its_provider_is_watched_to_its_end(tmp_path
 
 
 async def test_a_follow_up_on_a_run_that_goes_on_is_busy_and_says_how_to_wait_or_stop(tmp_path: Path) -> None:
-    left_behind(tmp_path, responseId="resp_1")
+    left_behind(tmp_path, young=True, responseId="resp_1")
     provider = FakeProvider()
     provider.runs["resp_1"] = StillRunning("reading 14 pages")
     async with serving(tmp_path, provider) as client:
@@ -75,6 +75,16 @@ async def test_a_follow_up_on_a_run_that_goes_on_is_busy_and_says_how_to_wait_or
     assert "get_conversation_history" in busy["message"]
     assert f"conversation-mcp cancel {ID}" in busy["message"]
     assert provider.requests == []
+
+
+async def test_a_plain_run_that_never_ends_at_its_provider_does_not_block_the_conversation(tmp_path: Path) -> None:
+    left_behind(tmp_path, responseId="resp_1")
+    provider = FakeProvider()
+    provider.runs["resp_1"] = StillRunning("in progress since January")
+    async with serving(tmp_path, provider) as client:
+        data_of(await client.call_tool("search_followup", {"conversationId": ID, "query": "three?"}))
+    (left,) = only_conversation(tmp_path)["unansweredTurns"]
+    assert (left["question"], left["status"]) == ("two?", "interrupted")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 from dirty_equals import IsPartialDict
-from tests.fixtures.folders import ID, left_behind, only_conversation, only_file
+from tests.fixtures.folders import ID, left_behind, only_conversation, only_file, until_settled
 from tests.fixtures.providers import FakeProvider, held
 from tests.fixtures.serving import data_of, error_of, serving, settings_for
 from typer.testing import CliRunner
@@ -168,6 +168,41 @@ async def test_an_answer_that_could_not_be_saved_is_shown_from_memory_and_saved_
     assert "not saved yet" in history["notices"][0]
     assert "notices" not in saved
     assert only_conversation(tmp_path)["messages"][-1]["content"] == "answer 1 to one? [1]"
+
+
+@pytest.mark.parametrize("fetchable", [True, False])
+async def test_a_follow_up_finds_an_answer_that_could_not_be_saved_in_its_place(
+    tmp_path: Path, fetchable: bool
+) -> None:
+    asked, release = anyio.Event(), anyio.Event()
+    provider = FakeProvider(held(release, asked))
+    if fetchable:
+        provider.runs["resp_held"] = Finished(Answer("answer 1 to one? [1]"))
+    async with serving(tmp_path, provider, answer_wait_seconds=0) as client:
+        conversation = {
+            "conversationId": data_of(await client.call_tool("search", {"query": "one?"}))["conversationId"]
+        }
+        await asked.wait()
+        path, aside = only_file(tmp_path), tmp_path / "aside.json"
+        path.rename(aside)
+        path.mkdir()
+        release.set()
+        with anyio.fail_after(5):
+            while (await client.call_tool("get_conversation_history", conversation)).is_error:
+                await anyio.lowlevel.checkpoint()
+        path.rmdir()
+        aside.rename(path)
+        await client.call_tool("search_followup", {**conversation, "query": "two?"})
+        await until_settled(tmp_path)
+        await client.call_tool("get_conversation_history", conversation)
+    stored = only_conversation(tmp_path)
+    assert [message["content"] for message in stored["messages"][1:]] == [
+        "one?",
+        "answer 1 to one? [1]",
+        "two?",
+        "answer 2 to two? [1]",
+    ]
+    assert "unansweredTurns" not in stored
 
 
 def test_the_commands_say_what_became_of_questions_without_an_answer(

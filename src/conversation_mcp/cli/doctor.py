@@ -2,6 +2,7 @@
 
 import os
 import platform
+import shlex
 import shutil
 import stat
 import subprocess
@@ -12,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 import anyio
 from rich.console import Console
@@ -26,6 +27,7 @@ from conversation_mcp.stores.catalog import build_store
 from conversation_mcp.stores.ids import created_at
 
 PRIVATE_MODE = 0o700
+WRITABLE_BY_OTHERS = 0o022
 SELF_CHECK_SECONDS = 60
 
 
@@ -66,7 +68,11 @@ def _findings(loaded: LoadedSettings) -> Iterable[Finding]:
 def _settings(loaded: LoadedSettings) -> Iterable[Finding]:
     for name, origin in loaded.origins.items():
         if name not in ("perplexity_api_key", "logs_dir"):
-            yield Finding("ok", f"{variable_of(name)} = {getattr(loaded.settings, name)} (from {origin})")
+            yield Finding("ok", f"{variable_of(name)} = {_shown(getattr(loaded.settings, name))} (from {origin})")
+
+
+def _shown(value: object) -> str:
+    return ", ".join(map(str, cast("tuple[object, ...]", value))) if isinstance(value, tuple) else str(value)
 
 
 def _keys(loaded: LoadedSettings) -> Iterable[Finding]:
@@ -98,8 +104,10 @@ def _folder(loaded: LoadedSettings) -> Iterable[Finding]:
     except OSError as error:
         yield Finding("fail", f"{where}: {error.strerror}")
         return
-    private = f"private ({mode:04o})" if mode == PRIVATE_MODE else f"readable by others ({mode:04o})"
-    yield Finding("ok" if mode == PRIVATE_MODE else "warn", f"{where}, {count} files, {private}")
+    private = f"private ({mode:04o})"
+    if mode != PRIVATE_MODE:
+        private = f"others see the ids in it ({mode:04o}), each conversation is private"
+    yield Finding("warn" if mode & WRITABLE_BY_OTHERS else "ok", f"{where}, {count} files, {private}")
     yield from _git(folder)
 
 
@@ -167,4 +175,4 @@ async def _check_server(settings: Settings) -> Finding:
 def _installation() -> str:
     """Return the absolute path that client configurations call."""
     script = Path(sys.executable).with_name("conversation-mcp")
-    return str(script) if script.exists() else f"{sys.executable} -m conversation_mcp"
+    return shlex.join([str(script)] if script.exists() else [sys.executable, "-m", "conversation_mcp"])

@@ -8,6 +8,7 @@ from conversation_mcp.errors import InvalidInputError, ProviderNotConfiguredErro
 from conversation_mcp.providers.base import Mode, Provider
 
 DOING: Mapping[Mode, str] = {"search": "search", "deep_research": "do deep research", "chat": "chat"}
+NEEDS_KEY = "Set PERPLEXITY_API_KEY, or leave model out."
 HOW_TO_CONFIGURE = "Set PERPLEXITY_API_KEY, or start with --documents FOLDER to search your own files."
 
 
@@ -41,7 +42,7 @@ class Providers:
                 "model 'local' asks your own files, and none are named. Start with --documents FOLDER."
             )
         if all(provider.name != "perplexity" for provider in able):
-            raise ProviderNotConfiguredError(f"no configured provider has the model {model!r}. {HOW_TO_CONFIGURE}")
+            raise ProviderNotConfiguredError(f"no configured provider has the model {model!r}. {NEEDS_KEY}")
         raise InvalidInputError(
             f"model must be a preset (fast, low, medium, high, xhigh), provider/model, or local; got {model!r}."
         )

@@ -1,6 +1,7 @@
 """The register of calls as small files in `.calls`. They are no truth: losing one can only cost a joined call."""
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -13,7 +14,7 @@ from anyio import to_thread
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.models import ConversationId
 from conversation_mcp.stores.base import Call
-from conversation_mcp.stores.disk import claim_folder, read_file
+from conversation_mcp.stores.disk import claim_folder, create_private, read_file
 from conversation_mcp.stores.faults import explained
 from conversation_mcp.stores.ids import check_id
 
@@ -45,7 +46,7 @@ class CallFiles:
 
     async def ask_to_stop(self, conversation_id: ConversationId) -> None:
         """Leave a file for the process that runs the turn."""
-        await to_thread.run_sync(self._write, self._stop(conversation_id), {"conversationId": conversation_id})
+        await to_thread.run_sync(self._leave, self._stop(conversation_id))
 
     async def is_asked_to_stop(self, conversation_id: ConversationId) -> bool:
         """Tell whether the file is there."""
@@ -91,10 +92,14 @@ class CallFiles:
                 draft = path.with_name(f".{token_hex(8)}.tmp")
                 self._write(draft, {"conversationId": call.conversation_id, "startedAt": started_at}).replace(path)
 
-    def _write(self, path: Path, data: Mapping[str, str]) -> Path:
-        with explained(path):
+    def _leave(self, path: Path) -> None:
+        with explained(path), suppress(FileExistsError):
             claim_folder(self._folder)
-            path.write_bytes(json.dumps(data).encode())
+            self._write(path, {})
+
+    def _write(self, path: Path, data: Mapping[str, str]) -> Path:
+        with os.fdopen(create_private(path, os.O_WRONLY), "wb") as file:
+            file.write(json.dumps(data).encode())
         return path
 
 

@@ -47,7 +47,7 @@ GET_CONVERSATION_HISTORY = Tool(
     title="Conversation history",
     description=(
         "Show the stored messages of a conversation with their sources and cost, and a question that is still being "
-        "answered or was never answered. Asks no provider."
+        "answered or was never answered; waitSeconds waits for its answer. Asks nothing anew."
     ),
     hints=READS,
 )

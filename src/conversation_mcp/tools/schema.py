@@ -20,8 +20,7 @@ def input_schema(tool: Tool[Any, Any]) -> dict[str, Any]:
 
 
 def _short(field: dict[str, Any]) -> dict[str, Any]:
-    shown = {name: value for name, value in field.items() if name not in ("title", "default", "format")}
-    if field.get("default") is not None and field["default"] is not False:
-        shown["default"] = field["default"]
-    alternatives = [option for option in shown.pop("anyOf", ()) if option.get("type") != "null"]
-    return {**(alternatives[0] if len(alternatives) == 1 else {}), **shown}
+    alternatives = [option for option in field.get("anyOf", ()) if option.get("type") != "null"]
+    whole: dict[str, Any] = {**(alternatives[0] if len(alternatives) == 1 else {}), **field}
+    silent = ("title", "format", "anyOf") if whole.get("default") else ("title", "format", "anyOf", "default")
+    return {name: value for name, value in whole.items() if name not in silent}

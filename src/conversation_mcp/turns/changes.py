@@ -51,8 +51,11 @@ def set_aside(conversation: Conversation) -> Conversation:
 
 def is_ours(conversation: Conversation, pending: PendingTurn) -> bool:
     """Tell whether the stored pending turn is this one; a hand edit may have removed it meanwhile."""
-    stored = conversation.pending_turn
-    return stored is not None and (stored.question, stored.started_at) == (pending.question, pending.started_at)
+    return conversation.pending_turn is not None and _is_same(conversation.pending_turn, pending)
+
+
+def _is_same(stored: PendingTurn, pending: PendingTurn) -> bool:
+    return (stored.question, stored.started_at) == (pending.question, pending.started_at)
 
 
 def noted(conversation: Conversation, pending: PendingTurn, **facts: object) -> Conversation:
@@ -88,6 +91,9 @@ def answered(conversation: Conversation, pending: PendingTurn, answer: Answer, n
         reasoning=storable(answer.reasoning) if answer.reasoning else None,
     )
     rest = conversation.changed(pending_turn=None) if is_ours(conversation, pending) else conversation
+    if unanswered := rest.unanswered_turns:
+        left = tuple(turn for turn in unanswered if not _is_same(turn, pending))
+        rest = rest.changed(unanswered_turns=left or None)
     return rest.changed(messages=(*rest.messages, question, reply))
 
 

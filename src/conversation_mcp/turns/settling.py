@@ -14,6 +14,9 @@ from conversation_mcp.turns.runner import OpenTurn, TurnRunner
 from conversation_mcp.turns.running import RunningTurn
 
 LOST_AFTER = timedelta(seconds=30)
+"""A run that its provider does not know may still be on its way for this long."""
+PLAIN_RUN_LIMIT = timedelta(minutes=15)
+"""A call that was not made for the background has lost its answer with its connection after this long."""
 
 
 @dataclass(frozen=True)
@@ -60,14 +63,18 @@ class Settler:
         look = await self._look(opened, provider, pending.response_id or "")
         if isinstance(look, Finished):
             turn.finish(await self._runner.save(opened, look.answer))
-        return AliveRun(opened, provider, look) if isinstance(look, StillRunning) else None
+        elif isinstance(look, StillRunning):
+            if turn.background or self._age(pending) < PLAIN_RUN_LIMIT:
+                return AliveRun(opened, provider, look)
+            await self._interrupt(conversation_id, pending, RunLostError(provider.name))
+        return None
 
     async def _look(self, opened: OpenTurn, provider: Provider, response_id: str) -> Finished | StillRunning | None:
         """Look at the run; None when it ended without an answer, which then stands in the file."""
         try:
             return await provider.fetch(response_id)
         except RunLostError as error:
-            if self._is_young(opened.pending):
+            if self._age(opened.pending) < LOST_AFTER:
                 return StillRunning("not known there yet")
             await self._interrupt(opened.conversation_id, opened.pending, error)
         except ProviderError as error:
@@ -76,8 +83,11 @@ class Settler:
             await self._runner.mark_failed(opened, error)
         return None
 
-    def _is_young(self, pending: PendingTurn) -> bool:
-        return pending.started_at is not None and self._now() - parse_time(pending.started_at) < LOST_AFTER
+    def _age(self, pending: PendingTurn) -> timedelta:
+        try:
+            return self._now() - parse_time(pending.started_at or "")
+        except ValueError:
+            return timedelta.max
 
     async def _interrupt(
         self, conversation_id: ConversationId, pending: PendingTurn, error: ProviderError | None = None

@@ -4,10 +4,11 @@ import logging
 from dataclasses import dataclass
 
 from conversation_mcp.errors import ConversationMCPError
-from conversation_mcp.models import Conversation, ConversationId, PendingTurn
+from conversation_mcp.models import Conversation, ConversationId, Message, PendingTurn
 from conversation_mcp.providers.base import Answer
 from conversation_mcp.stores.base import Store
 from conversation_mcp.turns import changes
+from conversation_mcp.turns.finding import find_turn
 
 logger = logging.getLogger(__name__)
 
@@ -20,6 +21,12 @@ class UnsavedAnswer:
     pending: PendingTurn
     answer: Answer
     problem: str
+
+    def added_to(self, stored: Conversation, now: str) -> Conversation:
+        """Return the conversation with the answer, unless it has come into the file in another way."""
+        if isinstance(find_turn(stored, self.pending.started_at or ""), Message):
+            return stored
+        return changes.answered(stored, self.pending, self.answer, now)
 
 
 class UnsavedAnswers:
@@ -42,9 +49,7 @@ class UnsavedAnswers:
         if (kept := self._kept.get(conversation_id)) is None:
             return
         try:
-            await self._store.update(
-                conversation_id, lambda stored, now: changes.answered(stored, kept.pending, kept.answer, now)
-            )
+            await self._store.update(conversation_id, kept.added_to)
         except ConversationMCPError as error:
             logger.warning("an answer can still not be saved: %s", error.message)
         else:
@@ -59,4 +64,4 @@ class UnsavedAnswers:
 def with_unsaved(stored: Conversation | None, unsaved: UnsavedAnswer) -> Conversation:
     """Return the conversation as it would be if the answer had been written."""
     base = stored or unsaved.before
-    return changes.answered(base, unsaved.pending, unsaved.answer, base.updated_at)
+    return unsaved.added_to(base, base.updated_at)

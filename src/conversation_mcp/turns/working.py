@@ -24,6 +24,7 @@ from conversation_mcp.turns.result import TurnResult
 from conversation_mcp.turns.runner import OpenTurn, TurnRunner, finish
 from conversation_mcp.turns.running import NO_ASK, RunningTurn
 from conversation_mcp.turns.settling import Settler
+from conversation_mcp.turns.unsaved import UnsavedAnswers
 
 STOP_POLL_SECONDS = 0.5
 
@@ -44,6 +45,7 @@ class TurnWorker:
         self,
         store: Store,
         runner: TurnRunner,
+        unsaved: UnsavedAnswers,
         settler: Settler,
         prompts: Mapping[Mode, str],
         limits: TurnLimits,
@@ -51,6 +53,7 @@ class TurnWorker:
     ) -> None:
         self._store = store
         self._runner = runner
+        self._unsaved = unsaved
         self._settler = settler
         self._prompts = prompts
         self._limits = limits
@@ -145,6 +148,7 @@ class TurnWorker:
 
     async def _settle_before(self, conversation_id: ConversationId) -> None:
         """Bring the question before this one to its end; it may have been answered without anybody listening."""
+        await self._unsaved.retry(conversation_id)
         conversation = await self._store.load(conversation_id)
         if conversation.pending_turn is None:
             return

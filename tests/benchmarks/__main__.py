@@ -1,0 +1,55 @@
+"""Measures against peers and prints one table: `python -m tests.benchmarks [--quick] [ROW ...]`.
+
+Exits with 1 when something is over its budget. Without the peers their rows say so.
+"""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.benchmarks import appends, serving, turns
+from tests.benchmarks.machine import description
+from tests.benchmarks.measuring import Benchmark, Plan, is_named
+from tests.benchmarks.stopwatch import ROOT
+from tests.benchmarks.table import Row, exit_code, render, summary
+
+BENCHMARKS: tuple[Benchmark, ...] = (*serving.BENCHMARKS, *turns.BENCHMARKS, *appends.BENCHMARKS)
+PEERS_PYTHON = Path(sys.prefix) / "peers" / "bin" / "python"
+
+
+def main() -> int:
+    """Measure the rows that are asked for."""
+    asked = _arguments()
+    wanted: list[str] = asked.rows
+    chosen = [benchmark for benchmark in BENCHMARKS if benchmark.is_wanted(wanted)]
+    # Below the working tree, because a temporary folder may lie in memory, where a sync costs nothing.
+    build = ROOT / "build"
+    build.mkdir(exist_ok=True)
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory(prefix="bench-", dir=build) as folder:
+        for number, benchmark in enumerate(chosen):
+            print("measuring", *benchmark.names, file=sys.stderr)
+            scratch = Path(folder) / str(number)
+            scratch.mkdir()
+            measured = benchmark.measure(Plan(scratch, asked.peers_python, asked.quick))
+            rows += [row for row in measured if is_named(row.name, wanted)]
+    print(description(asked.peers_python), render(rows), summary(rows), sep="\n\n")
+    return exit_code(rows)
+
+
+def _arguments() -> argparse.Namespace:
+    names = [name for benchmark in BENCHMARKS for name in benchmark.names]
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description="Measure against peers.")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"rows, or what they begin with: {', '.join(names)}")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds: for trying, not for keeping")
+    parser.add_argument("--peers-python", type=Path, default=PEERS_PYTHON, help="where the peers are installed")
+    asked = parser.parse_args()
+    for row in asked.rows:
+        if not any(is_named(name, [row]) for name in names):
+            parser.error(f"there is no row {row!r}; there are {', '.join(names)}")
+    return asked
+
+
+if __name__ == "__main__":
+    sys.exit(main())

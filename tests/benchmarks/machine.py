@@ -1,0 +1,35 @@
+"""What a table of measurements must say about where it was made."""
+
+import os
+import platform
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+
+from tests.benchmarks.stopwatch import HERE
+
+from conversation_mcp.bootstrap import utc_now
+
+OWN = ("conversation-mcp", "mcp", "pydantic", "anyio", "filelock")
+PRINT_VERSIONS = (
+    "import sys, importlib.metadata as m; print(*(f'{name} {m.version(name)}' for name in sys.argv[1:]), sep=', ')"
+)
+
+
+def description(peers_python: Path) -> str:
+    """Return the day, the machine in general terms, and the versions of both sides."""
+    machine = f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+    own = ", ".join(f"{name} {version(name)}" for name in OWN)
+    return f"{utc_now():%Y-%m-%d} · {machine}\nours: {own}\npeers: {_peers(peers_python)}"
+
+
+def _peers(python: Path) -> str:
+    lines = (HERE / "peers.txt").read_text().splitlines()
+    names = [line.partition("==")[0] for line in lines if not line.startswith("#")]
+    if python.exists():
+        asked = subprocess.run(
+            [str(python), "-P", "-c", PRINT_VERSIONS, *names], capture_output=True, text=True, check=False
+        )
+        if asked.returncode == 0:
+            return asked.stdout.strip()
+    return "not installed"

@@ -1,0 +1,178 @@
+"""A side of ours: an append, a whole turn, or the bare write that a turn is compared with.
+
+Usage: python -m tests.benchmarks.our_side KIND SCRATCH TEXT, then a number of messages on each line of the input.
+"""
+
+import os
+import sys
+from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
+from time import perf_counter
+from typing import Protocol
+
+import anyio
+from anyio import to_thread
+from tests.fixtures.providers import FakeProvider
+
+from conversation_mcp.app import App
+from conversation_mcp.bootstrap import open_app, utc_now
+from conversation_mcp.models import Conversation, ConversationId, Message, iso
+from conversation_mcp.providers.base import Answer, Event, Finished, Request, Started
+from conversation_mcp.settings import Settings
+from conversation_mcp.stores.base import Store
+from conversation_mcp.stores.codec import encode
+from conversation_mcp.turns.asking import Ask, Caller
+
+
+class Side(Protocol):
+    """An operation on a conversation that can be repeated at the same size."""
+
+    async def prepare(self, messages: int) -> None:
+        """Have a conversation of so many messages on disk, with nothing left to be written."""
+        ...
+
+    async def operate(self) -> None:
+        """Do what is timed."""
+        ...
+
+
+class Stored:
+    """A conversation in a store, which can be put back to what it was."""
+
+    def __init__(self, store: Store, text: str) -> None:
+        self._store = store
+        self._text = text
+        self._messages = -1
+        self._before = b""
+        self.conversation_id = ConversationId("")
+
+    async def prepare(self, messages: int) -> None:
+        """Put the conversation's file back, synced."""
+        if messages != self._messages:
+            self.conversation_id = await self._store.reserve()
+            conversation = conversation_of(self.conversation_id, messages, self._text)
+            await self._store.create(conversation)
+            self._before, self._messages = encode(conversation), messages
+        write_synced(Path(self._store.location(self.conversation_id)), self._before)
+
+
+class Append:
+    """One message added by the file store: locked, read as it is now, written, synced, renamed, folder synced."""
+
+    def __init__(self, app: App, text: str) -> None:
+        self._store = app.store
+        self._stored = Stored(app.store, text)
+        self._text = text
+
+    async def prepare(self, messages: int) -> None:
+        await self._stored.prepare(messages)
+
+    async def operate(self) -> None:
+        def add(stored: Conversation, now: str) -> Conversation:
+            message = Message(role="user", content=self._text, created_at=now)
+            return stored.changed(messages=(*stored.messages, message))
+
+        await self._store.update(self._stored.conversation_id, add)
+
+
+class Turn:
+    """A whole follow-up; the provider answers at once."""
+
+    def __init__(self, app: App, text: str) -> None:
+        self._turns = app.turns
+        self._stored = Stored(app.store, text)
+        self._ask = Ask(tool="search_followup", mode="search", question=text, preset="low")
+
+    async def prepare(self, messages: int) -> None:
+        await self._stored.prepare(messages)
+
+    async def operate(self) -> None:
+        result = await self._turns.follow_up(self._stored.conversation_id, self._ask, Caller(wait_seconds=60))
+        assert result.status == "completed"
+
+
+class BareWrite:
+    """The bytes of the same conversation written, synced and renamed, and nothing else."""
+
+    def __init__(self, app: App, text: str) -> None:
+        self._path = app.settings.logs_dir / "bare" / "conversation.json"
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._text = text
+        self._data = b""
+
+    async def prepare(self, messages: int) -> None:
+        self._data = encode(conversation_of(ConversationId("20260101-1767225600000"), messages, self._text))
+
+    async def operate(self) -> None:
+        draft = self._path.with_suffix(".tmp")
+        write_synced(draft, self._data)
+        draft.replace(self._path)
+
+
+class Instant(FakeProvider):
+    """Answers at once with the whole answer; with `known_first` its run is known by an id before that."""
+
+    def __init__(self, text: str, *, known_first: bool) -> None:
+        super().__init__()
+        self._text = text
+        self._known_first = known_first
+
+    async def ask(self, request: Request) -> AsyncGenerator[Event]:
+        if self._known_first:
+            yield Started("resp_1")
+        yield Finished(Answer(content=self._text, model="test/one", preset=request.preset, response_id="resp_1"))
+
+
+SIDES: dict[str, Callable[[App, str], Side]] = {
+    "append": Append,
+    "turn": Turn,
+    "turn-known-first": Turn,
+    "bare-write": BareWrite,
+}
+
+
+def write_synced(path: Path, data: bytes) -> None:
+    """Write the bytes so that nothing is left for a later sync."""
+    with path.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def conversation_of(conversation_id: ConversationId, messages: int, text: str) -> Conversation:
+    """Return a conversation of so many messages, questions and answers in turn."""
+    now = iso(utc_now())
+    return Conversation(
+        conversation_id=conversation_id,
+        created_at=now,
+        updated_at=now,
+        message_count=messages,
+        messages=tuple(
+            Message(role="assistant" if number % 2 else "user", content=text, created_at=now)
+            for number in range(messages)
+        ),
+    )
+
+
+async def serve(kind: str, scratch: Path, text: str) -> None:
+    """Time one operation for each line of the input; the loop is free meanwhile, as it is in the server."""
+    settings = Settings(logs_dir=scratch / kind, prompts_dir=scratch / "prompts")
+    provider = Instant(text, known_first=kind == "turn-known-first")
+    async with open_app(settings, providers=(provider,)) as app:
+        side = SIDES[kind](app, text)
+        print("ready", flush=True)
+        while line := await to_thread.run_sync(sys.stdin.readline):
+            await side.prepare(int(line))
+            started = perf_counter()
+            await side.operate()
+            print((perf_counter() - started) * 1000, flush=True)
+
+
+def main() -> None:
+    """Serve the side that the arguments name."""
+    kind, scratch, text = sys.argv[1:]
+    anyio.run(serve, kind, Path(scratch), text)
+
+
+if __name__ == "__main__":
+    main()
