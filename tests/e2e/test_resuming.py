@@ -8,11 +8,17 @@ import pytest
 from dirty_equals import IsPartialDict, IsStr
 from mcp import Client
 from tests.fixtures.folders import ID, left_behind, only_conversation
-from tests.fixtures.providers import FakeProvider, held
+from tests.fixtures.providers import FakeProvider, failing, held
 from tests.fixtures.serving import data_of, error_of, serving, text_of
 
-from conversation_mcp.errors import AnswerIncompleteError, ProviderUnavailableError, RunCancelledError, RunLostError
-from conversation_mcp.providers.base import Answer, Finished, StillRunning
+from conversation_mcp.errors import (
+    AnswerIncompleteError,
+    ProviderUnavailableError,
+    RunCancelledError,
+    RunLostError,
+    StreamBrokenError,
+)
+from conversation_mcp.providers.base import Answer, Finished, Started, StillRunning, TextDelta
 
 
 async def history(client: Client, **arguments: object) -> dict[str, Any]:
@@ -186,3 +192,32 @@ async def test_another_servers_running_turn_is_waited_for_too(tmp_path: Path) ->
         release.set()
     assert pages[0]["messages"][-1]["content"] == "answer 1 to one? [1]"
     assert pages[0] == IsPartialDict(conversationPath=IsStr)
+
+
+async def test_a_run_whose_stream_broke_is_watched_to_its_end(tmp_path: Path) -> None:
+    provider = FakeProvider(failing(StreamBrokenError("it broke."), Started("resp_1"), TextDelta("half")))
+    provider.runs["resp_1"] = StillRunning("writing")
+    results: list[dict[str, Any]] = []
+    async with serving(tmp_path, provider) as client, anyio.create_task_group() as tasks:
+
+        async def ask() -> None:
+            results.append(data_of(await client.call_tool("search", {"query": "one?"})))
+
+        tasks.start_soon(ask)
+        with anyio.fail_after(5):
+            while not provider.fetched:
+                await anyio.lowlevel.checkpoint()
+        await anyio.wait_all_tasks_blocked()
+        assert only_conversation(tmp_path)["pendingTurn"] == IsPartialDict(status="running", background=True)
+        provider.end_run("resp_1", Finished(Answer("whole")))
+    assert results[0]["rawResultText"] == "whole"
+    assert "fetched by its id" in results[0]["notices"][0]
+    assert len(provider.requests) == 1
+
+
+async def test_a_broken_stream_whose_run_is_lost_keeps_the_text_that_had_come(tmp_path: Path) -> None:
+    provider = FakeProvider(failing(StreamBrokenError("it broke."), Started("resp_1"), TextDelta("half")))
+    async with serving(tmp_path, provider) as client:
+        error = error_of(await client.call_tool("search", {"query": "one?"}))
+    assert error["message"].startswith("it broke.")
+    assert only_conversation(tmp_path)["pendingTurn"] == IsPartialDict(status="failed", partialText="half")

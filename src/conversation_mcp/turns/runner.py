@@ -19,6 +19,7 @@ from conversation_mcp.turns.unsaved import UnsavedAnswer, UnsavedAnswers
 
 PARTIAL_TEXT_SECONDS = 5.0
 STOP_SECONDS = 15.0
+WATCH_BROKEN_SECONDS = 600.0
 FETCHED = "the connection broke off; the whole answer was fetched by its id, not asked for again"
 
 logger = logging.getLogger(__name__)
@@ -57,7 +58,7 @@ class TurnRunner:
             answer = await self._answer(opened, provider, events)
         except ProviderError as error:
             error.conversation_id = opened.conversation_id
-            if error.ends_run or not opened.turn.background:
+            if not opened.turn.background or error.ends_run:
                 await self.mark_failed(opened, error)
             raise
         except BaseException:
@@ -72,8 +73,26 @@ class TurnRunner:
             turn = opened.turn
             if error.ends_run or turn.background or turn.response_id is None:
                 raise
-            turn.report("the connection broke, looking for the answer")
-            return await _fetched(provider, turn.response_id, error)
+            return await self._watch_broken(opened, provider.follow(turn.response_id), error)
+
+    async def _watch_broken(self, opened: OpenTurn, events: AsyncGenerator[Event], error: ProviderError) -> Answer:
+        """Get the answer of a run whose stream broke; raises the error of the stream when the run has none."""
+        turn = opened.turn
+        turn.report("the connection broke, looking for the answer")
+        turn.background, seen, turn.partial_text = True, turn.partial_text, ""
+        await self._note(opened, background=True)
+        try:
+            with anyio.fail_after(WATCH_BROKEN_SECONDS):
+                answer = await self._consume(opened, events)
+                return replace(answer, notices=(FETCHED, *answer.notices))
+        except ProviderError as problem:
+            error.usage = problem.usage
+            turn.background = not problem.ends_run
+            raise error from None
+        except TimeoutError:
+            raise error from None
+        finally:
+            turn.partial_text = turn.partial_text or seen
 
     async def _consume(self, opened: OpenTurn, events: AsyncGenerator[Event]) -> Answer:
         turn, written_seconds = opened.turn, anyio.current_time()
@@ -175,16 +194,3 @@ async def finish(work: Awaitable[T]) -> T:
     with anyio.CancelScope(shield=True):
         results.append(await work)
     return results[0]
-
-
-async def _fetched(provider: Provider, response_id: str, error: ProviderError) -> Answer:
-    """Look once for an answer whose stream broke; raises the error of the stream when there is none."""
-    try:
-        look = await provider.fetch(response_id)
-    except ProviderError as problem:
-        if problem.ends_run and problem.usage:
-            error.usage = problem.usage
-        raise error from None
-    if isinstance(look, Finished):
-        return replace(look.answer, notices=(FETCHED, *look.answer.notices))
-    raise error
