@@ -1,16 +1,21 @@
-# make run     install, then search -> follow up -> deep research -> history against a real server process
-# make test    install what the tests need, then run all of them
-# make check   lint, format, types, import rules, file sizes
-# make crash   kill servers at 200 random moments and look at what is left; CRASH_KILLS and CRASH_SEED choose another run
-# make bench   measure against peers; prints the table that docs/benchmarks.md keeps
+# make run         install, then search -> follow up -> deep research -> history against a real server process
+# make test        install what the tests need, then run all of them
+# make test-wheel  build the wheel, install it into an environment of its own, test it there without the sources
+# make check       lint, format, types, import rules, file sizes
+# make docs        write the documents that come from the code
+# make bundle      pack build/conversation-mcp.mcpb, which Claude Desktop installs; needs npm
+# make crash       kill servers at 200 random moments and look at what is left; CRASH_KILLS and CRASH_SEED choose another run
+# make bench       measure against peers; prints the table that docs/benchmarks.md keeps
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# The pip of Debian 12 warns about a package of the tests that it would build the old way.
+export PIP_USE_PEP517 := 1
 .DEFAULT_GOAL := help
-.PHONY: help run test check crash bench format clean
+.PHONY: help run test test-wheel check docs bundle crash bench format clean
 
 help:
-	@sed -n 's/^# //p' Makefile | head -5
+	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "conversation-mcp needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
@@ -28,8 +33,40 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 run: $(VENV)/.installed
 	@$(BIN)/python examples/main_job.py
 
-test: $(VENV)/.installed-dev
+test: $(VENV)/.installed-dev $(VENV)/.installed-mcpb $(VENV)/.installed-checks
 	$(BIN)/python -m pytest $(ARGS)
+
+# The official conformance suite and inspector; the Node they run on comes with the type checker. NODE_CHECKS=required
+# fails where they cannot be installed, instead of leaving them out.
+$(VENV)/.installed-checks: $(VENV)/.installed-dev tests/conformance/package.json
+	@$(BIN)/python -m tests.fixtures.node && touch $@ || { echo "test: the conformance suite and the inspector cannot be installed; their tests are skipped"; test "$(NODE_CHECKS)" != required; }
+
+# The validator of desktop bundles runs on Node; without it the tests of the manifest say what they left out.
+$(VENV)/.installed-mcpb: $(VENV)/.made
+	@command -v npm >/dev/null && npm install --silent --no-audit --no-fund --fetch-retries=0 --fetch-timeout=20000 --prefix $(VENV)/mcpb @anthropic-ai/mcpb@2.1.2 && touch $@ || echo "test: the validator of mcpb manifests cannot be installed; its tests are skipped"
+
+# The tests that are left out read the project beside the package: its documents, its manifests, its benchmarks.
+WHEEL := build/wheel
+WHEEL_TESTS := tests/unit tests/e2e/test_conversations.py tests/e2e/test_process.py tests/e2e/test_refusals.py
+OF_CHECKOUT := $(addprefix tests/unit/test_,documents.py generated_documents.py manifests.py pins.py benchmarks.py)
+test-wheel: $(VENV)/.installed-dev
+	rm -rf $(WHEEL) && mkdir -p $(WHEEL)/run && cp -R tests pyproject.toml $(WHEEL)/run
+	$(BIN)/python -m build --no-isolation --wheel --outdir $(WHEEL) . >$(WHEEL)/build.log || { cat $(WHEEL)/build.log; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)/wheel
+	$(VENV)/wheel/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(echo $(WHEEL)/*.whl)[test]"
+	cd $(WHEEL)/run && wheel=$(CURDIR)/$(VENV)/wheel/bin/python && \
+	  $$wheel -c 'import conversation_mcp as it; assert "site-packages" in it.__file__, it.__file__; print(it.__file__)' && \
+	  $$wheel -m pytest $(WHEEL_TESTS) $(OF_CHECKOUT:%=--ignore=%) $(ARGS)
+
+docs: $(VENV)/.installed-dev
+	@$(BIN)/python -m tests.reference
+
+BUNDLE := build
+bundle: $(VENV)/.installed-mcpb
+	rm -rf $(BUNDLE)/mcpb && mkdir -p $(BUNDLE)/mcpb
+	cp -R packaging/mcpb/manifest.json pyproject.toml README.md LICENSE src $(BUNDLE)/mcpb
+	find $(BUNDLE)/mcpb -name __pycache__ -prune -exec rm -rf {} +
+	$(VENV)/mcpb/node_modules/.bin/mcpb pack $(BUNDLE)/mcpb $(BUNDLE)/conversation-mcp.mcpb
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from conversation_mcp.conversations.library import Library
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Store
 from conversation_mcp.turns.engine import Turns
@@ -18,4 +19,5 @@ class App:
     turns: Turns
     watch: Watch
     running: RunningTurns
+    library: Library
     tools: frozenset[str]

@@ -4,18 +4,26 @@ from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
+from platformdirs import user_cache_path
 
 from conversation_mcp.app import App
+from conversation_mcp.conversations.describing import describe
+from conversation_mcp.conversations.keeping import IndexKeeper
+from conversation_mcp.conversations.library import Library
 from conversation_mcp.prompting.prompts import load_prompts
 from conversation_mcp.providers.base import Provider
 from conversation_mcp.providers.catalog import ProviderContext, build_providers
 from conversation_mcp.providers.choice import Providers
 from conversation_mcp.providers.http import LazyClient
 from conversation_mcp.settings import Settings
+from conversation_mcp.sources import APP_NAME
 from conversation_mcp.stores.catalog import build_store
+from conversation_mcp.stores.index.base import Index
+from conversation_mcp.stores.index.sqlite import SqliteIndex
 from conversation_mcp.tools.catalog import tools_of
 from conversation_mcp.turns.budget import Budget
 from conversation_mcp.turns.earlier import EarlierCalls
@@ -37,6 +45,12 @@ def utc_now() -> datetime:
     return datetime.now(UTC)  # noqa: TID251 -- the one clock
 
 
+def build_index(folder: Path, now: Callable[[], datetime] = utc_now) -> Index:
+    """Make the index of a folder of conversations, in the user's cache folder; nothing is opened yet."""
+    indexes = user_cache_path(APP_NAME, appauthor=False) / "index"
+    return SqliteIndex(folder.absolute(), indexes, describe, now)
+
+
 @asynccontextmanager
 async def open_app(
     settings: Settings,
@@ -54,7 +68,9 @@ async def open_app(
         providers: replaces the configured providers.
     """
     prompts = await anyio.to_thread.run_sync(load_prompts, settings.prompts_dir)
-    store = build_store("files", settings, now)
+    index = build_index(settings.logs_dir, now)
+    keeper = IndexKeeper(index)
+    store = build_store("files", settings, now, keeper.note)
     client = LazyClient(transport)
     build = partial(build_providers, ProviderContext(settings, client)) if providers is None else lambda: providers
     limits = TurnLimits(
@@ -65,21 +81,25 @@ async def open_app(
     unsaved = UnsavedAnswers(store)
     failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
+        tasks.start_soon(keeper.run)
         running = RunningTurns(tasks)
         chosen = Providers(build)
         runner = TurnRunner(store, unsaved)
-        worker = TurnWorker(store, runner, unsaved, Settler(store, chosen, runner, now), prompts, limits, tasks)
+        settler = Settler(store, chosen, runner, unsaved, now)
+        worker = TurnWorker(store, runner, unsaved, settler, prompts, limits, tasks)
         resumer = Resumer(worker, running)
         budget = Budget(store, settings.max_cost_usd_per_day, now)
-        turns = Turns(store, chosen, worker, running, EarlierCalls(store, resumer), budget, limits)
+        earlier = EarlierCalls(store, resumer, unsaved)
+        turns = Turns(store, chosen, worker, running, earlier, budget, limits, now)
         watch = Watch(store, worker, running, resumer, unsaved, now)
         tools = frozenset(tool.name for tool in tools_of(settings.tools))
         try:
-            yield App(settings, store, turns, watch, running, tools)
+            yield App(settings, store, turns, watch, running, Library(index, keeper, now), tools)
         except Exception as error:  # noqa: BLE001 -- raised below, as it came and not in a group
             failure = error
         finally:
             await running.finish(settings.ending_grace_seconds)
+            keeper.stop()
             tasks.cancel_scope.cancel()
     with anyio.CancelScope(shield=True):
         await unsaved.retry_all()

@@ -41,7 +41,8 @@ class ConversationNotFoundError(ConversationMCPError):
         super().__init__(f"no conversation {conversation_id} in {folder}.", conversation_id=conversation_id)
 
     def next_step(self, tools: Tools = NO_TOOLS) -> str:
-        return "Check the id, or start one with search." if "search" in tools else "Check the id."
+        check = "Check the id with list_conversations" if "list_conversations" in tools else "Check the id"
+        return f"{check}, or start one with search." if "search" in tools else f"{check}."
 
 
 class ConversationCorruptedError(ConversationMCPError):

@@ -51,82 +51,135 @@ class Source(Record):
     """A page or passage that an answer rests on; `id` is the number that `[n]` in the text refers to."""
 
     id: int
+    """The number that `[n]` in the text refers to."""
     title: str | None = None
+    """The title of the page or document."""
     url: str | None = None
+    """The address of the page; of a passage, the address of its file."""
     date: str | None = None
+    """The date of the page, as the provider gave it."""
     path: str | None = None
+    """The absolute path of the document."""
     heading: str | None = None
+    """The headings above the passage, joined by `>`."""
     start_line: int | None = None
+    """The first line of the passage, from 1."""
     end_line: int | None = None
+    """The last line of the passage."""
 
 
 class Usage(Record):
     """What an answer took, as the provider reported it."""
 
     input_tokens: int | None = None
+    """Tokens that were sent."""
     output_tokens: int | None = None
+    """Tokens that came back."""
     reasoning_tokens: int | None = None
+    """Those of them that were spent on hidden reasoning."""
     cost_usd: float | None = None
+    """What was charged, in US dollars."""
 
 
 class Message(Record):
     """One message and the facts about it."""
 
     role: Role
+    """Who speaks."""
     content: str
+    """The text as it was asked or answered, without any decoration."""
     created_at: str | None = None
+    """When it was asked, or when the answer was complete."""
     tool: str | None = None
+    """Of a question: the tool that asked."""
     options: dict[str, JsonValue] | None = None
+    """Of a question: filters and effort, in the spelling of the arguments."""
     provider: str | None = None
+    """Of an answer: who gave it."""
     preset: str | None = None
+    """Of an answer: the provider's level that was asked for."""
     model: str | None = None
+    """Of an answer: the model that gave it."""
     response_id: str | None = None
+    """Of an answer: the id of the run at the provider."""
     finish_reason: str | None = None
+    """Of an answer: `stop`, or `length` when the provider cut it."""
     sources: tuple[Source, ...] | None = None
+    """Of an answer: what it rests on."""
     related_questions: tuple[str, ...] | None = None
+    """Of an answer: if they were asked for."""
     usage: Usage | None = None
+    """Of an answer: tokens and cost."""
     notices: tuple[str, ...] | None = None
+    """Of an answer: what was not done as asked."""
     reasoning: str | None = None
+    """Of an answer: hidden reasoning, apart from the answer and never sent again."""
 
 
 class TurnError(Record):
     """Why a question has no answer."""
 
     code: str
+    """One of the error codes."""
     message: str
+    """What happened."""
 
 
 class PendingTurn(Record):
     """A question without its answer: no message, never resent."""
 
     question: str
+    """What was asked."""
     tool: str | None = None
+    """The tool that asked."""
     provider: str | None = None
+    """Whom it was sent to."""
     model: str | None = None
+    """The model that the call named, if it named one."""
     options: dict[str, JsonValue] | None = None
+    """Filters and effort, in the spelling of the arguments."""
     status: TurnStatus = "running"
+    """`interrupted`: its server ended. `failed`: the provider gave no answer."""
     started_at: str | None = None
+    """When it was written, which is before it was sent."""
     response_id: str | None = None
+    """The provider's id of the run, from the moment it is known."""
     background: bool | None = None
+    """Whether the run goes on at the provider without us."""
     partial_text: str | None = None
+    """The text that had come, written at most every 5 seconds."""
     error: TurnError | None = None
+    """Why there is no answer."""
     usage: Usage | None = None
+    """What was charged all the same."""
 
 
 class Conversation(Record):
     """An ordered list of messages with an id. The first five fields of the file are the contract."""
 
     conversation_id: str
+    """UTC day and Unix milliseconds. The name of the folder counts if it differs."""
     created_at: Timestamp
+    """ISO 8601 in UTC with milliseconds."""
     updated_at: Timestamp
+    """The last write; never goes back."""
     message_count: int
+    """The number of messages, the system message included; corrected at the next write."""
     title: str | None = None
+    """Set by hand or by an import; else the first question stands for it."""
     tags: tuple[str, ...] | None = None
+    """Words to find it by."""
     archived: bool | None = None
+    """Whether it is put away."""
     parent: dict[str, JsonValue] | None = None
+    """The conversation that this one was branched from."""
     pending_turn: PendingTurn | None = None
+    """The question that has no answer yet."""
     unanswered_turns: tuple[PendingTurn, ...] | None = None
+    """Earlier questions that never got an answer; never sent again."""
     messages: tuple[Message, ...]
+
+    """Oldest first; the order is the truth, not the times."""
 
     def changed(self, **changes: object) -> "Conversation":
         """Return a copy with the changes; a field set to None leaves the file."""

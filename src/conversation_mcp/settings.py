@@ -2,27 +2,17 @@
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from platformdirs import user_config_path, user_data_path
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 
 from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.sources import PREFIX, config_path, gather, read_toml, variable_of
 
-PREFIX = "CONVERSATION_MCP_"
-APP_NAME = "conversation-mcp"
-NAMED_VARIABLES = {
-    "perplexity_api_key": "PERPLEXITY_API_KEY",
-    "perplexity_base_url": "PERPLEXITY_BASE_URL",
-    "logs_dir": "CONVERSATION_LOGS_DIR",
-    "max_conversation_turns": "MAX_CONVERSATION_TURNS",
-}
-FOLDER_NAME = "conversation-logs"
 PLACEHOLDER = re.compile(
     r"(pplx-)?(your\W.*|your_.*|change.?me.*|placeholder.*|example.*|todo.*|api.?key.*|x{3,}|\.{3,}|<.*>|\$\{?\w*\}?)",
     re.IGNORECASE,
@@ -46,25 +36,68 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    perplexity_api_key: SecretStr | None = Field(default=None)
-    perplexity_base_url: str | None = Field(default=None)
-    logs_dir: Path = Field(default=Path())
-    max_conversation_turns: int | None = Field(default=None, ge=1)
-    tools: Annotated[tuple[str, ...], _separated(",")] = ("research",)
-    documents: Annotated[tuple[Path, ...], _separated(os.pathsep)] = ()
-    prompts_dir: Path = Field(default_factory=lambda: config_path().parent / "prompts")
-    search_preset: str = "fast"
-    search_followup_preset: str = "low"
-    deep_research_preset: str = "high"
-    deep_research_followup_preset: str = "high"
-    answer_wait_seconds: float = Field(default=50, ge=0, le=3600)
-    lock_wait_seconds: float = Field(default=45, ge=0, le=3600)
-    ending_grace_seconds: float = Field(default=4, ge=0, le=60)
-    retries: int = Field(default=2, ge=0, le=10)
-    max_question_chars: int = Field(default=500_000, ge=1)
-    max_result_chars: int = Field(default=60_000, ge=1_000)
-    max_cost_usd_per_day: float | None = Field(default=None, ge=0)
-    log_level: str = Field(default="WARNING", pattern="^(DEBUG|INFO|WARNING|ERROR)$")
+    perplexity_api_key: SecretStr | None = Field(
+        default=None,
+        description="Key of the Perplexity API. It is never logged or stored; doctor shows its end.",
+    )
+    perplexity_base_url: str | None = Field(
+        default=None,
+        description="Another address of Perplexity's Agent API, without /v1. Default: the public one.",
+    )
+    logs_dir: Path = Field(
+        default=Path(),
+        description="Folder of the conversations. Default: conversation-logs in the working folder if it exists, "
+        "else in the user's data folder.",
+    )
+    max_conversation_turns: int | None = Field(
+        default=None, ge=1, description="How many answers a conversation may have. Default: no limit."
+    )
+    tools: Annotated[tuple[str, ...], _separated(",")] = Field(
+        default=("research",), description="Tool sets that are switched on, separated by commas."
+    )
+    documents: Annotated[tuple[Path, ...], _separated(os.pathsep)] = Field(
+        default=(), description="Files and folders that the local provider answers from, separated by : (Windows: ;)."
+    )
+    prompts_dir: Path = Field(
+        default_factory=lambda: config_path().parent / "prompts",
+        description="Folder with your own search.md and deep_research.md in place of the system messages. "
+        "Default: prompts beside the configuration file.",
+    )
+    search_preset: str = Field(default="fast", description="Perplexity preset of search.")
+    search_followup_preset: str = Field(default="low", description="Perplexity preset of search_followup.")
+    deep_research_preset: str = Field(default="high", description="Perplexity preset of deep_research.")
+    deep_research_followup_preset: str = Field(
+        default="high", description="Perplexity preset of deep_research_followup."
+    )
+    answer_wait_seconds: float = Field(
+        default=50,
+        ge=0,
+        le=3600,
+        description="How long a tool waits for its answer before it returns with status running. The turn goes on.",
+    )
+    lock_wait_seconds: float = Field(
+        default=45, ge=0, le=3600, description="How long a follow-up waits for another one of its conversation."
+    )
+    ending_grace_seconds: float = Field(
+        default=4, ge=0, le=60, description="How long an ending server waits for answers that would be lost with it."
+    )
+    retries: int = Field(
+        default=2, ge=0, le=10, description="How often a call that cannot have been billed is repeated."
+    )
+    max_question_chars: int = Field(default=500_000, ge=1, description="The longest question that is taken.")
+    max_result_chars: int = Field(
+        default=60_000, ge=1_000, description="The longest answer in a result; the file always has all of it."
+    )
+    max_cost_usd_per_day: float | None = Field(
+        default=None,
+        ge=0,
+        description="Refuse questions once the files of the day (UTC) add up to this cost. Default: no limit.",
+    )
+    log_level: str = Field(
+        default="WARNING",
+        pattern="^(DEBUG|INFO|WARNING|ERROR)$",
+        description="DEBUG, INFO, WARNING or ERROR; the log goes to stderr.",
+    )
 
 
 @dataclass(frozen=True)
@@ -76,16 +109,6 @@ class LoadedSettings:
     warnings: tuple[str, ...]
 
 
-def variable_of(field: str) -> str:
-    """Return the environment variable of a setting."""
-    return NAMED_VARIABLES.get(field, PREFIX + field.upper())
-
-
-def config_path() -> Path:
-    """Return the path of the user's TOML file, whether or not it exists."""
-    return user_config_path(APP_NAME, appauthor=False) / "config.toml"
-
-
 def load_settings(
     options: Mapping[str, object], environment: Mapping[str, str], config: Path, working_folder: Path
 ) -> LoadedSettings:
@@ -94,26 +117,17 @@ def load_settings(
     Raises:
         InvalidInputError: a value or name is not valid; the message names the variable, key or option.
     """
-    values: dict[str, object] = {}
-    origins: dict[str, str] = {}
-    for name, value in _read_toml(config).items():
+    for name in read_toml(config):
         if name not in Settings.model_fields:
             near = get_close_matches(name, Settings.model_fields, 1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise InvalidInputError(f"{config} has no setting {name!r}.{hint}")
-        values[name], origins[name] = value, str(config)
-    for name in Settings.model_fields:
-        if text := environment.get(variable_of(name), "").strip():
-            values[name], origins[name] = text, variable_of(name)
-    for name, value in options.items():
-        if value is not None:
-            values[name], origins[name] = value, "--" + name.replace("_", "-")
+    gathered = gather(Settings.model_fields, options, environment, config, working_folder)
+    values, origins = gathered.values, gathered.origins
     warnings = _unknown_variables(environment)
     if _is_placeholder(values.get("perplexity_api_key")):
         warnings.append(f"{origins['perplexity_api_key']} holds a placeholder, not a key; it is ignored")
         del values["perplexity_api_key"], origins["perplexity_api_key"]
-    if "logs_dir" not in values:
-        values["logs_dir"], origins["logs_dir"] = _default_folder(working_folder)
     try:
         settings = Settings.model_validate(values)
     except ValidationError as error:
@@ -124,24 +138,6 @@ def load_settings(
         "prompts_dir": working_folder / settings.prompts_dir.expanduser(),
     }
     return LoadedSettings(settings.model_copy(update=paths), origins, tuple(warnings))
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
-    except FileNotFoundError:
-        return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInputError(f"{path} is not valid TOML: {error}.") from None
-    except OSError as error:
-        raise InvalidInputError(f"{path} cannot be read: {error.strerror}.") from None
-
-
-def _default_folder(working_folder: Path) -> tuple[Path, str]:
-    here = working_folder / FOLDER_NAME
-    if here.is_dir():
-        return here, "the working folder"
-    return user_data_path(APP_NAME, appauthor=False) / FOLDER_NAME, "default"
 
 
 def _unknown_variables(environment: Mapping[str, str]) -> list[str]:

@@ -66,29 +66,37 @@ def cut(text: str, max_chars: int) -> str:
 
 def fold(text: str) -> str:
     """Return the text as it is compared: compatibility form, no case, straight apostrophes, nothing invisible."""
+    if text.isascii():
+        return text.replace("\0", " ").lower()
     visible = INVISIBLE.sub("", storable(text).replace("\0", " ").replace("\u2019", "'"))
     return unicodedata.normalize("NFKC", visible).casefold()
 
 
 def index_text(text: str) -> str:
     """Return the text as it is indexed: folded, with each character of an unspaced script a word of its own."""
-    return re.sub(UNSPACED_SCRIPTS, r" \g<0> ", fold(text))
+    folded = fold(text)
+    return folded if folded.isascii() else re.sub(UNSPACED_SCRIPTS, _apart, folded)
+
+
+def _apart(found: re.Match[str]) -> str:
+    return f" {found[0]} "  # three times as fast as a template before Python 3.12
 
 
 def match_query(query: str, stopwords: frozenset[str] = frozenset()) -> str:
     """Return an FTS5 expression of quoted terms joined by OR; empty when there is nothing to look for."""
     words = fold(query).split()
     kept = [word for word in words if word.strip(PUNCTUATION) not in stopwords] or words
-    terms = dict.fromkeys(term for word in kept for term in _terms(word))
+    terms = dict.fromkeys(term for word in kept for term in query_terms(word))
     return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
 
 
-def _terms(word: str) -> Iterator[str]:
+def query_terms(word: str) -> Iterator[str]:
+    """Yield what to look for to find a folded word of a query: its runs, those of unspaced scripts as phrases."""
     for run in re.findall(SCRIPT_RUNS, word):
         if re.match(UNSPACED_SCRIPTS, run):
-            for part in "".join(char if _is_searchable(char) else " " for char in run).split():
+            for part in "".join(char if is_searchable(char) else " " for char in run).split():
                 yield from _neighbours(part)
-        elif any(map(_is_searchable, run)):
+        elif is_searchable(run):
             yield run
 
 
@@ -101,8 +109,9 @@ def _neighbours(run: str) -> Iterator[str]:
         yield from (f"{one} {two}" for one, two in pairwise(run))
 
 
-def _is_searchable(char: str) -> bool:
-    return unicodedata.category(char).startswith(WORD_CATEGORIES)
+def is_searchable(text: str) -> bool:
+    """Tell whether any character of the text is one that words are made of."""
+    return any(unicodedata.category(char).startswith(WORD_CATEGORIES) for char in text)
 
 
 def dollars(cost_usd: float) -> str:

@@ -8,13 +8,19 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import appends, serving, turns
-from tests.benchmarks.machine import description
+from tests.benchmarks import appends, library, listing, serving, turns
+from tests.benchmarks.machine import description, load
 from tests.benchmarks.measuring import Benchmark, Plan, is_named
 from tests.benchmarks.stopwatch import ROOT
 from tests.benchmarks.table import Row, exit_code, render, summary
 
-BENCHMARKS: tuple[Benchmark, ...] = (*serving.BENCHMARKS, *turns.BENCHMARKS, *appends.BENCHMARKS)
+BENCHMARKS: tuple[Benchmark, ...] = (
+    *serving.BENCHMARKS,
+    *listing.BENCHMARKS,
+    *turns.BENCHMARKS,
+    *appends.BENCHMARKS,
+    *library.BENCHMARKS,
+)
 PEERS_PYTHON = Path(sys.prefix) / "peers" / "bin" / "python"
 
 
@@ -26,6 +32,7 @@ def main() -> int:
     # Below the working tree, because a temporary folder may lie in memory, where a sync costs nothing.
     build = ROOT / "build"
     build.mkdir(exist_ok=True)
+    load_before = load()
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="bench-", dir=build) as folder:
         for number, benchmark in enumerate(chosen):
@@ -34,7 +41,7 @@ def main() -> int:
             scratch.mkdir()
             measured = benchmark.measure(Plan(scratch, asked.peers_python, asked.quick))
             rows += [row for row in measured if is_named(row.name, wanted)]
-    print(description(asked.peers_python), render(rows), summary(rows), sep="\n\n")
+    print(description(asked.peers_python, load_before), render(rows), summary(rows), sep="\n\n")
     return exit_code(rows)
 
 

@@ -13,7 +13,7 @@ from tests.benchmarks.stdio_client import Listing, list_tools
 from tests.benchmarks.stopwatch import HERE, ROOT
 from tests.benchmarks.table import Budget, Row
 
-ROUNDS = 15
+ROUNDS = 21
 BARE = "bare three-tool server, same SDK"
 OURS = [sys.executable, "-m", "conversation_mcp"]
 BARE_COMMAND = [sys.executable, str(HERE / "bare_server.py")]

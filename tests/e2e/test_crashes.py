@@ -7,6 +7,7 @@ import json
 import os
 import random
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -23,7 +24,6 @@ from conversation_mcp.stores.codec import decode
 WORKERS = 4
 KILLS = int(os.environ.get("CRASH_KILLS", "12"))
 SEED = int(os.environ.get("CRASH_SEED", "20261127"))
-LONGEST_LIFE_SECONDS = 0.6
 FOLLOW_UPS = ("search_followup", "deep_research_followup")
 
 
@@ -39,6 +39,8 @@ class Worker:
     asked: list[str] = field(default_factory=list[str])
     seen: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
     problems: list[str] = field(default_factory=list[str])
+    longest_life_seconds: float = 0.0
+    """A call of this machine, and a little more, so that kills fall into all of its moments."""
 
     def run(self) -> None:
         try:
@@ -47,7 +49,7 @@ class Worker:
             self.problems.append(repr(error))
 
     def _work(self) -> None:
-        conversation_id = ""
+        conversation_id = self._first_conversation()
         while self.kills:
             question = f"worker {self.number} question {len(self.asked)} [[delay:0.1]] [[polls:1]]"
             self.asked.append(question)
@@ -61,11 +63,20 @@ class Worker:
                 conversation_id = result["conversationId"]
                 self.seen.append((conversation_id, question, result["rawResultText"]))
 
+    def _first_conversation(self) -> str:
+        with RawServer(self.folder, self.base_url) as server:
+            server.initialize()
+            started = time.monotonic()
+            server.call("search", query=f"worker {self.number} opens")
+            result = server.answer_to(1)["result"]["structuredContent"]
+            self.longest_life_seconds = 1.5 * (time.monotonic() - started) + 0.2
+        return result["conversationId"]
+
     def _call(self, tool: str, arguments: dict[str, Any], *, mortal: bool) -> dict[str, Any] | None:
         """Return the result, or None when the server was killed before it came."""
         with RawServer(self.folder, self.base_url) as server:
             server.initialize()
-            killer = threading.Timer(self.chance.uniform(0, LONGEST_LIFE_SECONDS), server.process.kill)
+            killer = threading.Timer(self.chance.uniform(0, self.longest_life_seconds), server.process.kill)
             if mortal:
                 killer.start()
             try:

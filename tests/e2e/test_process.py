@@ -17,7 +17,14 @@ from tests.fixtures.folders import only_conversation
 from tests.fixtures.processes import RawServer, environment, server_command
 from tests.fixtures.serving import Era, data_of, text_of
 
-TOOLS = ["search", "search_followup", "deep_research", "deep_research_followup", "get_conversation_history"]
+TOOLS = [
+    "search",
+    "search_followup",
+    "deep_research",
+    "deep_research_followup",
+    "get_conversation_history",
+    "list_conversations",
+]
 
 
 @pytest.fixture
@@ -156,7 +163,7 @@ def test_doctor_finds_everything_in_order_and_shows_four_characters_of_the_key(
     assert "ends in …6789" in run.stdout
     assert "pplx-loopback" not in run.stdout + run.stderr
     assert "the store writes, locks and reads back" in run.stdout
-    assert "server answers: initialize, 5 tools" in run.stdout
+    assert "server answers: initialize, 6 tools" in run.stdout
     assert agent.creates == 0
     assert not (tmp_path / "conversation-logs").exists()
 

@@ -127,7 +127,7 @@ BAD_ARGUMENTS: list[tuple[str, dict[str, Any], Any]] = [
         "serch",
         {"query": "x"},
         snapshot(
-            "there is no tool 'serch'; there are search, search_followup, deep_research, deep_research_followup, get_conversation_history."
+            "there is no tool 'serch'; there are search, search_followup, deep_research, deep_research_followup, get_conversation_history, list_conversations."
         ),
     ),
 ]
@@ -186,7 +186,7 @@ async def test_an_unknown_id_leaves_no_trace(tmp_path: Path, tool: str) -> None:
     assert error == {
         "code": "CONVERSATION_NOT_FOUND",
         "message": f"no conversation {UNKNOWN} in {tmp_path}/conversation-logs. "
-        "Check the id, or start one with search.",
+        "Check the id with list_conversations, or start one with search.",
         "conversationId": UNKNOWN,
         "retryable": False,
     }

@@ -1,13 +1,16 @@
-"""`resume` and `cancel`: questions that have no answer yet."""
+"""Questions that have no answer yet: brought to their ends, or stopped."""
 
 import math
 from datetime import UTC, datetime
 
 import anyio
-import typer
 
 from conversation_mcp.app import App
 from conversation_mcp.bootstrap import open_app
+from conversation_mcp.cli.ids import resolve
+from conversation_mcp.cli.interrupts import Interrupt, interrupts
+from conversation_mcp.cli.terminal import put, say
+from conversation_mcp.cli.watching import Watching
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.models import Conversation, ConversationId, PendingTurn
 from conversation_mcp.settings import Settings
@@ -15,53 +18,67 @@ from conversation_mcp.text import dollars, shorten
 from conversation_mcp.turns.asking import Caller
 
 SHOWN_QUESTION_CHARS = 60
+STOPPING = "Stopping; nothing is lost."
 
 
-def resume_turns(settings: Settings, conversation_id: str | None) -> bool:
-    """Bring the pending turns to their ends and print what became of each; return False if one has no answer yet."""
-    return anyio.run(_resume, settings, conversation_id)
+def resume_turns(settings: Settings, wanted: str | None) -> int:
+    """Bring the pending turns to their ends, print what became of each, and return the exit code.
+
+    It is 0 when every question has its answer, 1 when one has not.
+    """
+    conversation_id = None if wanted is None else resolve(settings.logs_dir, wanted)
+    with interrupts(STOPPING) as interrupt:
+        settled = anyio.run(_resume, settings, conversation_id, interrupt)
+    if interrupt.number is not None:
+        return interrupt.exit_code
+    return 0 if settled else 1
 
 
-def cancel_turn(settings: Settings, conversation_id: str) -> None:
+def cancel_turn(settings: Settings, wanted: str) -> None:
     """Stop the conversation's running question and print what is known of its cost."""
-    anyio.run(_cancel, settings, conversation_id)
+    anyio.run(_cancel, settings, resolve(settings.logs_dir, wanted))
 
 
-async def _resume(settings: Settings, conversation_id: str | None) -> bool:
+async def _resume(settings: Settings, conversation_id: ConversationId | None, interrupt: Interrupt) -> bool:
+    settled = True
     async with open_app(settings) as app:
-        if conversation_id is not None:
-            return await _resume_one(app, conversation_id)
-        settled = True
-        for found in sorted(await app.store.changed_since(datetime.fromtimestamp(0, UTC))):
-            if await _is_pending(app, found):
-                settled = await _resume_one(app, found) and settled
-        return settled
+        with interrupt.scope():
+            wanted = [conversation_id] if conversation_id else await _pending(app)
+            if not wanted:
+                say("No question waits for its answer.")
+            for each in wanted:
+                settled = await _resume_one(app, each) and settled
+    return settled
+
+
+async def _pending(app: App) -> list[ConversationId]:
+    found = sorted(await app.store.changed_since(datetime.fromtimestamp(0, UTC)))
+    return [conversation_id for conversation_id in found if await _is_pending(app, conversation_id)]
 
 
 async def _is_pending(app: App, conversation_id: ConversationId) -> bool:
     try:
         pending = (await app.store.load(conversation_id)).pending_turn
     except ConversationMCPError as error:
-        typer.echo(error.sentence(), err=True)
+        say(error.sentence())
         return False
     return pending is not None and pending.status != "failed" and pending.error is None
 
 
-async def _resume_one(app: App, conversation_id: str) -> bool:
-    async def say(text: str) -> None:
-        typer.echo(text, err=True)
-
-    view = await app.watch.look(conversation_id, Caller(math.inf, say))
+async def _resume_one(app: App, conversation_id: ConversationId) -> bool:
+    watching = Watching(streams=False)
+    async with watching.open():
+        view = await app.watch.look(conversation_id, Caller(math.inf, watching.report))
     for notice in view.notices:
-        typer.echo(f"Notice: {notice}", err=True)
-    typer.echo(f"{conversation_id}  {_state(view.conversation)}")
+        say(f"Notice: {notice}")
+    put(f"{conversation_id}  {_state(view.conversation)}")
     return view.conversation.pending_turn is None
 
 
-async def _cancel(settings: Settings, conversation_id: str) -> None:
+async def _cancel(settings: Settings, conversation_id: ConversationId) -> None:
     async with open_app(settings) as app:
         conversation = await app.watch.stop(conversation_id)
-        typer.echo(f"{conversation_id}  {_state(conversation)}")
+        put(f"{conversation_id}  {_state(conversation)}")
 
 
 def _state(conversation: Conversation) -> str:

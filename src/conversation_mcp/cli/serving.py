@@ -1,15 +1,26 @@
-"""The server as a process. The only part of the command line, beside the self-check, that imports the SDK."""
+"""The server as a process. Beside the self-check the only part of the command line that imports the SDK."""
 
-import anyio
+import sys
+from collections.abc import Mapping
 
-from conversation_mcp.bootstrap import open_app
-from conversation_mcp.logs import configure_logging
-from conversation_mcp.server import ConversationServer, load_client_limits, serve_stdio
-from conversation_mcp.settings import Settings
+from conversation_mcp.cli.loading import settings_from
+from conversation_mcp.cli.terminal import say
 
 
-def serve_until_closed(settings: Settings) -> None:
+def serve_until_closed(options: Mapping[str, object]) -> None:
     """Serve MCP over stdio until the client is gone or a signal comes."""
+    settings = settings_from(options).settings
+    if sys.stdin.isatty():
+        say(
+            "conversation-mcp serves MCP over stdio and waits for a client; end it with Ctrl-C. "
+            "conversation-mcp --help shows the other commands."
+        )
+    import anyio  # noqa: PLC0415 -- the lines above come first, a person waits for them
+
+    from conversation_mcp.bootstrap import open_app  # noqa: PLC0415 -- the same
+    from conversation_mcp.logs import configure_logging  # noqa: PLC0415 -- the same
+    from conversation_mcp.server import ConversationServer, load_client_limits, serve_stdio  # noqa: PLC0415 -- the same
+
     configure_logging(settings.log_level)
     server = ConversationServer(settings, lambda: open_app(settings), load_client_limits())
     anyio.run(serve_stdio, server)

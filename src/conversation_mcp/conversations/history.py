@@ -10,23 +10,36 @@ class NumberedMessage(Message):
     """A message with its number: its 1-based place in the file, the system message counted."""
 
     number: int
+    """The place in the file, from 1; the system message counts."""
 
 
 class HistoryPage(Record):
-    """A page of a conversation. `total_count` and `offset` count the messages that are shown at all."""
+    """A page of a conversation."""
 
     conversation_id: str
+    """The id that was asked for."""
     created_at: str
+    """When the conversation was started."""
     updated_at: str
+    """When its file was last written."""
     message_count: int
+    """All messages in the file, the system message included."""
     messages: tuple[NumberedMessage, ...]
+    """The page, oldest first."""
     pending_turn: PendingTurn | None = None
+    """The question that has no answer yet."""
     pending_age_seconds: int | None = None
+    """How long ago that question was asked."""
     offset: int
+    """How many messages that are shown at all come before this page."""
     total_count: int
+    """How many messages are shown at all; the system message only if it was asked for."""
     has_more: bool
+    """Whether there are messages after this page."""
     notices: tuple[str, ...] | None = None
+    """What was cut, and what became known while looking."""
     conversation_path: str
+    """The absolute path of conversation.json."""
 
     def noting(self, notices: tuple[str, ...], pending_age_seconds: int | None) -> "HistoryPage":
         """Return the page with what is known beside the file: notices, and the age of the pending question."""

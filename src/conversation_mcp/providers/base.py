@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from conversation_mcp.models import Source, Usage
 from conversation_mcp.providers.options import Options
@@ -126,4 +126,17 @@ class Provider(Protocol):
 
     async def cancel(self, response_id: str) -> Finished | StillRunning:
         """Ask the provider to stop a run and return what then is known of it; raises as `fetch`."""
+        ...
+
+
+@runtime_checkable
+class Checkable(Protocol):
+    """A provider that can be tried without a question."""
+
+    async def check(self) -> str:
+        """Make the cheapest call that shows whether the key works, and return what it showed.
+
+        Raises:
+            ProviderError: the provider refuses the key, or cannot be asked.
+        """
         ...

@@ -65,7 +65,10 @@ class SearchFilters(BaseModel):
     search_after_date_filter: Day | None = Field(default=None, description="YYYY-MM-DD or MM/DD/YYYY.")
     search_before_date_filter: Day | None = Field(default=None, description="YYYY-MM-DD or MM/DD/YYYY.")
     search_mode: Literal["web", "academic"] | None = None
+    """Where to search; `academic` prefers papers."""
     return_related_questions: bool | None = Field(default=None, strict=True)
+
+    """Also return questions that could come next."""
 
     @model_validator(mode="after")
     def _fit_together(self) -> Self:
@@ -85,6 +88,7 @@ class ResearchOptions(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     reasoning_effort: Effort | None = None
+    """How hard the provider thinks; more takes longer and costs more."""
 
 
 class Options(SearchFilters, ResearchOptions):

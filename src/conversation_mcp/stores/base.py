@@ -13,6 +13,9 @@ Change = Callable[[Conversation, str], Conversation]
 OnWait = Callable[[float], Awaitable[None]]
 """Told, several times, for how many seconds a lock has been waited for."""
 
+OnWritten = Callable[[ConversationId], None]
+"""Told when a conversation was created or updated; must not block."""
+
 
 class TurnLock(Protocol):
     """The right to run a turn on one conversation; held across the provider call, by whichever task has it."""
@@ -24,10 +27,10 @@ class TurnLock(Protocol):
 
 @dataclass(frozen=True)
 class Call:
-    """A call that was made and whose result nobody has got yet; `started_at` is known once its question is on disk."""
+    """A call that was made and whose result nobody has got yet; its question is, or will be, `startedAt` that time."""
 
     conversation_id: ConversationId
-    started_at: str | None = None
+    started_at: str
 
 
 class CallRegister(Protocol):
@@ -37,28 +40,20 @@ class CallRegister(Protocol):
         """Return the call of that name, unless it is forgotten or a day old."""
         ...
 
-    async def claim(self, key: str, conversation_id: ConversationId) -> bool:
+    async def claim(self, key: str, call: Call) -> bool:
         """Take the name for a new call; False when another call, of whichever process, has it."""
-        ...
-
-    async def note(self, key: str, started_at: str) -> None:
-        """Add when the question of the call was put on disk."""
         ...
 
     async def forget(self, key: str) -> None:
         """Free the name: the result was delivered, or nothing was sent."""
         ...
 
-    async def ask_to_stop(self, conversation_id: ConversationId) -> None:
-        """Leave word for the process that runs a turn on the conversation."""
+    async def ask_to_stop(self, call: Call) -> None:
+        """Leave word for the process that runs this turn."""
         ...
 
-    async def is_asked_to_stop(self, conversation_id: ConversationId) -> bool:
-        """Tell whether such word was left."""
-        ...
-
-    async def clear_stop(self, conversation_id: ConversationId) -> None:
-        """Take the word back."""
+    async def is_asked_to_stop(self, call: Call) -> bool:
+        """Tell whether such word was left for this very turn; it is gone afterwards."""
         ...
 
 

@@ -6,6 +6,7 @@ from codecs import BOM_UTF8
 from typing import Any, cast
 
 from pydantic import ValidationError
+from pydantic_core import from_json
 
 from conversation_mcp.errors import ConversationCorruptedError
 from conversation_mcp.models import Conversation, ConversationId
@@ -74,9 +75,11 @@ def _parse_surrogates(body: bytes, refusal: ValidationError) -> Conversation:
 
 def _not_a_number(body: bytes) -> int | None:
     """Find NaN or Infinity outside of a string: the parser takes them, no other reader of JSON does."""
-    if b"NaN" not in body and b"Infinity" not in body:
-        return None
-    return next((found.start() for found in STRING_OR_NO_NUMBER.finditer(body) if found.group(1)), None)
+    try:
+        from_json(body, allow_inf_nan=False, cache_strings="none")
+    except ValueError:
+        return next((found.start() for found in STRING_OR_NO_NUMBER.finditer(body) if found.group(1)), None)
+    return None
 
 
 def _storable(value: object) -> Any:  # noqa: ANN401 -- JSON of whatever shape
@@ -90,6 +93,8 @@ def _storable(value: object) -> Any:  # noqa: ANN401 -- JSON of whatever shape
 
 
 def _dump(conversation: Conversation) -> bytes:
+    if not conversation.model_extra:
+        return conversation.model_dump_json(indent=2, by_alias=True, exclude_unset=True).encode() + b"\n"
     head = conversation.model_dump_json(indent=2, by_alias=True, exclude_unset=True, exclude={"messages"})
     tail = conversation.model_dump_json(indent=2, by_alias=True, exclude_unset=True, include={"messages"})
     return f"{head[:-2]},\n{tail[2:]}\n".encode()

@@ -74,10 +74,13 @@ def replace_file(path: Path, data: bytes) -> None:
     draft = path.with_name(f".{path.stem}.{token_hex(8)}.tmp")
     descriptor = create_private(draft, os.O_WRONLY)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
+        try:
+            left = memoryview(data)
+            while left:
+                left = left[os.write(descriptor, left) :]
             os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
         patiently(lambda: draft.replace(path))
     except BaseException:
         with suppress(OSError):

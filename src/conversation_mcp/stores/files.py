@@ -11,7 +11,7 @@ from anyio.lowlevel import checkpoint_if_cancelled
 
 from conversation_mcp.models import Conversation, ConversationId
 from conversation_mcp.settings import Settings
-from conversation_mcp.stores.base import Change, OnWait, Store
+from conversation_mcp.stores.base import Change, OnWait, OnWritten, Store
 from conversation_mcp.stores.calls import CallFiles
 from conversation_mcp.stores.codec import decode
 from conversation_mcp.stores.disk import open_regular
@@ -24,14 +24,22 @@ T = TypeVar("T")
 PARSED_AT_ONCE_BYTES = 256 * 1024
 
 
-class FileStore:
-    """Conversations in a folder, shared with every process that uses the same one; satisfies Store."""
+def _ignore(_conversation_id: ConversationId) -> None:
+    """Hear of a write and do nothing."""
 
-    def __init__(self, folder: Path, *, now: Callable[[], datetime]) -> None:
+
+class FileStore:
+    """Conversations in a folder, shared with every process that uses the same one; satisfies Store.
+
+    `on_written` hears of each conversation that was created or updated here; it must not block.
+    """
+
+    def __init__(self, folder: Path, *, now: Callable[[], datetime], on_written: OnWritten = _ignore) -> None:
         self._folder = ConversationFolder(folder.absolute(), now)
         self._writers = Lines()
         self._turns = TurnLocks(self._folder.try_turn)
         self._calls = CallFiles(folder.absolute(), now)
+        self._on_written = on_written
 
     @property
     def calls(self) -> CallFiles:
@@ -52,7 +60,7 @@ class FileStore:
 
     async def create(self, conversation: Conversation) -> None:
         """Write the first state into the reserved folder; on failure the folder goes."""
-        await _finish(to_thread.run_sync(self._folder.create, conversation))
+        await _finish(self._create(conversation))
 
     async def exists(self, conversation_id: ConversationId) -> bool:
         """Tell whether there is a file, whatever it holds."""
@@ -78,6 +86,10 @@ class FileStore:
         """Tell whether a live process holds the turn lock; leaves no trace."""
         return await to_thread.run_sync(self._folder.turn_is_held, conversation_id)
 
+    async def _create(self, conversation: Conversation) -> None:
+        await to_thread.run_sync(self._folder.create, conversation)
+        self._on_written(ConversationId(conversation.conversation_id))
+
     async def _load(self, conversation_id: ConversationId) -> Conversation:
         with self._folder.reading(conversation_id) as path:
             async with aiofiles.open(path, "rb", buffering=0, opener=open_regular) as file:
@@ -88,12 +100,14 @@ class FileStore:
 
     async def _update(self, conversation_id: ConversationId, change: Change) -> Conversation:
         async with self._writers.turn(conversation_id):
-            return await to_thread.run_sync(self._folder.update, conversation_id, change)
+            updated = await to_thread.run_sync(self._folder.update, conversation_id, change)
+        self._on_written(conversation_id)
+        return updated
 
 
-def build(settings: Settings, now: Callable[[], datetime]) -> Store:
+def build(settings: Settings, now: Callable[[], datetime], on_written: OnWritten = _ignore) -> Store:
     """Make the store of the folder that the settings name."""
-    return FileStore(settings.logs_dir, now=now)
+    return FileStore(settings.logs_dir, now=now, on_written=on_written)
 
 
 async def _finish(work: Awaitable[T]) -> T:

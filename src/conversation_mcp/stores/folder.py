@@ -29,6 +29,7 @@ class ConversationFolder:
         self._now = now
         self._locks = LockFolder(root / ".locks")
         self._taken_milliseconds = range(0)
+        self._swept: set[str] = set()
 
     def file(self, conversation_id: str) -> Path:
         """Return the path of a conversation's file. The id is checked here, before any path is built."""
@@ -100,7 +101,9 @@ class ConversationFolder:
             now = iso(moment)
             latest = max(now, before.updated_at, key=parse_time)
             after, data = settle(change(before, now).changed(conversation_id=before.conversation_id, updated_at=latest))
-            disk.remove_stray_drafts(path, (moment - STRAY_AFTER).timestamp())
+            if conversation_id not in self._swept:
+                self._swept.add(conversation_id)
+                disk.remove_stray_drafts(path, (moment - STRAY_AFTER).timestamp())
             self._write(path, data)
         return after
 

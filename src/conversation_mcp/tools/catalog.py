@@ -7,6 +7,7 @@ from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.tools.deep_research import DEEP_RESEARCH
 from conversation_mcp.tools.deep_research_followup import DEEP_RESEARCH_FOLLOWUP
 from conversation_mcp.tools.get_conversation_history import GET_CONVERSATION_HISTORY
+from conversation_mcp.tools.list_conversations import LIST_CONVERSATIONS
 from conversation_mcp.tools.search import SEARCH
 from conversation_mcp.tools.search_followup import SEARCH_FOLLOWUP
 from conversation_mcp.tools.tool import Tool
@@ -14,7 +15,14 @@ from conversation_mcp.tools.tool import Tool
 AnyTool = Tool[Any, Any]
 
 TOOL_SETS: Mapping[str, tuple[AnyTool, ...]] = {
-    "research": (SEARCH, SEARCH_FOLLOWUP, DEEP_RESEARCH, DEEP_RESEARCH_FOLLOWUP, GET_CONVERSATION_HISTORY),
+    "research": (
+        SEARCH,
+        SEARCH_FOLLOWUP,
+        DEEP_RESEARCH,
+        DEEP_RESEARCH_FOLLOWUP,
+        GET_CONVERSATION_HISTORY,
+        LIST_CONVERSATIONS,
+    ),
 }
 
 

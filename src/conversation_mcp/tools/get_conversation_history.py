@@ -18,6 +18,7 @@ class HistoryInput(Input):
 
     conversation_id: ConversationIdArgument
     include_system_prompt: bool = Field(default=False, alias="includeSystemPrompt")
+    """Also show the system message."""
     limit: int = Field(100, ge=1, le=500, description="Messages per page.")
     wait_seconds: int = Field(
         default=0, ge=0, le=50, alias="waitSeconds", description="How long to wait for a running question."

@@ -41,9 +41,23 @@ async def _silent(text: str) -> None:
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where a question stands on disk: by it any process finds its answer, at any later time."""
+
+    conversation_id: ConversationId
+    started_at: str
+    key: str
+    show_thinking: bool = False
+
+
+@dataclass(frozen=True)
 class Caller:
     """Who asks: where progress goes, and for how many seconds at most the answer is waited for."""
 
     wait_seconds: float
     report: Report = _silent
     owner: str = "local"
+    on_asked: Callable[[Place], None] | None = None
+    """Of a caller who leaves as soon as the question is on disk: told where the answer will be."""
+    on_text: Callable[[str], None] | None = None
+    """Told each piece of the answer's text as it arrives; it must not block or raise."""

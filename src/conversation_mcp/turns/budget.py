@@ -1,10 +1,11 @@
 """The day's cost, counted from the files themselves, against the limit that was set."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime
 
+from conversation_mcp.conversations.costs import cost_since
 from conversation_mcp.errors import BudgetReachedError, ConversationMCPError
-from conversation_mcp.models import Conversation, Usage, iso
+from conversation_mcp.models import iso
 from conversation_mcp.stores.base import Store
 
 
@@ -30,13 +31,3 @@ class Budget:
             spent_usd += cost_since(conversation, iso(midnight))
         if spent_usd >= self._limit_usd:
             raise BudgetReachedError(spent_usd, self._limit_usd)
-
-
-def cost_since(conversation: Conversation, moment: str) -> float:
-    """Return what the conversation has cost since the moment (ISO 8601 UTC), answers that never came included."""
-    unanswered = (*(conversation.unanswered_turns or ()), *filter(None, (conversation.pending_turn,)))
-    costs: Iterable[tuple[str | None, Usage | None]] = (
-        *((message.created_at, message.usage) for message in conversation.messages),
-        *((turn.started_at, turn.usage) for turn in unanswered),
-    )
-    return sum(usage.cost_usd or 0 for at, usage in costs if usage is not None and at is not None and at >= moment)

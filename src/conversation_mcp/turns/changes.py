@@ -8,20 +8,20 @@ from conversation_mcp.text import storable
 from conversation_mcp.turns.asking import Ask
 
 
-def pending_turn(ask: Ask, provider: str, now: str) -> PendingTurn:
+def pending_turn(ask: Ask, provider: str, started_at: str) -> PendingTurn:
     """Return the question as it stands on disk before it is sent."""
     return PendingTurn.of(
-        question=ask.question,
+        question=storable(ask.question),
         tool=ask.tool,
         provider=provider,
         model=ask.model,
         options=ask.stored_options(),
         status="running",
-        started_at=now,
+        started_at=started_at,
     )
 
 
-def new_conversation(conversation_id: ConversationId, system_prompt: str, ask: Ask, provider: str) -> Conversation:
+def new_conversation(conversation_id: ConversationId, system_prompt: str, pending: PendingTurn) -> Conversation:
     """Return the first state of a conversation: the system message and the question, not answered yet."""
     now = created_at(conversation_id)
     return Conversation.of(
@@ -29,7 +29,7 @@ def new_conversation(conversation_id: ConversationId, system_prompt: str, ask: A
         created_at=now,
         updated_at=now,
         message_count=1,
-        pending_turn=pending_turn(ask, provider, now),
+        pending_turn=pending,
         messages=(Message.of(role="system", content=system_prompt),),
     )
 

@@ -3,6 +3,7 @@
 import anyio
 
 from conversation_mcp.errors import (
+    ConversationBusyError,
     ConversationMCPError,
     ConversationNotFoundError,
     EarlierTurnFailedError,
@@ -10,12 +11,14 @@ from conversation_mcp.errors import (
 )
 from conversation_mcp.models import Conversation, ConversationId, Message, PendingTurn
 from conversation_mcp.stores.base import Call, Store
+from conversation_mcp.text import storable
 from conversation_mcp.turns.asking import Ask
 from conversation_mcp.turns.finding import FoundTurn, find_turn, stored_answer
 from conversation_mcp.turns.result import TurnResult, answer_result
 from conversation_mcp.turns.resuming import Resumer
 from conversation_mcp.turns.running import RunningTurn
 from conversation_mcp.turns.settling import is_fetchable
+from conversation_mcp.turns.unsaved import UnsavedAnswers, with_unsaved
 
 POLL_SECONDS = 0.2
 OPENING_SECONDS = 5.0
@@ -28,9 +31,10 @@ NOTICE = (
 class EarlierCalls:
     """Finds out what became of a call that another request, perhaps of another process, has made."""
 
-    def __init__(self, store: Store, resumer: Resumer) -> None:
+    def __init__(self, store: Store, resumer: Resumer, unsaved: UnsavedAnswers) -> None:
         self._store = store
         self._resumer = resumer
+        self._unsaved = unsaved
 
     async def outcome(self, turn: RunningTurn) -> TurnResult | None:
         """Wait for the outcome of the earlier call, if it has one or will have one.
@@ -41,35 +45,46 @@ class EarlierCalls:
             EarlierTurnFailedError: the earlier call failed and nobody was told.
             ProviderError, RunAliveError: its run may still have an answer, which cannot be had now.
         """
-        opening_until = anyio.current_time() + OPENING_SECONDS
         seen = await self._store.calls.find(turn.key)
         if seen is None:
             return None
         turn.conversation_id = seen.conversation_id
-        before = await self._load(seen.conversation_id)
-        joined = False
+        joined, free_since = False, None
         while True:
             call = await self._store.calls.find(turn.key)
             seen = call or seen
+            conversation, found = await self._look(seen, turn.ask)
             held = await self._store.turn_is_held(seen.conversation_id)
-            # Read after the lock was seen free: only then is a turn without an answer known to be a dead one.
-            conversation = await self._load(seen.conversation_id)
-            found = _find(conversation, before, seen, turn.ask) if conversation else None
+            if isinstance(found, PendingTurn) and not held:
+                # Only a look after the lock was seen free tells a dead turn from one that has just ended.
+                conversation, found = await self._look(seen, turn.ask)
             if conversation and isinstance(found, Message):
                 return self._delivered(turn, conversation, found, notice="" if joined else NOTICE)
-            if conversation and isinstance(found, PendingTurn) and is_fetchable(found) and not held:
-                await self._settle(conversation, found)
-            elif call is None or (not held and (found is not None or anyio.current_time() > opening_until)):
-                await self._bury(turn, seen, found)
-                return None
+            free_since = None if held else free_since or anyio.current_time()
+            if conversation and isinstance(found, PendingTurn):
+                turn.asked(seen.started_at)
+                if not held and not is_fetchable(found):
+                    return await self._bury(turn, seen, found)
+                if not held:
+                    await self._settle(conversation, found)
+            elif call is None or (free_since and anyio.current_time() - free_since > OPENING_SECONDS):
+                return await self._bury(turn, seen, found)
             joined = joined or held
             turn.report("the same question is already being answered")
             await anyio.sleep(POLL_SECONDS)
+
+    async def _look(self, call: Call, ask: Ask) -> tuple[Conversation | None, FoundTurn | None]:
+        conversation = await self._load(call.conversation_id)
+        if conversation is None:
+            return None, None
+        return conversation, find_turn(conversation, call.started_at, storable(ask.question))
 
     async def _settle(self, conversation: Conversation, pending: PendingTurn) -> None:
         """Have the run of a dead server looked at; return when there is something new to read."""
         resumed = await self._resumer.resume(conversation)
         if not resumed.ended:
+            return
+        if isinstance(resumed.outcome, ConversationBusyError):
             return
         if isinstance(resumed.outcome, ConversationMCPError):
             raise resumed.outcome
@@ -83,29 +98,25 @@ class EarlierCalls:
             raise EarlierTurnFailedError(found.error.code, found.error.message, call.conversation_id)
 
     async def _load(self, conversation_id: ConversationId) -> Conversation | None:
+        await self._unsaved.retry(conversation_id)
+        kept = self._unsaved.get(conversation_id)
         try:
-            return await self._store.load(conversation_id)
-        except ConversationNotFoundError:
-            return None
+            stored = await self._store.load(conversation_id)
+        except ConversationMCPError as error:
+            if kept is None and not isinstance(error, ConversationNotFoundError):
+                raise
+            stored = None
+        return with_unsaved(stored, kept) if kept else stored
 
     def _delivered(self, turn: RunningTurn, conversation: Conversation, reply: Message, notice: str) -> TurnResult:
+        conversation_id = ConversationId(conversation.conversation_id)
+        kept = self._unsaved.get(conversation_id)
         return answer_result(
             stored_answer(reply),
-            conversation_id=conversation.conversation_id,
+            conversation_id=conversation_id,
             provider=reply.provider,
-            path=self._store.location(ConversationId(conversation.conversation_id)),
-            saved=conversation,
+            path=self._store.location(conversation_id),
+            saved=None if kept else conversation,
             show_thinking=turn.ask.show_thinking,
-            extra_notice=notice.format(when=reply.created_at) or None,
+            extra_notice=kept.notice if kept else notice.format(when=reply.created_at) or None,
         )
-
-
-def _find(conversation: Conversation, before: Conversation | None, call: Call, ask: Ask) -> FoundTurn | None:
-    """Find the turn of the call: by when it began, or, if it came and went too fast to be noted, as one that is new."""
-    if call.started_at is not None:
-        return find_turn(conversation, call.started_at)
-    known = len(before.messages) if before else 0
-    new = zip(conversation.messages[known:], conversation.messages[known + 1 :], strict=False)
-    return next(
-        (reply for question, reply in new if (question.content, question.tool) == (ask.question, ask.tool)), None
-    )

@@ -1,13 +1,16 @@
 """The turn engine: takes a question, runs its turn outside the request, and waits for it as long as the caller does."""
 
+from collections.abc import Callable
+from datetime import datetime
+
 import anyio
 
 from conversation_mcp.errors import ConversationBusyError, ConversationMCPError, InvalidInputError
-from conversation_mcp.models import ConversationId
+from conversation_mcp.models import ConversationId, iso
 from conversation_mcp.providers.base import Provider
 from conversation_mcp.providers.choice import Providers
-from conversation_mcp.stores.base import Store
-from conversation_mcp.stores.ids import check_id
+from conversation_mcp.stores.base import Call, Store
+from conversation_mcp.stores.ids import check_id, created_at
 from conversation_mcp.turns.asking import Ask, Caller
 from conversation_mcp.turns.budget import Budget
 from conversation_mcp.turns.earlier import EarlierCalls
@@ -29,6 +32,7 @@ class Turns:
         earlier: EarlierCalls,
         budget: Budget,
         limits: TurnLimits,
+        now: Callable[[], datetime],
     ) -> None:
         self._store = store
         self._providers = providers
@@ -37,6 +41,7 @@ class Turns:
         self._budget = budget
         self._limits = limits
         self._earlier = earlier
+        self._now = now
 
     async def start(self, ask: Ask, caller: Caller) -> TurnResult:
         """Open a conversation with the question.
@@ -71,8 +76,10 @@ class Turns:
 
     async def _wait(self, turn: RunningTurn, caller: Caller) -> TurnResult:
         turn.waiters += 1
+        if caller.on_text:
+            turn.listeners.append(caller.on_text)
         try:
-            outcome = await turn.wait(caller.report, caller.wait_seconds)
+            outcome = await turn.wait(caller.report, caller.wait_seconds, until_asked=caller.on_asked is not None)
         finally:
             turn.waiters -= 1
             if turn.queued and not turn.waiters:
@@ -80,6 +87,8 @@ class Turns:
         if outcome is None:
             if turn.queued:
                 raise ConversationBusyError(str(turn.conversation_id), turn.elapsed_seconds)
+            if caller.on_asked and turn.place:
+                caller.on_asked(turn.place)
             return self._still_running(turn)
         await finish(self._store.calls.forget(turn.key))
         if isinstance(outcome, ConversationMCPError):
@@ -99,15 +108,18 @@ class Turns:
     async def _claimed(self, turn: RunningTurn, provider: Provider) -> TurnResult:
         """Join the same call made by somebody else, or run the turn under the call's name."""
         given = turn.conversation_id
+        if given is not None and not await self._store.exists(given):
+            await self._store.load(given)  # raises, before anything is left behind
         while True:
-            if earlier := await self._earlier.outcome(turn):
-                return earlier
-            turn.conversation_id = given
             await self._budget.check()
             own = given or await self._store.reserve()
+            turn.asks_at = created_at(own) if given is None else iso(self._now())
             try:
-                if await self._store.calls.claim(turn.key, own):
+                if await self._store.calls.claim(turn.key, Call(own, turn.asks_at)):
                     return await self._worker.ask(turn, own, provider)
             finally:
                 if turn.conversation_id is None:
                     await finish(self._store.unreserve(own))
+            if earlier := await self._earlier.outcome(turn):
+                return earlier
+            turn.conversation_id, turn.started_at = given, None

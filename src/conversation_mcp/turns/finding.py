@@ -6,16 +6,24 @@ from conversation_mcp.providers.base import Answer
 FoundTurn = PendingTurn | Message
 
 
-def find_turn(conversation: Conversation, started_at: str) -> FoundTurn | None:
-    """Return the reply of the turn that began at `started_at`, or the turn as it stands without one."""
+def find_turn(conversation: Conversation, started_at: str, question: str | None = None) -> FoundTurn | None:
+    """Return the reply to the question that was asked at `started_at`, or the turn as it stands without one.
+
+    A clock that counts coarsely gives two questions the same time; `question` then tells them apart.
+    """
+
+    def is_it(at: str | None, text: str) -> bool:
+        return at == started_at and question in (None, text)
+
     pending = conversation.pending_turn
-    if pending is not None and pending.started_at == started_at:
+    if pending is not None and is_it(pending.started_at, pending.question):
         return pending
     messages = conversation.messages
-    for question, reply in zip(messages[-2::-1], messages[::-1], strict=False):
-        if question.role == "user" and question.created_at == started_at and reply.role == "assistant":
+    for said, reply in zip(messages[-2::-1], messages[::-1], strict=False):
+        if said.role == "user" and reply.role == "assistant" and is_it(said.created_at, said.content):
             return reply
-    return next((left for left in conversation.unanswered_turns or () if left.started_at == started_at), None)
+    left = conversation.unanswered_turns or ()
+    return next((turn for turn in left if is_it(turn.started_at, turn.question)), None)
 
 
 def stored_answer(message: Message) -> Answer:

@@ -12,23 +12,41 @@ class TurnResult(Record):
     """An answer and the facts about it, or the news that it is still on its way."""
 
     conversation_id: str
+    """Id for follow-ups and for the history."""
     status: ResultStatus
+    """`incomplete`: cut by the provider. `running`: still on its way, `nextStep` says how to get it."""
     raw_result_text: str | None = None
+    """The answer, without any decoration."""
     search_results: tuple[Source, ...] | None = None
+    """What the answer rests on; `id` is the number that `[n]` in the text refers to."""
     model_used: str | None = None
+    """The model that answered."""
     provider: str | None = None
+    """Who answered."""
     preset: str | None = None
+    """The provider's level that was asked for."""
     response_id: str | None = None
+    """The id of the run at the provider."""
     usage: Usage | None = None
+    """Tokens and cost, as the provider reported them."""
     message_count: int | None = None
+    """How many messages the conversation has now; absent when the answer could not be saved."""
     turn: int | None = None
+    """How many questions of the conversation are answered; absent when the answer could not be saved."""
     related_questions: tuple[str, ...] | None = None
+    """If they were asked for."""
     reasoning: str | None = None
+    """Hidden reasoning, if it was asked for and there is any."""
     progress: str | None = None
+    """What the provider is doing, of a running turn."""
     elapsed_seconds: int | None = None
+    """How long the turn has been running."""
     notices: tuple[str, ...] | None = None
+    """What was not done as asked, cuts, a repeated call, an answer that is not saved."""
     next_step: str | None = None
+    """The sentence that ends the text: how to go on."""
     conversation_path: str | None = None
+    """The absolute path of conversation.json."""
 
 
 def answer_result(

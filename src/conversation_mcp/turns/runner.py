@@ -107,7 +107,7 @@ class TurnRunner:
                     case Progress():
                         turn.report(event.text)
                     case TextDelta():
-                        turn.partial_text += event.text
+                        turn.hear(event.text)
                         if anyio.current_time() - written_seconds >= PARTIAL_TEXT_SECONDS:
                             written_seconds = anyio.current_time()
                             await self._note(opened, partial_text=turn.partial_text)
@@ -144,13 +144,9 @@ class TurnRunner:
             )
         except ConversationMCPError as error:
             logger.warning("an answer could not be saved: %s", error.message)
-            notice = (
-                f"THIS ANSWER IS NOT SAVED: {error.message} It is kept in memory while this server runs, and saved "
-                "when that works again; copy it if it matters"
-            )
-            self._unsaved.keep(
-                conversation_id, UnsavedAnswer(opened.conversation, opened.pending, answer, error.message)
-            )
+            kept = UnsavedAnswer(opened.conversation, opened.pending, answer, error.message)
+            self._unsaved.keep(conversation_id, kept)
+            notice = kept.notice
         return answer_result(
             answer,
             conversation_id=conversation_id,

@@ -2,7 +2,7 @@
 
 import logging
 import secrets
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 import anyio
@@ -10,7 +10,7 @@ from anyio.abc import TaskGroup
 
 from conversation_mcp.errors import ConversationMCPError, InternalError
 from conversation_mcp.models import ConversationId
-from conversation_mcp.turns.asking import Ask, Report
+from conversation_mcp.turns.asking import Ask, Place, Report
 from conversation_mcp.turns.result import TurnResult
 
 HEARTBEAT_SECONDS = 5.0
@@ -32,7 +32,10 @@ class RunningTurn:
         self.key = key
         self.ask = ask
         self.conversation_id = conversation_id
+        self.asks_at = ""
+        self.started_at: str | None = None
         self.partial_text = ""
+        self.listeners: list[Callable[[str], None]] = []
         self.doing = "starting"
         self.outcome: Outcome | None = None
         self.response_id: str | None = None
@@ -41,6 +44,7 @@ class RunningTurn:
         self.looked = anyio.Event()
         self.waiters = 0
         self.queued = False
+        self.holds_lock = False
         self.ended = False
         self.queue = anyio.CancelScope()
         self._seconds = seconds
@@ -51,6 +55,24 @@ class RunningTurn:
     def elapsed_seconds(self) -> float:
         """How long the turn has been running."""
         return self._seconds() - self._started_seconds
+
+    @property
+    def place(self) -> Place | None:
+        """Where the question stands, once it is on disk."""
+        if self.conversation_id is None or self.started_at is None:
+            return None
+        return Place(self.conversation_id, self.started_at, self.key, self.ask.show_thinking)
+
+    def asked(self, started_at: str | None) -> None:
+        """Say that the question is on disk since then."""
+        self.started_at = started_at
+        self._ring()
+
+    def hear(self, text: str) -> None:
+        """Take the next piece of the answer's text."""
+        self.partial_text += text
+        for listen in self.listeners:
+            listen(text)
 
     def report(self, doing: str) -> None:
         """Say what is being done now."""
@@ -84,13 +106,14 @@ class RunningTurn:
         self.bell.set()
         self.bell = anyio.Event()
 
-    async def wait(self, report: Report, wait_seconds: float) -> Outcome | None:
+    async def wait(self, report: Report, wait_seconds: float, *, until_asked: bool = False) -> Outcome | None:
         """Wait for the outcome for at most that long; report at once, at each change and as a heartbeat.
 
-        The conversation's id is known afterwards, however short the wait.
+        The conversation's id is known afterwards, however short the wait. With `until_asked` the wait is over as soon
+        as the question is on disk.
         """
         with anyio.move_on_after(wait_seconds):
-            while not self.ended:
+            while not (self.ended or (until_asked and self.place)):
                 bell = self.bell
                 if self.conversation_id is not None:
                     await report(self.headline())
@@ -107,6 +130,8 @@ class RunningTurns:
     def __init__(self, tasks: TaskGroup) -> None:
         self._tasks = tasks
         self._turns: dict[str, RunningTurn] = {}
+        self.on_end: list[Callable[[RunningTurn], Awaitable[None]]] = []
+        """Called after each turn that ends while the server goes on; they must not raise."""
 
     def get(self, key: str) -> RunningTurn | None:
         """Return the turn of this very call."""
@@ -115,7 +140,7 @@ class RunningTurns:
     def on(self, conversation_id: ConversationId) -> RunningTurn | None:
         """Return the turn that runs on the conversation."""
         turns = (turn for turn in self._turns.values() if turn.conversation_id == conversation_id)
-        return next((turn for turn in turns if not turn.queued), None)
+        return next((turn for turn in turns if turn.holds_lock), None)
 
     def begin(self, turn: RunningTurn, work: Coroutine[Any, Any, TurnResult | None]) -> None:
         """Run the work of a turn until it has its outcome."""
@@ -143,3 +168,5 @@ class RunningTurns:
         finally:
             self._turns.pop(turn.key, None)
             turn.end()
+        for tell in self.on_end:
+            await tell(turn)

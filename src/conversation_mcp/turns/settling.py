@@ -12,6 +12,7 @@ from conversation_mcp.stores.base import Store
 from conversation_mcp.turns import changes
 from conversation_mcp.turns.runner import OpenTurn, TurnRunner
 from conversation_mcp.turns.running import RunningTurn
+from conversation_mcp.turns.unsaved import UnsavedAnswers
 
 LOST_AFTER = timedelta(seconds=30)
 """A run that its provider does not know may still be on its way for this long."""
@@ -36,10 +37,18 @@ def is_fetchable(pending: PendingTurn | None) -> bool:
 class Settler:
     """Brings the turns of dead servers to an end. Whoever calls holds the turn lock."""
 
-    def __init__(self, store: Store, providers: Providers, runner: TurnRunner, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        providers: Providers,
+        runner: TurnRunner,
+        unsaved: UnsavedAnswers,
+        now: Callable[[], datetime],
+    ) -> None:
         self._store = store
         self._providers = providers
         self._runner = runner
+        self._unsaved = unsaved
         self._now = now
 
     async def settle(self, conversation_id: ConversationId, turn: RunningTurn) -> AliveRun | None:
@@ -48,9 +57,10 @@ class Settler:
         Raises:
             ProviderError: the provider cannot be asked now; the turn stays as it is.
         """
+        await self._unsaved.retry(conversation_id)
         conversation = await self._store.load(conversation_id)
         pending = conversation.pending_turn
-        if pending is None or pending.status == "failed":
+        if pending is None or pending.status == "failed" or self._unsaved.get(conversation_id):
             return None
         provider = await self._providers.named(pending.provider)
         if not is_fetchable(pending) or provider is None:

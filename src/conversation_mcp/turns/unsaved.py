@@ -22,9 +22,17 @@ class UnsavedAnswer:
     answer: Answer
     problem: str
 
+    @property
+    def notice(self) -> str:
+        """The loud words of a result that stands in no file."""
+        return (
+            f"THIS ANSWER IS NOT SAVED: {self.problem} It is kept in memory while this server runs, and saved when "
+            "that works again; copy it if it matters"
+        )
+
     def added_to(self, stored: Conversation, now: str) -> Conversation:
         """Return the conversation with the answer, unless it has come into the file in another way."""
-        if isinstance(find_turn(stored, self.pending.started_at or ""), Message):
+        if isinstance(find_turn(stored, self.pending.started_at or "", self.pending.question), Message):
             return stored
         return changes.answered(stored, self.pending, self.answer, now)
 

@@ -14,7 +14,7 @@ from conversation_mcp.errors import (
     RunCancelledError,
 )
 from conversation_mcp.models import Conversation, ConversationId, parse_time
-from conversation_mcp.stores.base import Store
+from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.stores.ids import check_id
 from conversation_mcp.turns.asking import Caller
 from conversation_mcp.turns.resuming import Resumer
@@ -81,7 +81,8 @@ class Watch:
             turn.stop()
             await turn.wait(Caller(STOP_SECONDS).report, STOP_SECONDS)
         elif await self._store.turn_is_held(checked):
-            await self._store.calls.ask_to_stop(checked)
+            pending = conversation.pending_turn
+            await self._store.calls.ask_to_stop(Call(checked, (pending and pending.started_at) or ""))
             await self._wait_for_others(checked, Caller(STOP_SECONDS))
             if await self._store.turn_is_held(checked):
                 raise ConversationBusyError(checked, STOP_SECONDS)

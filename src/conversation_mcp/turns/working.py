@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import anyio
 from anyio.abc import TaskGroup
@@ -14,11 +14,10 @@ from conversation_mcp.errors import (
     RunCancelledError,
     TurnLimitReachedError,
 )
-from conversation_mcp.models import Conversation, ConversationId
+from conversation_mcp.models import Conversation, ConversationId, PendingTurn
 from conversation_mcp.prompting.history import messages_to_send
 from conversation_mcp.providers.base import Event, Mode, Provider, Request
-from conversation_mcp.stores.base import Store
-from conversation_mcp.text import storable
+from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.turns import changes
 from conversation_mcp.turns.result import TurnResult
 from conversation_mcp.turns.runner import OpenTurn, TurnRunner, finish
@@ -68,14 +67,15 @@ class TurnWorker:
         """
         turn.queued = turn.conversation_id is not None
         async with self._locked(turn, conversation_id):
+            pending = changes.pending_turn(turn.ask, provider.name, turn.asks_at)
             if turn.conversation_id is None:
-                conversation = await self._create(turn, conversation_id, provider)
+                conversation = changes.new_conversation(conversation_id, self._prompts[turn.ask.mode], pending)
+                await self._store.create(conversation)
+                turn.conversation_id = conversation_id
             else:
-                await self._settle_before(conversation_id)
-                conversation = await self._add(turn, conversation_id, provider)
-            assert conversation.pending_turn is not None  # noqa: S101 -- both ways have just written it
-            opened = OpenTurn(turn, conversation, conversation.pending_turn)
-            await self._store.calls.note(turn.key, conversation.pending_turn.started_at or "")
+                conversation = await self._add(conversation_id, pending)
+            opened = OpenTurn(turn, conversation, pending)
+            turn.asked(turn.asks_at)
             turn.report(f"asking {provider.name}")
             request = Request(
                 mode=turn.ask.mode,
@@ -122,51 +122,54 @@ class TurnWorker:
         turn.queued = False
         if lock is None:
             raise ConversationBusyError(conversation_id, turn.elapsed_seconds)
+        turn.holds_lock = True
         try:
             yield
         finally:
+            turn.holds_lock = False
             await finish(lock.release())
 
-    async def _create(self, turn: RunningTurn, conversation_id: ConversationId, provider: Provider) -> Conversation:
-        prompt = self._prompts[turn.ask.mode]
-        ask = replace(turn.ask, question=storable(turn.ask.question))
-        conversation = changes.new_conversation(conversation_id, prompt, ask, provider.name)
-        await self._store.create(conversation)
-        turn.conversation_id = conversation_id
-        return conversation
+    async def _add(self, conversation_id: ConversationId, pending: PendingTurn) -> Conversation:
+        """Put the question into the file; one before it that has no answer is settled first."""
+        await self._unsaved.retry(conversation_id)
+        settled = False
 
-    async def _add(self, turn: RunningTurn, conversation_id: ConversationId, provider: Provider) -> Conversation:
-        ask = replace(turn.ask, question=storable(turn.ask.question))
-
-        def add(stored: Conversation, now: str) -> Conversation:
+        def add(stored: Conversation, _now: str) -> Conversation:
             limit = self._limits.max_turns
             if limit is not None and stored.turn_count >= limit:
                 raise TurnLimitReachedError(conversation_id, limit)
-            return changes.asked(stored, changes.pending_turn(ask, provider.name, now))
+            if stored.pending_turn is not None and not settled:
+                raise _UnsettledError
+            return changes.asked(stored, pending)
 
-        return await self._store.update(conversation_id, add)
+        try:
+            return await self._store.update(conversation_id, add)
+        except _UnsettledError:
+            await self._settle(conversation_id)
+            settled = True
+            return await self._store.update(conversation_id, add)
 
-    async def _settle_before(self, conversation_id: ConversationId) -> None:
+    async def _settle(self, conversation_id: ConversationId) -> None:
         """Bring the question before this one to its end; it may have been answered without anybody listening."""
-        await self._unsaved.retry(conversation_id)
-        conversation = await self._store.load(conversation_id)
-        if conversation.pending_turn is None:
-            return
         before = RunningTurn("", NO_ASK, conversation_id, anyio.current_time)
         if alive := await self._settler.settle(conversation_id, before):
             raise RunAliveError(conversation_id, alive.provider.name, alive.look.progress)
 
     async def _answer(self, opened: OpenTurn, provider: Provider, events: AsyncGenerator[Event]) -> TurnResult:
         turn = opened.turn
-        await self._store.calls.clear_stop(opened.conversation_id)
-        self._tasks.start_soon(self._watch_for_stop, turn, opened.conversation_id)
+        self._tasks.start_soon(
+            self._watch_for_stop, turn, Call(opened.conversation_id, opened.pending.started_at or "")
+        )
         with turn.work:
             return await self._runner.carry(opened, provider, events)
         return await self._runner.stop(opened, provider, RunCancelledError(provider.name))
 
-    async def _watch_for_stop(self, turn: RunningTurn, conversation_id: ConversationId) -> None:
+    async def _watch_for_stop(self, turn: RunningTurn, call: Call) -> None:
         while not turn.ended:
             await anyio.sleep(STOP_POLL_SECONDS)
-            if await self._store.calls.is_asked_to_stop(conversation_id):
+            if not turn.ended and await self._store.calls.is_asked_to_stop(call):
                 turn.stop()
-                return
+
+
+class _UnsettledError(Exception):
+    """The question before this one has no outcome yet."""

@@ -1,4 +1,4 @@
-"""The three calls of the Agent API."""
+"""The calls of the Agent API."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -9,7 +9,7 @@ from anyio import fail_after
 from pydantic import SecretStr
 
 from conversation_mcp import __version__
-from conversation_mcp.errors import ProviderAuthError, ProviderUnavailableError, RunLostError
+from conversation_mcp.errors import ProviderAuthError, ProviderTimeoutError, ProviderUnavailableError, RunLostError
 from conversation_mcp.providers.base import Progress
 from conversation_mcp.providers.http import LazyClient, Sent, Sleep, send_create
 from conversation_mcp.providers.perplexity.errors import (
@@ -23,12 +23,12 @@ from conversation_mcp.providers.perplexity.errors import (
 from conversation_mcp.providers.perplexity.facts import KEY_VARIABLE, PROVIDER, Facts
 from conversation_mcp.providers.perplexity.output import is_response_id
 from conversation_mcp.providers.perplexity.request import Draft, LevelField
-from conversation_mcp.providers.perplexity.wire import JsonObject, parse_object
+from conversation_mcp.providers.perplexity.wire import JsonObject, objects_at, parse_object
 
 if TYPE_CHECKING:
     import httpx
 
-BAD_REQUEST, NOT_FOUND = 400, 404
+BAD_REQUEST, NOT_FOUND, SERVER_ERROR = 400, 404, 500
 
 
 class AgentApi:
@@ -43,7 +43,8 @@ class AgentApi:
         self._retries = retries
         self._sleep = sleep
         self._errors = ErrorMap(facts, base_url)
-        self._address = f"{_bare(base_url or facts.base_url)}/v1/agent"
+        self._root = f"{_bare(base_url or facts.base_url)}/v1"
+        self._address = f"{self._root}/agent"
         self._level_fields: tuple[LevelField, ...] = ("preset", "effort")
 
     async def create(self, draft: Draft) -> AsyncGenerator[Progress | Sent]:
@@ -125,6 +126,33 @@ class AgentApi:
         response = await self._call("POST", f"{response_id}/cancel")
         if not response.is_success and response.status_code not in {BAD_REQUEST, NOT_FOUND}:
             raise self._errors.of_look(await self._problem(response))
+
+    async def count_models(self) -> int:
+        """Return how many models are offered.
+
+        Raises:
+            ProviderError: the key is refused, or nothing like an answer comes.
+        """
+        client = await self._client.get()
+        import httpx  # noqa: PLC0415 -- costs start-up time
+
+        limit_seconds = self._facts.timeouts.look_seconds
+        timeout, address = self._timeout(limit_seconds), f"{self._root}/models"
+        try:
+            with fail_after(limit_seconds):
+                response = await client.get(address, headers=self._headers(), timeout=timeout)
+        except (TimeoutError, httpx.ReadTimeout):
+            raise ProviderTimeoutError(PROVIDER, "list its models", limit_seconds) from None
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise self._errors.of_transport(error) from error
+        if response.status_code >= SERVER_ERROR:
+            raise ProviderUnavailableError(f"{PROVIDER} failed with HTTP {response.status_code}.")
+        if not response.is_success:
+            raise self._errors.of_create(await self._problem(response))
+        body = parse_object(response.content)
+        if body is None:
+            raise ProviderUnavailableError(f"{PROVIDER} answered with something else than JSON.")
+        return len(objects_at(body, "data"))
 
     async def _call(self, method: str, path: str) -> "httpx.Response":
         client = await self._client.get()

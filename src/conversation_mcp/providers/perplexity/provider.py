@@ -71,6 +71,10 @@ class PerplexityProvider:
         """Stop a run; raises RunCancelledError when that has shown, and returns its answer when it was faster."""
         return await self._runs.cancel(response_id, FORGOTTEN)
 
+    async def check(self) -> str:
+        """Have the models listed, which costs nothing and needs a key that works."""
+        return f"{await self._api.count_models()} models"
+
     async def _stream(self, drafted: Draft) -> AsyncGenerator[Event]:
         async with aclosing(self._api.create(drafted)) as steps:
             async for step in steps:

@@ -1,0 +1,74 @@
+"""How an answer reads in a terminal and in a pipe."""
+
+from collections.abc import Iterable
+
+from conversation_mcp.cli.terminal import is_terminal, put, say
+from conversation_mcp.models import Source
+from conversation_mcp.text import dollars
+from conversation_mcp.tools.rendering import CITATION
+from conversation_mcp.turns.result import TurnResult
+
+FOLLOW_UP = 'follow up with:  conversation-mcp ask -c last "…"'
+
+
+def put_answer(result: TurnResult, shown: str) -> None:
+    """Print what is not shown yet of the answer, its sources, and where it is kept.
+
+    In a pipe the last line, which is no part of the answer, goes to stderr.
+    """
+    text = result.raw_result_text or ""
+    rest = _rest(text, shown)
+    if rest or not shown.endswith("\n"):
+        put(rest)
+    if result.reasoning:
+        put(f"\nReasoning\n{result.reasoning}\n")
+    for line in source_lines(result.search_results or (), text):
+        put(line)
+    if result.related_questions and not all(question in shown for question in result.related_questions):
+        put("\n".join(("Related questions", *(f"  {question}" for question in result.related_questions))))
+    for notice in result.notices or ():
+        say(f"Notice: {notice}")
+    last = last_line(result)
+    if is_terminal():
+        put(last)
+    else:
+        say(last)
+
+
+def source_lines(sources: Iterable[Source], text: str) -> list[str]:
+    """Return a line for each source; one that the text does not cite says so."""
+    cited = {int(number) for number in CITATION.findall(text)}
+    rows = [(str(source.id), source.title or "", _place(source, cited)) for source in sources]
+    width = max((len(number) for number, *_ in rows), default=0)
+    return ["  ".join(("", number.rjust(width), *filter(None, texts))) for number, *texts in rows]
+
+
+def last_line(result: TurnResult) -> str:
+    """Return where the answer is kept, by whom it is, what it cost and how to go on."""
+    cost = result.usage.cost_usd if result.usage else None
+    facts = (
+        result.conversation_id,
+        result.preset or result.model_used or result.provider or "",
+        "" if cost is None else dollars(cost),
+        FOLLOW_UP if result.message_count is not None else "not saved",
+    )
+    return " · ".join(fact for fact in facts if fact)
+
+
+def next_step(result: TurnResult) -> str:
+    """Return how to go on, for whoever reads the record and not the last line."""
+    return f'Follow up: conversation-mcp ask -c {result.conversation_id} "…"'
+
+
+def _place(source: Source, cited: set[int]) -> str:
+    place = f"{source.path}:{source.start_line}" if source.path else source.url or ""
+    return place + ("" if source.id in cited else " (not cited)")
+
+
+def _rest(text: str, shown: str) -> str:
+    """Return what a reader of `shown` has not read yet; all of it where the final text differs."""
+    if text.strip() in shown:
+        return ""
+    if text.startswith(shown.strip()):
+        return text.removeprefix(shown.strip()).lstrip("\n")
+    return f"\nThe final text:\n\n{text}"

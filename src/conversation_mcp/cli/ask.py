@@ -1,0 +1,103 @@
+"""`ask`: a question, answered here."""
+
+import sys
+from typing import Annotated, Any, Literal
+
+import typer
+
+from conversation_mcp.cli.completion import complete_ids
+from conversation_mcp.cli.entry import WrongUsageError
+from conversation_mcp.cli.loading import settings_from
+from conversation_mcp.cli.options import Documents, LogsDir
+
+FROM_STDIN = "-"
+
+
+def ask(
+    *,
+    question: Annotated[
+        str | None, typer.Argument(metavar="QUESTION", help="The question. Left out or -, it is read from a pipe.")
+    ] = None,
+    conversation: Annotated[
+        str | None,
+        typer.Option(
+            "--continue",
+            "-c",
+            metavar="ID",
+            help="Follow up in this conversation: its id, the start of it, or last.",
+            autocompletion=complete_ids,
+        ),
+    ] = None,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Research thoroughly: minutes, many sources, more cost.")
+    ] = False,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A preset (fast to xhigh), provider/model, or local.")
+    ] = None,
+    recency: Annotated[
+        Literal["hour", "day", "week", "month", "year"] | None, typer.Option(help="Only pages this recent.")
+    ] = None,
+    domain: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DOMAIN", help="Only this domain, or with a leading - not this one; may be repeated."),
+    ] = None,
+    after: Annotated[
+        str | None, typer.Option(metavar="DATE", help="Only pages from after this day: 2026-01-31.")
+    ] = None,
+    before: Annotated[str | None, typer.Option(metavar="DATE", help="Only pages from before this day.")] = None,
+    academic: Annotated[bool, typer.Option("--academic", help="Prefer scholarly sources.")] = False,
+    related: Annotated[bool, typer.Option("--related", help="Also get related questions.")] = False,
+    effort: Annotated[
+        Literal["low", "medium", "high"] | None, typer.Option(help="How hard a research tries; goes with --deep.")
+    ] = None,
+    show_thinking: Annotated[
+        bool, typer.Option("--show-thinking", help="Also show the model's reasoning, if it gives any.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")] = False,
+    logs_dir: LogsDir = None,
+    documents: Documents = None,
+) -> None:
+    """Ask a question and keep the answer.
+
+    It opens a conversation, or is the next question of one. A question that was asked and not answered is kept too.
+    In a pipe only the answer and its sources go to stdout.
+    """
+    arguments: dict[str, Any] = {
+        "model": model,
+        "search_recency_filter": recency,
+        "search_domain_filter": domain or None,
+        "search_after_date_filter": after,
+        "search_before_date_filter": before,
+        "search_mode": "academic" if academic else None,
+        "return_related_questions": related or None,
+        "reasoning_effort": effort,
+        "show_thinking": show_thinking or None,
+    }
+    text = _question(question)
+    loaded = settings_from({"logs_dir": logs_dir, "documents": documents or None})
+    from conversation_mcp.cli.asking import Question, ask_and_show  # noqa: PLC0415 -- brings the turn engine
+
+    asked = Question(
+        text=text,
+        conversation=conversation,
+        deep=deep,
+        arguments={name: value for name, value in arguments.items() if value is not None},
+    )
+    raise typer.Exit(ask_and_show(loaded.settings, asked, as_json=as_json))
+
+
+def _question(typed: str | None) -> str:
+    """Return the question that was typed, or what comes through the pipe.
+
+    Raises:
+        WrongUsageError: there is neither.
+    """
+    if typed not in (None, FROM_STDIN):
+        text = str(typed)
+    elif typed is None and sys.stdin.isatty():
+        raise WrongUsageError('there is no question. Type one, conversation-mcp ask "…", or send it through a pipe.')
+    else:
+        text = sys.stdin.buffer.read().decode("utf-8-sig", errors="replace").strip()
+    if not text.strip():
+        raise WrongUsageError("the question is empty.")
+    return text

@@ -1,0 +1,150 @@
+"""Runs one question through the turn engine, as the server would, for a person who waits as long as it takes."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+
+from conversation_mcp.bootstrap import open_app, utc_now
+from conversation_mcp.cli.answer import next_step, put_answer
+from conversation_mcp.cli.entry import WrongUsageError
+from conversation_mcp.cli.ids import resolve
+from conversation_mcp.cli.interrupts import Interrupt, interrupts
+from conversation_mcp.cli.terminal import is_terminal, put_json, say
+from conversation_mcp.cli.watching import Watching
+from conversation_mcp.errors import ConversationMCPError, InvalidInputError
+from conversation_mcp.models import Conversation, ConversationId
+from conversation_mcp.settings import Settings
+from conversation_mcp.stores.catalog import build_store
+from conversation_mcp.stores.ids import SHAPE
+from conversation_mcp.tools.arguments import parse
+from conversation_mcp.tools.catalog import AnyTool
+from conversation_mcp.tools.deep_research import DEEP_RESEARCH
+from conversation_mcp.tools.deep_research_followup import DEEP_RESEARCH_FOLLOWUP
+from conversation_mcp.tools.search import SEARCH
+from conversation_mcp.tools.search_followup import SEARCH_FOLLOWUP
+from conversation_mcp.turns.asking import Caller
+from conversation_mcp.turns.result import TurnResult
+
+TOOLS = {
+    (False, False): SEARCH,
+    (False, True): SEARCH_FOLLOWUP,
+    (True, False): DEEP_RESEARCH,
+    (True, True): DEEP_RESEARCH_FOLLOWUP,
+}
+OPTION_OF = {
+    "query": "the question",
+    "search_recency_filter": "--recency",
+    "search_domain_filter": "--domain",
+    "search_after_date_filter": "--after",
+    "search_before_date_filter": "--before",
+    "search_mode": "--academic",
+    "return_related_questions": "--related",
+    "reasoning_effort": "--effort",
+}
+STOPPING = "Stopping."
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question as it was typed. `arguments` are those of the tool that takes it, by their names there."""
+
+    text: str
+    conversation: str | None
+    deep: bool
+    arguments: Mapping[str, Any]
+
+
+def ask_and_show(settings: Settings, question: Question, *, as_json: bool) -> int:
+    """Ask, show the answer and return the exit code.
+
+    Raises:
+        WrongUsageError: an option cannot be what it was given, or not together with another.
+        ConversationMCPError: there is no answer.
+    """
+    tool: AnyTool = TOOLS[question.deep, question.conversation is not None]
+    given = _parsed(tool, settings, question)
+    watching = Watching(streams=is_terminal() and not as_json)
+    with interrupts(STOPPING) as interrupt:
+        try:
+            result = anyio.run(_ask, settings, tool, given, watching, interrupt)
+        except Exception:
+            watching.end_line()
+            raise
+    if result is None:
+        watching.end_line()
+        say(_left(settings, watching.conversation_id, question.text))
+        return interrupt.exit_code
+    if as_json:
+        put_json(result.model_copy(update={"next_step": next_step(result)}).data())
+    else:
+        put_answer(result, watching.shown)
+    return 0
+
+
+def _parsed(tool: AnyTool, settings: Settings, question: Question) -> Any:  # noqa: ANN401 -- the tool's own input
+    for name in question.arguments:
+        if name not in tool.input_model.model_fields:
+            with_or_without = "with" if question.deep else "without"
+            raise WrongUsageError(f"{OPTION_OF[name]} cannot be used {with_or_without} --deep.")
+    arguments = {"query": question.text, **question.arguments}
+    if question.conversation is not None:
+        arguments["conversation_id"] = resolve(settings.logs_dir, question.conversation)
+    try:
+        return parse(tool, arguments)
+    except InvalidInputError as error:
+        raise WrongUsageError(_in_options(error.message)) from None
+
+
+def _in_options(message: str) -> str:
+    for name, option in OPTION_OF.items():
+        message = message.replace(name, option)
+    return message
+
+
+async def _ask(
+    settings: Settings,
+    tool: AnyTool,
+    given: Any,  # noqa: ANN401 -- the tool's own input
+    watching: Watching,
+    interrupt: Interrupt,
+) -> TurnResult | None:
+    caller = Caller(math.inf, watching.report, on_text=watching.hear)
+    result: TurnResult | None = None
+    async with open_app(settings) as app:
+        with interrupt.scope():
+            async with watching.open():
+                result = await tool.run(given, app, caller)
+    return result
+
+
+def _left(settings: Settings, conversation_id: str | None, question: str) -> str:
+    """Return what became of a question whose asker has gone, and how to get at it."""
+    conversation = _stored(settings, conversation_id)
+    pending = conversation.pending_turn if conversation else None
+    if conversation is None:
+        return "Nothing was asked."
+    if pending is not None and pending.question == question:
+        if pending.background and pending.status == "running":
+            return (
+                f"{pending.provider} goes on with it. Get the answer with:  conversation-mcp resume {conversation_id}"
+            )
+        return (
+            f"The question was interrupted; the call may have been billed. It is kept:  "
+            f"conversation-mcp show {conversation_id}"
+        )
+    if any(message.role == "user" and message.content == question for message in conversation.messages[-2:]):
+        return f"The answer had come and is saved:  conversation-mcp show {conversation_id}"
+    return "Nothing was asked."
+
+
+def _stored(settings: Settings, conversation_id: str | None) -> Conversation | None:
+    if conversation_id is None or not SHAPE.fullmatch(conversation_id):
+        return None
+    store = build_store("files", settings, utc_now)
+    try:
+        return anyio.run(store.load, ConversationId(conversation_id))
+    except ConversationMCPError:
+        return None

@@ -1,0 +1,62 @@
+"""What only shows when it is tried: the server itself, and the provider's key."""
+
+import os
+import sys
+import time
+
+import anyio
+
+from conversation_mcp.cli.findings import Finding
+from conversation_mcp.errors import ConversationMCPError, ProviderRejectedError
+from conversation_mcp.providers.base import Checkable
+from conversation_mcp.providers.catalog import ProviderContext, build_providers
+from conversation_mcp.providers.http import LazyClient
+from conversation_mcp.settings import Settings
+
+SELF_CHECK_SECONDS = 60
+
+
+async def check_server(settings: Settings) -> Finding:
+    """Start the server as a client does and list its tools."""
+    from mcp import Client, StdioServerParameters  # noqa: PLC0415 -- only the self-check needs the SDK
+
+    documents = [part for path in settings.documents for part in ("--documents", str(path))]
+    options = ["--logs-dir", str(settings.logs_dir), "--tools", ",".join(settings.tools), *documents]
+    command = StdioServerParameters(
+        command=sys.executable, args=["-m", "conversation_mcp", "serve", *options], env=dict(os.environ)
+    )
+    started = time.perf_counter()
+    try:
+        with anyio.fail_after(SELF_CHECK_SECONDS):
+            async with Client(command) as client:
+                listed = await client.list_tools()
+                seconds = time.perf_counter() - started
+    except Exception as error:  # noqa: BLE001 -- whatever breaks is what the doctor is asked for
+        return Finding("fail", f"the server does not answer: {error or type(error).__name__}")
+    size = len(listed.model_dump_json(by_alias=True, exclude_none=True).encode())
+    return Finding("ok", f"server answers: initialize, {len(listed.tools)} tools, {size:,} bytes, {seconds:.1f} s")
+
+
+async def check_online(settings: Settings) -> list[Finding]:
+    """Try the keys of the configured providers with a call that costs nothing."""
+    client = LazyClient()
+    is_gateway = settings.perplexity_base_url is not None
+    try:
+        return [
+            await _tried(provider.name, provider, is_gateway=is_gateway)
+            for provider in build_providers(ProviderContext(settings, client))
+            if isinstance(provider, Checkable)
+        ]
+    finally:
+        with anyio.CancelScope(shield=True):
+            await client.aclose()
+
+
+async def _tried(name: str, provider: Checkable, *, is_gateway: bool) -> Finding:
+    try:
+        return Finding("ok", f"{name} takes the key: {await provider.check()}")
+    except ProviderRejectedError as error:
+        # A gateway need not offer the list of models.
+        return Finding("warn" if is_gateway else "fail", f"{name}: {error.sentence()}")
+    except ConversationMCPError as error:
+        return Finding("fail", f"{name}: {error.sentence()}")

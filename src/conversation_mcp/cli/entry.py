@@ -1,0 +1,48 @@
+"""Runs a command and returns its exit code."""
+
+import os
+import sys
+
+from conversation_mcp.cli.quick import quick_list
+from conversation_mcp.cli.terminal import discard_output, say, tolerate_narrow_encodings
+from conversation_mcp.errors import ConversationMCPError, InvalidInputError
+
+COMPLETION_VARIABLE = "_CONVERSATION_MCP_COMPLETE"
+FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
+
+
+class WrongUsageError(InvalidInputError):
+    """The command was called in a way that cannot be meant."""
+
+
+def run() -> int:
+    """Run the command line and return the exit code: 0 done, 1 failed, 2 wrong usage."""
+    tolerate_narrow_encodings()
+    try:
+        _run(sys.argv[1:])
+    except ConversationMCPError as error:
+        say(error.sentence())
+        return WRONG_USAGE if isinstance(error, WrongUsageError) else FAILED
+    except BrokenPipeError:
+        discard_output()
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return 0
+
+
+def _run(arguments: list[str]) -> None:
+    if COMPLETION_VARIABLE not in os.environ:
+        if not arguments:
+            from conversation_mcp.cli.serving import serve_until_closed  # noqa: PLC0415 -- clients wait for the start
+
+            serve_until_closed({})
+            return
+        if quick := quick_list(arguments):
+            from conversation_mcp.cli.listing import show_list  # noqa: PLC0415 -- the server needs none of it
+
+            show_list(quick.limit, quick.logs_dir, as_json=quick.as_json)
+            return
+    from conversation_mcp.cli.main import app  # noqa: PLC0415 -- the parser takes a while to import
+
+    app(prog_name="conversation-mcp")

@@ -1,0 +1,14 @@
+"""One line of what the doctor found."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+State = Literal["ok", "warn", "fail"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is in order, what a person should look at, or what does not work."""
+
+    state: State
+    text: str

@@ -1,0 +1,65 @@
+"""What goes to the person at a terminal, and what to the program behind a pipe."""
+
+import json
+import os
+import sys
+from collections.abc import Iterable
+from io import TextIOWrapper
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+CONTROLS = dict.fromkeys(code for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t")
+
+
+def tolerate_narrow_encodings() -> None:
+    """Let a character that the terminal's code page lacks become a question mark, not an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def discard_output() -> None:
+    """Let what is still to be printed go nowhere, after the reader of the pipe has left."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def is_terminal() -> bool:
+    """Tell whether a person reads stdout."""
+    return sys.stdout.isatty()
+
+
+def say(text: str) -> None:
+    """Print a line for the person, not for the program behind the pipe."""
+    sys.stderr.write(f"{printable(text) if sys.stderr.isatty() else text}\n")
+    sys.stderr.flush()
+
+
+def put(text: str, end: str = "\n") -> None:
+    """Print what was asked for."""
+    sys.stdout.write((printable(text) if is_terminal() else text) + end)
+    sys.stdout.flush()
+
+
+def put_json(data: object) -> None:
+    """Print one JSON document."""
+    put(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+def put_fields(rows: Iterable[Iterable[object]]) -> None:
+    """Print a line for each row, its fields with tabs between them, for programs."""
+    if lines := ["\t".join(" ".join(str(field).split()) for field in row) for row in rows]:
+        put("\n".join(lines))
+
+
+def printable(text: str) -> str:
+    """Return the text without the characters that command a terminal; answers quote strangers."""
+    return text.translate(CONTROLS)
+
+
+def console() -> "Console":
+    """Return rich's view of stdout: its width and whether it has colours."""
+    from rich.console import Console  # noqa: PLC0415 -- a pipe needs none of it
+
+    return Console(highlight=False, markup=False, emoji=False)

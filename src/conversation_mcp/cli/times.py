@@ -1,0 +1,29 @@
+"""When something was, in the words of a person who looks now."""
+
+from datetime import UTC, datetime
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+WEEK_DAYS = 7
+
+
+def now() -> datetime:
+    """Return the time of this moment, where the composition root with its clock is not imported."""
+    return datetime.now(UTC)  # noqa: TID251 -- bootstrap.utc_now comes with everything there is
+
+
+def when(moment: datetime, now: datetime) -> str:
+    """Return how long ago, or which day; days are those of the zone that `now` has."""
+    seconds = (now - moment).total_seconds()
+    if 0 <= seconds < MINUTE:
+        return "just now"
+    if 0 <= seconds < HOUR:
+        return f"{seconds // MINUTE:.0f} min ago"
+    local = moment.astimezone(now.tzinfo)
+    days = (now.date() - local.date()).days
+    if days == 0 and seconds >= 0:
+        return f"{seconds // HOUR:.0f} h ago"
+    if days == 1:
+        return "yesterday"
+    if 0 < days < WEEK_DAYS:
+        return f"{local:%a}"
+    return f"{local.day} {local:%b}" if local.year == now.year and days > 0 else f"{local:%Y-%m-%d}"

@@ -1,0 +1,102 @@
+"""What a person sees while an answer is on its way: what is being done, then the text as it comes."""
+
+import math
+import re
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import anyio
+
+from conversation_mcp.cli.terminal import printable
+
+if TYPE_CHECKING:
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+    from rich.progress import Progress
+
+SECONDS = re.compile(r" \([0-9]+ s\)\Z")
+
+
+class Watching:
+    """Shows progress on a terminal's stderr, and the pieces of the text on a terminal's stdout."""
+
+    def __init__(self, *, streams: bool) -> None:
+        self.conversation_id: str | None = None
+        self.shown = ""
+        self._streams = streams
+        self._send: MemoryObjectSendStream[str] | None = None
+        self._status: Progress | None = None
+
+    async def report(self, headline: str) -> None:
+        """Take a line of progress, which begins with the conversation's id."""
+        self.conversation_id, _, doing = headline.partition(" · ")
+        if self._status is not None:
+            self._status.update(self._status.task_ids[0], description=printable(SECONDS.sub("", doing)))
+
+    def hear(self, text: str) -> None:
+        """Take a piece of the answer; it is printed later, so that a terminal that stands still holds nothing up.
+
+        What comes after the person has gone is not shown.
+        """
+        if self._streams and text and self._send:
+            self.shown += text
+            self._send.send_nowait(text)
+
+    def end_line(self) -> None:
+        """Let what follows begin on a line of its own."""
+        if self.shown and not self.shown.endswith("\n"):
+            _write("\n")
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[None]:
+        """Show things while the body runs; after it everything is shown."""
+        failure: Exception | None = None
+        send, receive = anyio.create_memory_object_stream[str](math.inf)
+        self._send = send
+        self._start_status()
+        try:
+            with send, receive:
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(self._print, receive)
+                    try:
+                        yield
+                    except Exception as error:  # noqa: BLE001 -- raised below, as it came and not in a group
+                        failure = error
+                    send.close()
+        finally:
+            self._send = None
+            self._stop_status()
+        if failure is not None:
+            raise failure
+
+    async def _print(self, pieces: "MemoryObjectReceiveStream[str]") -> None:
+        async for text in pieces:
+            self._stop_status()
+            await anyio.to_thread.run_sync(_write, printable(text), abandon_on_cancel=True)
+
+    def _start_status(self) -> None:
+        if not sys.stderr.isatty():
+            return
+        from rich.console import Console  # noqa: PLC0415 -- a pipe needs none of it
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415 -- the same
+
+        console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+        columns = (
+            SpinnerColumn("dots" if console.encoding.startswith("utf") else "line"),
+            TextColumn("{task.description}", markup=False),
+            TimeElapsedColumn(),
+        )
+        self._status = Progress(*columns, console=console, transient=True)
+        self._status.add_task("starting", total=None)
+        self._status.start()
+
+    def _stop_status(self) -> None:
+        status, self._status = self._status, None
+        if status is not None:
+            status.stop()
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()

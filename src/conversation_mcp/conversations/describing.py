@@ -1,0 +1,112 @@
+"""What the index takes from a file: the facts that lists show, what they are filtered by, and the texts."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, cast
+
+from conversation_mcp.conversations.costs import total_cost
+from conversation_mcp.conversations.files import BOM, DECODER
+from conversation_mcp.conversations.titles import title_of
+from conversation_mcp.stores.index.base import Described, Facet, Facts, Pending
+from conversation_mcp.text import fold, shorten, storable
+
+if TYPE_CHECKING:
+    from conversation_mcp.models import ConversationId
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+QUESTION_CHARS = 120
+FACET_FIELDS = (("tool", "tool"), ("provider", "provider"), ("model", "model"), ("model", "preset"))
+UNSEEN_ROLES = frozenset({"system", "developer"})
+
+Data = Mapping[str, Any]
+
+
+def describe(body: bytes, path: str, conversation_id: "ConversationId") -> Described:
+    """Describe the bytes of a file; the quick reader takes what is regular, the codec judges the rest.
+
+    Raises:
+        ConversationCorruptedError: they are no conversation.
+    """
+    try:
+        data = DECODER.decode(body.decode().removeprefix(BOM))
+        if _is_regular(data):
+            return _described(data, conversation_id)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        pass
+    from conversation_mcp.stores.codec import decode  # noqa: PLC0415 -- brings the records
+
+    return _described(decode(body, path, conversation_id).data(), conversation_id)
+
+
+def milliseconds_of(time: str) -> int:
+    """Return an ISO 8601 time as milliseconds since 1970; one without a zone is taken as UTC. Raises ValueError."""
+    moment = datetime.fromisoformat(time)
+    return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - EPOCH) // timedelta(milliseconds=1)
+
+
+def facet(kind: str, value: str) -> Facet:
+    """Return what a conversation is filtered by; case and the form of characters do not count."""
+    return kind, fold(value.strip())
+
+
+def _is_regular(data: Data) -> bool:
+    return (
+        isinstance(data["messageCount"], int)
+        and isinstance(data["createdAt"], str)
+        and isinstance(data.get("title") or "", str)
+        and isinstance(data.get("tags") or [], list)
+        and all(isinstance(turn["role"], str) and isinstance(turn["content"], str) for turn in data["messages"])
+    )
+
+
+def _described(data: Data, conversation_id: str) -> Described:
+    messages: list[Data] = data["messages"]
+    pending: Data = data.get("pendingTurn") or {}
+    unanswered: list[Data] = data.get("unansweredTurns") or []
+    questions = [message for message in messages if message["role"] == "user"]
+    last = pending or (questions[-1] if questions else pending)
+    tags = tuple(storable(tag) for tag in data.get("tags") or ())
+    asked = (questions[0]["content"] if questions else "", pending["question"] if pending else "")
+    facts = Facts(
+        conversation_id=conversation_id,
+        title=title_of(data.get("title"), asked),
+        created_at=data["createdAt"],
+        updated_at=data["updatedAt"],
+        updated_milliseconds=milliseconds_of(data["updatedAt"]),
+        message_count=len(messages),
+        turn_count=sum(message["role"] == "assistant" for message in messages),
+        last_question=_question(last),
+        last_tool=last.get("tool"),
+        cost_usd=total_cost(data),
+        pending=cast("Pending", pending.get("status", "running")) if pending else None,
+        problem=pending["error"]["message"] if pending.get("error") else None,
+        runs_at_provider=bool(pending.get("background") and pending.get("responseId")),
+        archived=bool(data.get("archived")),
+        tags=tags,
+    )
+    return Described(facts, frozenset(_facets((*messages, pending, *unanswered), tags)), _texts(data, tags))
+
+
+def _question(last: Data) -> str | None:
+    text = str(last.get("question") or last.get("content") or "")
+    return shorten(storable(text[: QUESTION_CHARS * 10]), QUESTION_CHARS) or None
+
+
+def _facets(turns: Iterable[Data], tags: Iterable[str]) -> Iterable[Facet]:
+    given = {(kind, turn.get(field)) for turn in turns for kind, field in FACET_FIELDS}
+    given |= {(kind, value.rpartition("/")[2]) for kind, value in given if kind == "model" and value}
+    given |= {("tag", tag) for tag in tags}
+    return (facet(kind, value) for kind, value in given if value)
+
+
+def _texts(data: Data, tags: Iterable[str]) -> dict[int, str]:
+    """Return the messages that a reader sees by their numbers; under 0, what stands beside them."""
+    pending: Data = data.get("pendingTurn") or {}
+    beside = [data.get("title") or "", *tags, pending.get("question", ""), pending.get("partialText") or ""]
+    beside += [turn.get("question", "") for turn in data.get("unansweredTurns") or ()]
+    texts = {
+        number: str(message["content"])
+        for number, message in enumerate(data["messages"], 1)
+        if message["role"] not in UNSEEN_ROLES and message["content"]
+    }
+    return {0: "\n".join(filter(None, beside)), **texts} if any(beside) else texts

@@ -1,0 +1,158 @@
+"""The library: conversations found among many, a page at a time."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from datetime import datetime, timedelta
+from functools import partial
+
+import anyio
+from anyio import to_thread
+
+from conversation_mcp.conversations.cursors import read_cursor, write_cursor
+from conversation_mcp.conversations.keeping import Comparison, IndexKeeper
+from conversation_mcp.models import Record
+from conversation_mcp.stores.index.base import Found, Index, Page, State, Wanted
+
+COMPARED_AT_ONCE = 20_000
+COMPARED_EVERY = timedelta(seconds=5)
+PATIENCE_SECONDS = 20.0
+TOLD_EVERY_SECONDS = 1.0
+
+Report = Callable[[str], Awaitable[None]]
+
+
+class ListedConversation(Record):
+    """A conversation in a list."""
+
+    conversation_id: str
+    """Its id, for follow-ups and for the history."""
+    title: str
+    """The title that was set, else the first question up to a word."""
+    created_at: str
+    """When it was started."""
+    updated_at: str
+    """When its file was last written."""
+    message_count: int
+    """All its messages, the system message included."""
+    last_question: str | None = None
+    """The beginning of the last question, also of one that has no answer."""
+    cost_usd: float | None = None
+    """What it has cost, as far as providers reported it."""
+    state: State | None = None
+    """What became of a last question without an answer, or `archived`."""
+    snippet: str | None = None
+    """The part of it that fits the query best, with the words that were found between `**`."""
+    message_number: int | None = None
+    """The number of the message with that part; absent when it is the title or a question without an answer."""
+
+
+class ConversationPage(Record):
+    """A page of conversations: newest first, or for a query best first."""
+
+    conversations: tuple[ListedConversation, ...]
+    """The page."""
+    next_cursor: str | None = None
+    """What to ask the next page with; absent on the last one."""
+    unreadable_count: int
+    """How many conversations of the folder were skipped because their files cannot be read."""
+    notices: tuple[str, ...] | None = None
+    """What is missing or was not done as asked."""
+
+
+class Library:
+    """Finds conversations in the index and keeps what it says true.
+
+    Up to `compared_at_once` conversations the folder is compared before each answer, above that in the background. An
+    answer waits for `patience_seconds` while the index is made; after that it says what is missing.
+    """
+
+    def __init__(
+        self,
+        index: Index,
+        keeper: IndexKeeper,
+        now: Callable[[], datetime],
+        *,
+        compared_at_once: int = COMPARED_AT_ONCE,
+        patience_seconds: float = PATIENCE_SECONDS,
+    ) -> None:
+        self._index = index
+        self._keeper = keeper
+        self._now = now
+        self._compared_at_once = compared_at_once
+        self._patience_seconds = patience_seconds
+
+    async def find(self, wanted: Wanted, limit: int, cursor: str | None, report: Report) -> ConversationPage:
+        """Return a page; changes by hand and by other processes are in it.
+
+        Raises:
+            InvalidInputError: the cursor is none.
+            FilesystemError: the folder cannot be read.
+        """
+        place = read_cursor(cursor, wanted.query) if cursor else None
+        look_up = partial(self._index.page, wanted, limit, place)
+        missing = await self._freshen(report)
+        page = await to_thread.run_sync(look_up)
+        if not page.is_complete and missing is None:  # the index was lost in between
+            missing = await self._freshen(report)
+            page = await to_thread.run_sync(look_up)
+        return ConversationPage.of(
+            conversations=tuple(map(_listed, page.found)),
+            next_cursor=write_cursor(page.next, wanted.query) if page.next else None,
+            unreadable_count=page.unreadable_count,
+            notices=(*([missing] if missing else []), *_notices(page)) or None,
+        )
+
+    async def _freshen(self, report: Report) -> str | None:
+        """Bring the index up to the folder as far as that is worth the wait, and return what is missing then."""
+        standing = await to_thread.run_sync(self._index.standing)
+        if standing.compared_at is None or standing.conversation_count <= self._compared_at_once:
+            return await self._wait(self._keeper.compare(), report)
+        await to_thread.run_sync(self._index.take_in_noted)
+        if abs(self._now() - standing.compared_at) > COMPARED_EVERY:
+            self._keeper.compare()
+        return None
+
+    async def _wait(self, comparison: Comparison, report: Report) -> str | None:
+        with anyio.move_on_after(self._patience_seconds):
+            while not comparison.done.is_set():
+                with anyio.move_on_after(TOLD_EVERY_SECONDS):
+                    await comparison.done.wait()
+                    break
+                await report(f"indexing conversations: {_progress(comparison)}")
+        if comparison.error is not None:
+            raise comparison.error
+        if comparison.done.is_set():
+            return None
+        return f"the index is still being made ({_progress(comparison)}), so conversations are missing; ask again"
+
+
+def _listed(found: Found) -> ListedConversation:
+    facts = found.facts
+    return ListedConversation.of(
+        conversation_id=facts.conversation_id,
+        title=facts.title,
+        created_at=facts.created_at,
+        updated_at=facts.updated_at,
+        message_count=facts.message_count,
+        last_question=facts.last_question,
+        cost_usd=facts.cost_usd,
+        state=found.state,
+        snippet=found.snippet or None,
+        message_number=found.message_number,
+    )
+
+
+def _notices(page: Page) -> Iterator[str]:
+    yield from page.notices
+    if count := page.unreadable_count:
+        some = (
+            "a conversation that cannot be read was"
+            if count == 1
+            else f"{count} conversations that cannot be read were"
+        )
+        reasons = "; ".join(problem.rstrip(".") for problem in page.problems)
+        yield f"{some} skipped: {reasons}{'; …' if count > len(page.problems) else ''}"
+
+
+def _progress(comparison: Comparison) -> str:
+    watch = comparison.watch
+    return f"{watch.seen:,} of {watch.total:,}" if watch.total else f"{watch.seen:,} so far"

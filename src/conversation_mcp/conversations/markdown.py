@@ -1,0 +1,101 @@
+"""A conversation as Markdown that a person reads from top to bottom."""
+
+from collections.abc import Iterable
+
+from conversation_mcp.conversations.titles import title_of
+from conversation_mcp.models import Conversation, Message, PendingTurn, Source
+from conversation_mcp.text import dollars
+
+ASKED = {"user": "Question", "assistant": "Answer"}
+
+
+def markdown(conversation: Conversation) -> str:
+    """Return the questions and answers with their facts and sources, and at the end what has no answer."""
+    pending = conversation.pending_turn
+    parts = [
+        *_head(conversation),
+        *(part for message in conversation.messages if message.role != "system" for part in _message(message)),
+        *(part for turn in conversation.unanswered_turns or () for part in _unanswered(turn)),
+        *(_unanswered(pending, conversation.conversation_id) if pending else ()),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _head(conversation: Conversation) -> Iterable[str]:
+    questions = [message.content for message in conversation.messages if message.role == "user"]
+    pending = [conversation.pending_turn.question] if conversation.pending_turn else []
+    yield f"# {title_of(conversation.title, [*questions, *pending])}"
+    turns = conversation.turn_count
+    facts = (
+        f"`{conversation.conversation_id}`",
+        f"{turns} answer{'' if turns == 1 else 's'}",
+        _cost(_total(conversation)),
+        f"updated {_minute(conversation.updated_at)}",
+        "archived" if conversation.archived else "",
+    )
+    yield _joined(facts)
+
+
+def _message(message: Message) -> Iterable[str]:
+    engine = " ".join(part for part in (message.provider, message.preset) if part)
+    facts = (
+        f"**{ASKED.get(message.role, message.role)}**",
+        message.tool or "",
+        f"{engine} ({message.model})" if message.model and message.model != message.provider else engine,
+        _cost(message.usage.cost_usd if message.usage else None),
+        _minute(message.created_at or ""),
+    )
+    yield "---" if message.role == "user" else ""
+    yield _joined(facts)
+    yield message.content
+    yield _list("Sources", map(_source, message.sources or ()))
+    yield _list("Related questions", message.related_questions or ())
+    yield _list("Notices", message.notices or ())
+
+
+def _unanswered(turn: PendingTurn, resumable_id: str | None = None) -> Iterable[str]:
+    facts = (
+        f"**Question without an answer: {turn.status}**",
+        turn.tool or "",
+        _cost(turn.usage.cost_usd if turn.usage else None),
+        _minute(turn.started_at or ""),
+    )
+    yield "---"
+    yield _joined(facts)
+    yield turn.question
+    yield f"{turn.error.code}: {turn.error.message}" if turn.error else ""
+    yield f"Text so far:\n\n{turn.partial_text}" if turn.partial_text else ""
+    if resumable_id and turn.response_id and turn.status != "failed" and turn.error is None:
+        yield f"Get the answer: `conversation-mcp resume {resumable_id}`"
+
+
+def _source(source: Source) -> str:
+    place = f"{source.path}:{source.start_line}" if source.path else source.url or ""
+    title = source.title or place
+    named = f"[{title}](<{source.url}>)" if source.url else title if title == place else f"{title}, `{place}`"
+    return f"\\[{source.id}\\] {named}" + (f" ({source.date})" if source.date else "")
+
+
+def _total(conversation: Conversation) -> float | None:
+    pending = [conversation.pending_turn] if conversation.pending_turn else []
+    turns = (*conversation.messages, *pending, *(conversation.unanswered_turns or ()))
+    costs = [turn.usage.cost_usd for turn in turns if turn.usage and turn.usage.cost_usd is not None]
+    return sum(costs) if costs else None
+
+
+def _cost(cost_usd: float | None) -> str:
+    return "" if cost_usd is None else dollars(cost_usd)
+
+
+def _minute(time: str) -> str:
+    """Return an ISO 8601 time without its seconds, in the zone that it names."""
+    return time[:16].replace("T", " ") + (" UTC" if time.endswith("Z") else "")
+
+
+def _joined(facts: Iterable[str]) -> str:
+    return " · ".join(fact for fact in facts if fact)
+
+
+def _list(name: str, lines: Iterable[str]) -> str:
+    items = [f"- {line}" for line in lines]
+    return "\n".join([f"{name}:", "", *items]) if items else ""

@@ -1,0 +1,89 @@
+"""Calling tools: from arguments to a result that says what happened, whatever happened."""
+
+import logging
+import secrets
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar, cast
+
+import mcp.types
+from mcp.types import CallToolResult, TextContent, ToolAnnotations
+
+from conversation_mcp.app import App
+from conversation_mcp.errors import ConversationMCPError, InternalError, InvalidInputError
+from conversation_mcp.models import Record
+from conversation_mcp.text import shorten
+from conversation_mcp.tools.arguments import parse
+from conversation_mcp.tools.catalog import AnyTool
+from conversation_mcp.tools.fitting import fit
+from conversation_mcp.tools.schema import input_schema
+from conversation_mcp.turns.asking import Caller
+from conversation_mcp.turns.result import TurnResult
+
+logger = logging.getLogger(__name__)
+
+RecordT = TypeVar("RecordT", bound=Record)
+
+
+class ToolCalls:
+    """The tools that are switched on, as clients see and call them."""
+
+    def __init__(self, tools: Iterable[AnyTool], max_chars: int) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+        self._max_chars = max_chars
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the tools."""
+        return frozenset(self._tools)
+
+    def listed(self) -> list[mcp.types.Tool]:
+        """Return the tools as the protocol lists them, always in the same order."""
+        return [shown(tool) for tool in self._tools.values()]
+
+    async def call(self, name: str, arguments: Mapping[str, Any], app: App, caller: Caller) -> CallToolResult:
+        """Run a tool; everything that goes wrong comes back as a result that says what to do next."""
+        try:
+            tool = self._named(name)
+            return self.as_result(await tool.run(parse(tool, arguments), app, caller), tool.render)
+        except ConversationMCPError as error:
+            return self.as_error(error)
+        except Exception:
+            reference = secrets.token_hex(4)
+            logger.exception("tool %s failed unexpectedly, reference %s", name, reference)
+            return self.as_error(InternalError(reference))
+
+    def as_result(self, record: RecordT, render: Callable[[RecordT], str]) -> CallToolResult:
+        """Return the record in both forms, for reading and as data; a long answer is cut in both."""
+        fitted = cast("RecordT", fit(record, self._max_chars)) if isinstance(record, TurnResult) else record
+        return CallToolResult(content=[TextContent(text=render(fitted))], structured_content=fitted.data())
+
+    def as_error(self, error: ConversationMCPError) -> CallToolResult:
+        """Return the error in both forms; it names only tools that are switched on."""
+        sentence = error.sentence(self.names)
+        data: dict[str, Any] = {"code": error.code, "message": sentence.removeprefix(f"{error.code}: ")}
+        if error.conversation_id:
+            data["conversationId"] = error.conversation_id
+        data["retryable"] = error.retryable
+        return CallToolResult(content=[TextContent(text=sentence)], structured_content=data, is_error=True)
+
+    def _named(self, name: str) -> AnyTool:
+        if name not in self._tools:
+            raise InvalidInputError(f"there is no tool {shorten(name, 60)!r}; there are {', '.join(self._tools)}.")
+        return self._tools[name]
+
+
+def shown(tool: AnyTool) -> mcp.types.Tool:
+    """Return the tool as the protocol lists it."""
+    hints = tool.hints
+    return mcp.types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=input_schema(tool),
+        annotations=ToolAnnotations(
+            read_only_hint=hints.read_only,
+            destructive_hint=hints.destructive,
+            idempotent_hint=hints.idempotent,
+            open_world_hint=hints.open_world,
+        ),
+    )

@@ -1,0 +1,26 @@
+"""What is known about the programs that call."""
+
+import tomllib
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+from mcp.server.context import ServerRequestContext
+
+from conversation_mcp.app import App
+
+
+def load_client_limits() -> Mapping[str, float]:
+    """Return how many seconds the clients wait that are known to extend their limit on progress."""
+    return tomllib.loads(files("conversation_mcp").joinpath("client_limits.toml").read_text("utf-8"))
+
+
+def wait_seconds_for(
+    request: ServerRequestContext[App, Any], limits: Mapping[str, float], default_seconds: float
+) -> float:
+    """Return how long this client waits for an answer: longer, if it is known to be kept patient by progress."""
+    meta = request.meta or {}
+    params = request.session.client_params
+    if params is None or "progress_token" not in meta:
+        return default_seconds
+    return max(default_seconds, limits.get(params.client_info.name, 0))

@@ -1,0 +1,116 @@
+"""Prompts: a stored conversation, brought into a chat with the word which tool comes next."""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from importlib.resources import files
+from string import Template
+
+from anyio import to_thread
+from mcp import MCPError
+from mcp.types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    GetPromptResult,
+    Prompt,
+    PromptArgument,
+    PromptMessage,
+    TextContent,
+)
+
+from conversation_mcp.app import App
+from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError, InvalidInputError
+from conversation_mcp.server.transcript import read_transcript
+from conversation_mcp.text import shorten
+from conversation_mcp.tools.asking import FOLLOW_UPS
+
+CONVERSATION_ID = "conversationId"
+STYLE = "style"
+HISTORY = "get_conversation_history"
+
+CONTINUE = Prompt(
+    name="continue_conversation",
+    title="Continue a conversation",
+    description="Bring a stored conversation into this chat and ask its next question.",
+    arguments=[
+        PromptArgument(name=CONVERSATION_ID, description="Which conversation.", required=True),
+        PromptArgument(name="question", description="What to ask next; default: agree on it first.", required=False),
+    ],
+)
+SUMMARIZE = Prompt(
+    name="summarize_conversation",
+    title="Summarize a conversation",
+    description="Summarize a stored conversation with its sources.",
+    arguments=[
+        PromptArgument(name=CONVERSATION_ID, description="Which conversation.", required=True),
+        PromptArgument(name=STYLE, description="short, bullets, detailed or decisions.", required=False),
+    ],
+)
+
+
+def prompts_of(tools: frozenset[str]) -> dict[str, Prompt]:
+    """Return the prompts by name; continuing needs a tool that can."""
+    chosen = (CONTINUE, SUMMARIZE) if tools.intersection(FOLLOW_UPS) else (SUMMARIZE,)
+    return {prompt.name: prompt for prompt in chosen}
+
+
+async def render_prompt(prompt: Prompt, arguments: Mapping[str, str], app: App) -> GetPromptResult:
+    """Return the prompt's message with the transcript in it.
+
+    Raises:
+        MCPError: an argument is missing, unknown or wrong, or the conversation cannot be read.
+    """
+    _check(prompt, arguments)
+    template, values = await to_thread.run_sync(_template, prompt.name, arguments, app.tools)
+    try:
+        transcript = await read_transcript(arguments[CONVERSATION_ID], app)
+    except (ConversationNotFoundError, InvalidInputError) as error:
+        raise _refusal(error.sentence(app.tools), data=error.code) from None
+    except ConversationMCPError as error:
+        raise _refusal(error.sentence(app.tools), INTERNAL_ERROR, error.code) from None
+    content = TextContent(text=template.substitute(values, transcript=transcript).rstrip())
+    return GetPromptResult(description=prompt.description, messages=[PromptMessage(role="user", content=content)])
+
+
+def load_styles() -> Mapping[str, str]:
+    """Return the styles of a summary, each with what it asks for."""
+    return tomllib.loads(_file("styles.toml"))
+
+
+def _check(prompt: Prompt, arguments: Mapping[str, str]) -> None:
+    known = {argument.name: argument for argument in prompt.arguments or ()}
+    if unknown := [name for name in arguments if name not in known]:
+        raise _refusal(f"{prompt.name} has no argument {shorten(unknown[0], 60)!r}; it takes {', '.join(known)}.")
+    for name, argument in known.items():
+        if argument.required and not arguments.get(name, "").strip():
+            raise _refusal(f"{prompt.name} needs {name}.")
+
+
+def _template(name: str, arguments: Mapping[str, str], tools: frozenset[str]) -> tuple[Template, dict[str, str]]:
+    """Return the text of the prompt and all that goes into it but the transcript."""
+    follow_ups = " or ".join(tool for tool in FOLLOW_UPS if tool in tools)
+    values = {"id": arguments[CONVERSATION_ID], "tools": follow_ups}
+    if name == CONTINUE.name:
+        values["question"] = arguments.get("question", "").strip()
+        return Template(_file("continue_with_question.md" if values["question"] else f"{name}.md")), values
+    styles = load_styles()
+    style = arguments.get(STYLE, "").strip() or next(iter(styles))
+    if style not in styles:
+        raise _refusal(f"{STYLE} must be one of {', '.join(styles)}; got {shorten(style, 60)!r}.")
+    values["style"] = styles[style]
+    values["more"] = " ".join(_next_steps(arguments[CONVERSATION_ID], follow_ups, tools))
+    return Template(_file(f"{name}.md")), values
+
+
+def _next_steps(conversation_id: str, follow_ups: str, tools: frozenset[str]) -> Iterable[str]:
+    if HISTORY in tools:
+        yield f"What is cut here, {HISTORY} shows with conversationId {conversation_id} and offset."
+    if follow_ups:
+        yield f"Further questions go to {follow_ups} with the same conversationId."
+
+
+def _file(name: str) -> str:
+    return files("conversation_mcp.server").joinpath("prompts", name).read_text("utf-8")
+
+
+def _refusal(sentence: str, code: int = INVALID_PARAMS, data: str = "VALIDATION_ERROR") -> MCPError:
+    return MCPError(code=code, message=sentence, data={"code": data})

@@ -1,0 +1,153 @@
+"""A question seen as a task: where it stands is its id, what the file says of it is its state."""
+
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+from mcp import MCPError
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult
+
+from conversation_mcp.app import App
+from conversation_mcp.errors import (
+    ConversationMCPError,
+    ConversationNotFoundError,
+    EarlierTurnFailedError,
+    RunCancelledError,
+)
+from conversation_mcp.models import Conversation, ConversationId, Message, PendingTurn, iso, parse_time
+from conversation_mcp.server.calling import ToolCalls
+from conversation_mcp.stores.ids import EPOCH, milliseconds_of
+from conversation_mcp.text import shorten
+from conversation_mcp.tools.asking import with_next_step
+from conversation_mcp.tools.rendering import render_turn
+from conversation_mcp.turns.asking import Caller, Place
+from conversation_mcp.turns.finding import FoundTurn, find_turn, stored_answer
+from conversation_mcp.turns.result import answer_result
+from conversation_mcp.turns.settling import is_fetchable
+from conversation_mcp.turns.watching import View
+
+TASK_ID = re.compile(
+    r"(?P<conversation>[0-9]{8}-[0-9]{13})\.(?P<milliseconds>[0-9]{13})\.(?P<key>[0-9a-f]{64})(?P<thinking>t?)"
+)
+POLL_INTERVAL_MILLISECONDS = 2_000
+INTERRUPTED = "the server ended before the answer came; ask again to try anew."
+
+Task = dict[str, Any]
+
+
+def task_id_of(place: Place) -> str:
+    """Return the id of the question's task; any process can read it back."""
+    milliseconds = milliseconds_of(parse_time(place.started_at))
+    return f"{place.conversation_id}.{milliseconds:013d}.{place.key}{'t' if place.show_thinking else ''}"
+
+
+def place_of(task_id: str) -> Place:
+    """Return where the question of the task stands; raises MCPError for what is no id of ours."""
+    found = TASK_ID.fullmatch(task_id)
+    if found is None:
+        raise unknown(task_id)
+    started = EPOCH + timedelta(milliseconds=int(found["milliseconds"]))
+    return Place(ConversationId(found["conversation"]), iso(started), found["key"], bool(found["thinking"]))
+
+
+def unknown(task_id: str) -> MCPError:
+    """Return the error of a task that does not exist."""
+    return MCPError(code=INVALID_PARAMS, message=f"there is no task {shorten(task_id, 160)!r}.")
+
+
+def working(place: Place, doing: str = "the question is being answered") -> Task:
+    """Return the task of a question that has no answer yet; it stays available as long as the conversation does."""
+    return {
+        "taskId": task_id_of(place),
+        "status": "working",
+        "statusMessage": doing,
+        "createdAt": place.started_at,
+        "lastUpdatedAt": place.started_at,
+        "ttlMs": None,
+        "pollIntervalMs": POLL_INTERVAL_MILLISECONDS,
+    }
+
+
+async def state_of(place: Place, app: App, calls: ToolCalls) -> Task:
+    """Return the task as it is now; the turn of a dead server is settled first. An end that is told is delivered.
+
+    Raises:
+        MCPError: there is no such task, or its conversation cannot be read.
+    """
+    if turn := app.running.get(place.key):
+        return working(place, turn.doing)
+    with _readable(place, calls):
+        view = await app.watch.look(place.conversation_id, Caller(wait_seconds=0))
+    found = _found(place, view.conversation)
+    if _is_open(found, view.conversation):
+        return working(place, *view.notices[:1])
+    await app.store.calls.forget(place.key)
+    end = _answered(found, place, view, app, calls) if isinstance(found, Message) else _unanswered(found, calls, place)
+    return {**working(place), **end}
+
+
+async def is_unfinished(place: Place, app: App, calls: ToolCalls) -> bool:
+    """Tell whether the question may still get an answer; raises MCPError as `state_of`, and asks nobody."""
+    with _readable(place, calls):
+        conversation = await app.store.load(place.conversation_id)
+    return _is_open(_found(place, conversation), conversation)
+
+
+def _found(place: Place, conversation: Conversation) -> FoundTurn:
+    found = find_turn(conversation, place.started_at)
+    if found is None:
+        raise unknown(task_id_of(place))
+    return found
+
+
+def _is_open(found: FoundTurn, conversation: Conversation) -> bool:
+    """Tell whether the turn is the pending one and still runs, or can still be fetched by the id of its run."""
+    pending = conversation.pending_turn
+    return pending is not None and found is pending and (pending.status == "running" or is_fetchable(pending))
+
+
+def _answered(reply: Message, place: Place, view: View, app: App, calls: ToolCalls) -> Task:
+    """Return the end of the task with the result that the tool would have returned."""
+    messages = view.conversation.messages
+    upto = next(number for number, message in enumerate(messages, 1) if message is reply)
+    record = answer_result(
+        stored_answer(reply),
+        conversation_id=place.conversation_id,
+        provider=reply.provider,
+        path=app.store.location(place.conversation_id),
+        saved=view.conversation.changed(messages=messages[:upto], message_count=upto),
+        show_thinking=place.show_thinking,
+        extra_notice="; ".join(view.notices) or None,
+    )
+    result = calls.as_result(with_next_step(record, app), render_turn)
+    return _ended("completed", "answered", reply.created_at or place.started_at, result=_dumped(result))
+
+
+def _unanswered(left: PendingTurn, calls: ToolCalls, place: Place) -> Task:
+    if left.error is None:
+        error = {"code": INTERNAL_ERROR, "message": INTERRUPTED}
+        return _ended("failed", INTERRUPTED, place.started_at, error=error)
+    if left.error.message == RunCancelledError(left.provider or "").message:
+        return _ended("cancelled", left.error.message, place.started_at)
+    told = EarlierTurnFailedError(left.error.code, left.error.message, place.conversation_id)
+    return _ended("completed", left.error.message, place.started_at, result=_dumped(calls.as_error(told)))
+
+
+def _ended(status: str, message: str, since: str, **outcome: object) -> Task:
+    return {"status": status, "statusMessage": message, "lastUpdatedAt": since, **outcome}
+
+
+def _dumped(result: CallToolResult) -> dict[str, Any]:
+    return result.model_dump(by_alias=True, mode="json", exclude_none=True)
+
+
+@contextmanager
+def _readable(place: Place, calls: ToolCalls) -> Generator[None]:
+    try:
+        yield
+    except ConversationNotFoundError:
+        raise unknown(task_id_of(place)) from None
+    except ConversationMCPError as error:
+        raise MCPError(code=INTERNAL_ERROR, message=error.sentence(calls.names)) from None

@@ -1,0 +1,97 @@
+"""The tasks extension: a client that declares it gets a task for each question, and comes back for the answer."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from mcp import MCPError
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.extension import Extension, MethodBinding
+from mcp.server.mcpserver.server import require_client_extension
+from mcp.types import HEADER_MISMATCH, CallToolRequestParams, EmptyResult, RequestParams
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ConfigDict, JsonValue
+
+from conversation_mcp.errors import ConversationMCPError
+from conversation_mcp.server.calling import ToolCalls
+from conversation_mcp.server.task_states import Task, is_unfinished, place_of, state_of, working
+from conversation_mcp.turns.asking import Caller, Place
+
+IDENTIFIER = "io.modelcontextprotocol/tasks"
+VERSIONS = frozenset(MODERN_PROTOCOL_VERSIONS)
+
+Request = ServerRequestContext[Any, Any]
+
+
+class TaskParams(RequestParams):
+    """Which task."""
+
+    model_config = ConfigDict(defer_build=True)  # start-up would pay 10 ms for what few clients use
+
+    task_id: str
+
+
+class TaskUpdateParams(TaskParams):
+    """What a task has asked for; ours never ask."""
+
+    input_responses: dict[str, JsonValue]
+
+
+class TasksExtension(Extension):
+    """Serves tasks on top of the turn engine; it keeps no state of its own."""
+
+    identifier = IDENTIFIER
+
+    def __init__(self, calls: ToolCalls, caller_of: Callable[[Request], Caller]) -> None:
+        self._calls = calls
+        self._caller_of = caller_of
+
+    def methods(self) -> Sequence[MethodBinding]:
+        """Return the methods that a client polls and cancels with."""
+        return (
+            MethodBinding("tasks/get", TaskParams, self._get, VERSIONS),
+            MethodBinding("tasks/cancel", TaskParams, self._cancel, VERSIONS),
+            MethodBinding("tasks/update", TaskUpdateParams, self._update, VERSIONS),
+        )
+
+    async def intercept_tool_call(
+        self, params: CallToolRequestParams, ctx: Request, call_next: CallNext
+    ) -> HandlerResult:
+        """Answer with a task as soon as a question is on disk; what asks no question answers as ever."""
+        if params.name not in self._calls.names or not is_declared(ctx):
+            return await call_next(ctx)
+        places: list[Place] = []
+        caller = replace(self._caller_of(ctx), on_asked=places.append)
+        result = await self._calls.call(params.name, params.arguments or {}, ctx.lifespan_context, caller)
+        return {"resultType": "task", **working(places[0])} if places else result
+
+    async def _get(self, context: Request, params: TaskParams) -> Task:
+        return await state_of(_place(context, params), context.lifespan_context, self._calls)
+
+    async def _cancel(self, context: Request, params: TaskParams) -> EmptyResult:
+        """Stop the question, and no other of its conversation; one that cannot be stopped shows in the next state."""
+        place = _place(context, params)
+        if await is_unfinished(place, context.lifespan_context, self._calls):
+            with suppress(ConversationMCPError):
+                await context.lifespan_context.watch.stop(place.conversation_id)
+        return EmptyResult()
+
+    async def _update(self, context: Request, params: TaskUpdateParams) -> EmptyResult:
+        await is_unfinished(_place(context, params), context.lifespan_context, self._calls)
+        return EmptyResult()
+
+
+def is_declared(context: Request) -> bool:
+    """Tell whether the client has said, with this very request, that it knows tasks."""
+    capabilities = context.session.client_capabilities
+    declared = (capabilities.extensions if capabilities else None) or {}
+    return IDENTIFIER in declared and context.protocol_version in VERSIONS
+
+
+def _place(context: Request, params: TaskParams) -> Place:
+    require_client_extension(context, IDENTIFIER)
+    headers = getattr(context.request, "headers", None)
+    if headers is not None and headers.get("mcp-name") != params.task_id:
+        raise MCPError(code=HEADER_MISMATCH, message="the Mcp-Name header must be the taskId.")
+    return place_of(params.task_id)

@@ -1,0 +1,210 @@
+"""The file of an index: made privately, replaced when it is damaged, removed when its folder is gone."""
+
+import os
+import shutil
+from collections.abc import Generator
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from functools import cached_property, partial
+from hashlib import sha256
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING
+
+from conversation_mcp.errors import ConversationMCPError
+from conversation_mcp.stores.disk import FILE_MODE, create_private, make_private_folder, refuse_link
+from conversation_mcp.stores.faults import explained
+from conversation_mcp.stores.index.words import TOKENIZER
+from conversation_mcp.stores.locks import LockFolder
+
+if TYPE_CHECKING:
+    import sqlite3
+
+VERSION = 1
+NAME_CHARS = 20
+LOCK_WAIT_SECONDS = 30.0
+BUSY_SECONDS = 10.0
+CACHE_KIB = 16_384
+FILE_NAME = "index.db"
+FOLDER_NAME = "folder"
+JOURNALS = (f"{FILE_NAME}-wal", f"{FILE_NAME}-shm")
+FORGOTTEN_AFTER_SECONDS = 86_400
+DAMAGE = frozenset({"ERROR", "CORRUPT", "NOTADB", "CONSTRAINT", "MISMATCH", "SCHEMA", "INTERNAL", "RANGE"})
+TORN = "SQLITE_IOERR_SHORT_READ"
+SCHEMA = f"""
+    CREATE TABLE conversations (
+        key INTEGER PRIMARY KEY, id TEXT NOT NULL, stamp INTEGER NOT NULL,
+        updated INTEGER, archived INTEGER, pending TEXT, facts TEXT, problem TEXT
+    );
+    CREATE UNIQUE INDEX ids ON conversations (id);
+    CREATE INDEX stamps ON conversations (id, stamp);
+    CREATE INDEX newest ON conversations (archived, updated DESC, id DESC);
+    CREATE INDEX unreadable ON conversations (id) WHERE problem IS NOT NULL;
+    CREATE TABLE facets (kind TEXT, value TEXT, key INTEGER, PRIMARY KEY (kind, value, key)) WITHOUT ROWID;
+    CREATE INDEX facets_of ON facets (key);
+    CREATE VIRTUAL TABLE messages USING fts5(text, tokenize="{TOKENIZER}");
+    CREATE TABLE comparisons (conversations INTEGER NOT NULL, finished TEXT NOT NULL);
+    PRAGMA user_version = {VERSION};
+"""
+
+
+class IndexUnusableError(Exception):
+    """The file of the index cannot be used; says why."""
+
+
+class IndexDamagedError(Exception):
+    """The file of the index is no index of this version."""
+
+    def __init__(self, inode: int) -> None:
+        super().__init__(inode)
+        self.inode = inode
+
+
+class IndexFile:
+    """The file of one folder's index, in a folder of its own below that of all indexes."""
+
+    def __init__(self, folder: Path, indexes: Path) -> None:
+        self._folder = folder
+        self._indexes = indexes
+
+    @cached_property
+    def home(self) -> Path:
+        """The folder with the file, named after the real path of the folder that is indexed."""
+        return self._indexes / sha256(self._real_folder()).hexdigest()[:NAME_CHARS]
+
+    @cached_property
+    def path(self) -> Path:
+        """The path of the file."""
+        return self.home / FILE_NAME
+
+    @contextmanager
+    def open(self) -> Generator["sqlite3.Connection"]:
+        """Yield a connection of its own, making the file if there is none.
+
+        Raises:
+            IndexDamagedError: also when the block finds it.
+            IndexUnusableError: the same.
+        """
+        with _usable(self.home):
+            if not self.path.exists():
+                self.replace(None)
+            refuse_link(self.home)
+            refuse_link(self.path)
+            inode = _keep_private(self.path)
+        with judged(self.path, inode), closing(connect(str(self.path))) as database:
+            if database.execute("PRAGMA user_version").fetchone() != (VERSION,):
+                raise IndexDamagedError(inode)
+            yield database
+
+    def replace(self, damaged_inode: int | None) -> None:
+        """Put an empty index where there is none, or where the damaged one still is."""
+        with _usable(self.home), self._locked():
+            with suppress(FileNotFoundError):
+                if self.path.lstat().st_ino != damaged_inode:
+                    return
+            with self.draft() as draft:
+                self._put(draft)
+
+    @contextmanager
+    def draft(self) -> Generator[Path]:
+        """Yield the path of an empty index beside the file; what is not put in its place is removed."""
+        with _usable(self.home):
+            make_private_folder(self.home)
+            path = self.home / f"{FILE_NAME}.{token_hex(8)}"
+            os.close(create_private(path, os.O_WRONLY))
+        try:
+            with judged(path, 0), closing(connect(str(path))) as database:
+                fill(database)
+            yield path
+        finally:
+            for left in self.home.glob(f"{path.name}*"):
+                left.unlink(missing_ok=True)
+
+    def put(self, draft: Path) -> None:
+        """Put a draft, which nobody has open, in the place of whatever is there."""
+        with _usable(self.home), self._locked():
+            self._put(draft)
+
+    def _put(self, draft: Path) -> None:
+        long_ago = draft.stat().st_mtime - FORGOTTEN_AFTER_SECONDS
+        for stray in self.home.glob(f"{FILE_NAME}?*"):
+            if stray.name in JOURNALS or stray.lstat().st_mtime < long_ago:
+                stray.unlink(missing_ok=True)
+        record = self.home / FOLDER_NAME
+        record.unlink(missing_ok=True)
+        with os.fdopen(create_private(record, os.O_WRONLY), "wb") as file:
+            file.write(self._real_folder())
+        draft.replace(self.path)
+
+    def _locked(self) -> AbstractContextManager[None]:
+        make = partial(make_private_folder, self._indexes)
+        return lock_folder(self._indexes).hold(f"{self.home.name}.lock", make, LOCK_WAIT_SECONDS)
+
+    def _real_folder(self) -> bytes:
+        return os.fsencode(self._folder.resolve())
+
+
+def connect(path: str) -> "sqlite3.Connection":
+    """Open a database in which each statement is a transaction unless one is begun."""
+    import sqlite3  # noqa: PLC0415 -- start-up would pay for it
+
+    database = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    database.execute("PRAGMA synchronous = NORMAL")
+    database.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+    return database
+
+
+def fill(database: "sqlite3.Connection") -> None:
+    """Make the tables of an empty index."""
+    database.execute("PRAGMA journal_mode = WAL")
+    database.executescript(SCHEMA)
+
+
+def purge_orphans(indexes: Path) -> None:
+    """Remove the indexes whose folders are gone, except those that somebody is making."""
+    for record in indexes.glob(f"*/{FOLDER_NAME}"):
+        with suppress(OSError, ConversationMCPError):
+            folder = Path(os.fsdecode(record.read_bytes()))
+            if folder.exists():
+                continue
+            name = record.parent.name
+            if lock := lock_folder(indexes).try_lock(f"{name}.lock", lambda: None):
+                try:
+                    shutil.rmtree(record.parent)
+                finally:
+                    lock.release()
+
+
+def lock_folder(indexes: Path) -> LockFolder:
+    """Return the locks under which indexes are made and removed."""
+    return LockFolder(indexes / ".locks")
+
+
+@contextmanager
+def judged(path: Path, inode: int) -> Generator[None]:
+    """Tell damage of the file, which a new one mends, from what a new one would suffer too."""
+    import sqlite3  # noqa: PLC0415 -- start-up would pay for it
+
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", "SQLITE_ERROR")
+        if inode and (name == TORN or name.split("_")[1] in DAMAGE):
+            raise IndexDamagedError(inode) from error
+        raise IndexUnusableError(f"{path}: {error}") from error
+
+
+@contextmanager
+def _usable(path: Path) -> Generator[None]:
+    try:
+        with explained(path):
+            yield
+    except ConversationMCPError as error:
+        raise IndexUnusableError(error.message.rstrip(".")) from error
+
+
+def _keep_private(path: Path) -> int:
+    """Return the inode of the file, from which others have no right to read."""
+    found = path.stat()
+    if os.name == "posix" and found.st_mode & 0o077:
+        path.chmod(FILE_MODE)
+    return found.st_ino

@@ -1,0 +1,77 @@
+"""The tool `list_conversations`."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from conversation_mcp.app import App
+from conversation_mcp.conversations.describing import facet, milliseconds_of
+from conversation_mcp.conversations.library import ConversationPage
+from conversation_mcp.stores.index.base import State, Wanted
+from conversation_mcp.tools.rendering_list import render_list
+from conversation_mcp.tools.tool import READS, Input, Tool
+from conversation_mcp.turns.asking import Caller
+
+MAX_QUERY_CHARS = 10_000
+
+
+def _query(text: str) -> str:
+    if len(text) > MAX_QUERY_CHARS:
+        message = f"takes up to {MAX_QUERY_CHARS:,} characters; got {len(text):,}"
+        raise ValueError(message)
+    return text
+
+
+def _moment(text: str) -> str:
+    try:
+        milliseconds_of(text)
+    except ValueError:
+        raise ValueError("must be a date or time such as 2026-01-31 or 2026-01-31T12:00:00Z") from None
+    return text
+
+
+Moment = Annotated[str, AfterValidator(_moment)]
+
+
+class ListInput(Input):
+    """Which conversations, and which part of their list."""
+
+    query: Annotated[str, AfterValidator(_query)] = Field(
+        default="", description='Words in any of them; "a phrase" must occur, begin* is a beginning.'
+    )
+    limit: int = Field(default=20, ge=1, le=100)
+    cursor: str | None = Field(default=None, description="nextCursor of the page before.")
+    tool: str | None = None
+    provider: str | None = None
+    model: str | None = None
+    tag: str | None = None
+    state: State | None = None
+    after: Moment | None = Field(default=None, description="Updated since this ISO date or time.")
+    before: Moment | None = Field(default=None, description="Updated before it.")
+
+
+async def list_conversations(given: ListInput, app: App, caller: Caller) -> ConversationPage:
+    """Find conversations, by words or by what is known of them."""
+    kinds = {"tool": given.tool, "provider": given.provider, "model": given.model, "tag": given.tag}
+    wanted = Wanted(
+        query=given.query,
+        facets=tuple(facet(kind, value) for kind, value in kinds.items() if value is not None),
+        state=given.state,
+        after_milliseconds=None if given.after is None else milliseconds_of(given.after),
+        before_milliseconds=None if given.before is None else milliseconds_of(given.before),
+    )
+    return await app.library.find(wanted, given.limit, given.cursor, caller.report)
+
+
+LIST_CONVERSATIONS = Tool(
+    name="list_conversations",
+    run=list_conversations,
+    render=render_list,
+    input_model=ListInput,
+    title="List conversations",
+    description=(
+        "Find stored conversations, newest first, or best first for a query, with the ids to continue them. "
+        "Archived ones only with state archived."
+    ),
+    hints=READS,
+)

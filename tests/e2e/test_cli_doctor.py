@@ -1,0 +1,225 @@
+"""The doctor: what it finds, and what it writes into clients' files."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from dirty_equals import IsPartialDict
+from inline_snapshot import snapshot
+from tests.fixtures.agent import LoopbackAgent
+from tests.fixtures.cli import Ended, Here, Terminal, piped, put_conversation
+from tests.fixtures.folders import ID
+
+
+@pytest.fixture
+def agent() -> Iterator[LoopbackAgent]:
+    with LoopbackAgent() as agent:
+        yield agent
+
+
+@pytest.fixture
+def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Here:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    return Here(capsys, monkeypatch, tmp_path)
+
+
+def findings(ended: Ended) -> list[str]:
+    return [line.strip() for line in ended.out.splitlines() if re.match(r"  (ok|warn|fail) ", line)]
+
+
+def without_numbers(text: str, folder: Path) -> str:
+    """Return the report without what differs from one installation to the next."""
+    text = text.replace(str(folder), "/home/me").replace(str(Path(sys.prefix) / "bin"), "/venv/bin")
+    text = re.sub(r"version .* at .*", "version 1, SDK 2, Python 3 at /venv/bin/python", text)
+    return re.sub(r"[0-9]+ tools, [0-9,]+ bytes, [0-9.]+ s", "6 tools, 6,912 bytes, 0.9 s", text)
+
+
+def test_the_report_says_what_is_set_and_how_clients_are_told(tmp_path: Path, agent: LoopbackAgent) -> None:
+    put_conversation(tmp_path, ID)
+    (tmp_path / "conversation-logs").chmod(0o700)
+    ended = piped(
+        tmp_path, "doctor", base_url=agent.base_url, HTTPS_PROXY="http://me:secret@proxy:8080", NO_PROXY="127.0.0.1"
+    )
+    assert ended.code == 0, ended.out
+    assert without_numbers(ended.out, tmp_path).replace(agent.base_url, "URL") == snapshot("""\
+  ok    version 1, SDK 2, Python 3 at /venv/bin/python
+  ok    configuration file /home/me/home/.config/conversation-mcp/config.toml (there is none)
+  ok    PERPLEXITY_BASE_URL = URL (from PERPLEXITY_BASE_URL)
+  warn  PERPLEXITY_API_KEY from the environment, ends in …6789; not tried (use --online)
+  ok    HTTPS_PROXY = http://…@proxy:8080
+  ok    NO_PROXY = 127.0.0.1
+  ok    conversations in /home/me/conversation-logs (from CONVERSATION_LOGS_DIR), 1 file, writable, private (0700)
+  ok    the store writes, locks and reads back
+  ok    server answers: initialize, 6 tools, 6,912 bytes, 0.9 s
+
+Clients, with this installation's own path; `conversation-mcp doctor --write CLIENT` does it for you:
+  Claude Code:  claude mcp add --env PERPLEXITY_BASE_URL=URL --env CONVERSATION_LOGS_DIR=/home/me/conversation-logs --scope user conversations -- /venv/bin/conversation-mcp
+  Codex:  codex mcp add conversations --env PERPLEXITY_BASE_URL=URL --env CONVERSATION_LOGS_DIR=/home/me/conversation-logs -- /venv/bin/conversation-mcp
+  Claude Desktop, in /home/me/home/.config/Claude/claude_desktop_config.json:
+  Cursor, in /home/me/home/.cursor/mcp.json:
+    {
+      "mcpServers": {
+        "conversations": {
+          "command": "/venv/bin/conversation-mcp",
+          "env": {
+            "PERPLEXITY_BASE_URL": "URL",
+            "CONVERSATION_LOGS_DIR": "/home/me/conversation-logs"
+          }
+        }
+      }
+    }
+  VS Code, in /home/me/home/.config/Code/User/mcp.json:
+    {
+      "servers": {
+        "conversations": {
+          "type": "stdio",
+          "command": "/venv/bin/conversation-mcp",
+          "env": {
+            "PERPLEXITY_BASE_URL": "URL",
+            "CONVERSATION_LOGS_DIR": "/home/me/conversation-logs"
+          }
+        }
+      }
+    }
+
+Clients do not pass your shell's PERPLEXITY_API_KEY on. Put perplexity_api_key into /home/me/home/.config/conversation-mcp/config.toml (`conversation-mcp config --write` makes it), or into the client's env.
+""")
+
+
+def test_a_key_is_tried_only_when_asked_for_and_a_wrong_one_fails(tmp_path: Path, agent: LoopbackAgent) -> None:
+    right = piped(tmp_path, "doctor", "--online", base_url=agent.base_url)
+    wrong = piped(tmp_path, "doctor", "--online", base_url=agent.base_url, PERPLEXITY_API_KEY="pplx-wrong-0123456789")
+    assert right.code == 0
+    assert "ok    perplexity takes the key: 2 models" in findings(right)
+    assert wrong.code == 1
+    assert [line for line in findings(wrong) if "fail" in line] == snapshot(
+        [
+            "fail  perplexity: PROVIDER_AUTH: Perplexity refused the key. Set PERPLEXITY_API_KEY to a key from its API console; `conversation-mcp doctor` shows where the key came from."
+        ]
+    )
+    assert agent.creates == 0
+
+
+def test_what_does_not_belong_into_the_folder_is_named(tmp_path: Path) -> None:
+    folder = put_conversation(tmp_path, ID).parent
+    (folder / "conversation (1).json").write_text("{}", encoding="utf-8")
+    (folder / ".conversation.0123456789abcdef.tmp").write_text("{", encoding="utf-8")
+    (folder.parent / f"{ID} (conflict)").mkdir()
+    (folder.parent / "20260131-1769817600001").mkdir()
+    (folder.parent / ".locks").mkdir()
+    (line,) = [line for line in findings(piped(tmp_path, "doctor")) if "not read" in line]
+    assert line == snapshot(
+        "warn  not read, copies or left over: 20260131-1769817600000/.conversation.0123456789abcdef.tmp, 20260131-1769817600000/conversation (1).json, 20260131-1769817600000 (conflict), 20260131-1769817600001 (no conversation.json); remove what you do not need"
+    )
+
+
+def test_files_that_can_be_deleted_at_any_time_are_named(tmp_path: Path) -> None:
+    assert not [line for line in findings(piped(tmp_path, "doctor")) if "cache" in line]
+    cache = tmp_path / "home" / "cache" / "conversation-mcp" / "index"
+    cache.mkdir(parents=True)
+    (cache / "one.sqlite").write_bytes(bytes(1_200_000))
+    (line,) = [line for line in findings(piped(tmp_path, "doctor")) if "cache" in line]
+    assert line == (f"ok    cache in {cache.parent}, 1 file, 1.2 MB; made anew from the conversations when it is gone")
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
+def test_conversations_that_git_would_commit_are_a_failure(tmp_path: Path) -> None:
+    put_conversation(tmp_path, ID)
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    ended = piped(tmp_path, "doctor")
+    assert ended.code == 1
+    assert any(line.startswith("fail  git would commit them: put a .gitignore") for line in findings(ended))
+    (tmp_path / "conversation-logs" / ".gitignore").write_text("*\n", encoding="utf-8")
+    assert "ok    git ignores them" in findings(piped(tmp_path, "doctor"))
+
+
+def test_what_is_not_there_is_a_failure(tmp_path: Path) -> None:
+    ended = piped(tmp_path, "doctor", "--documents", "nowhere", SSL_CERT_FILE="/nowhere.pem")
+    assert ended.code == 1
+    assert [line.replace(str(tmp_path), "/home/me") for line in findings(ended) if line.startswith("fail")] == snapshot(
+        ["fail  no documents at /home/me/nowhere", "fail  SSL_CERT_FILE = /nowhere.pem, which cannot be read"]
+    )
+
+
+def test_a_program_gets_the_findings_and_the_configuration_as_json(tmp_path: Path) -> None:
+    report = json.loads(piped(tmp_path, "doctor", "--json", "--logs-dir", "mine").out)
+    assert {
+        "state": "warn",
+        "text": "no provider: set PERPLEXITY_API_KEY, or name documents with --documents",
+    } in report["findings"]
+    assert report["command"][-2:] == ["--logs-dir", str(tmp_path / "mine")]
+    assert json.loads(report["clients"]["cursor"]["content"])["mcpServers"]["conversations"] == IsPartialDict(
+        command=report["command"][0], args=report["command"][1:]
+    )
+
+
+def test_writing_needs_somebody_who_agrees(here: Here, tmp_path: Path) -> None:
+    ended = here("doctor", "--write", "cursor")
+    assert ended.code == 2
+    assert '+    "conversations": {' in ended.out
+    assert "--yes" in ended.err
+    assert not (tmp_path / ".cursor").exists()
+
+
+def test_a_clients_file_gets_the_server_and_keeps_the_rest(here: Here, tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles" / "mcp.json"
+    real.parent.mkdir()
+    real.write_bytes(
+        b'\xef\xbb\xbf{\r\n  "mcpServers": {\r\n    "other": {"env": {"KEY": "pplx-0123456789ab"}}\r\n  }\r\n}'
+    )
+    real.chmod(0o640)
+    (tmp_path / ".cursor").mkdir()
+    (tmp_path / ".cursor" / "mcp.json").symlink_to(real)
+    first = here("doctor", "--write", "cursor", "--yes")
+    assert first.code == 0, first.err
+    assert "pplx-0123456789ab" not in first.out
+    written = real.read_bytes()
+    assert written.startswith(
+        b'\xef\xbb\xbf{\r\n  "mcpServers": {\r\n    "other": {"env": {"KEY": "pplx-0123456789ab"}},\r\n'
+    )
+    server = json.loads(written.decode("utf-8-sig"))["mcpServers"]["conversations"]
+    assert Path(server["command"]).is_absolute()
+    assert (tmp_path / ".cursor" / "mcp.json").is_symlink()
+    assert real.stat().st_mode & 0o777 == 0o640
+    second = here("doctor", "--write", "cursor", "--yes")
+    assert second.out == f"Cursor knows this server already: {tmp_path / '.cursor' / 'mcp.json'}\n"
+    assert real.read_bytes() == written
+
+
+def test_a_file_with_comments_is_left_alone_and_what_to_add_is_printed(here: Here, tmp_path: Path) -> None:
+    path = tmp_path / ".cursor" / "mcp.json"
+    path.parent.mkdir()
+    path.write_text('{\n  // mine\n  "mcpServers": {}\n}', encoding="utf-8")
+    before = path.read_bytes()
+    ended = here("doctor", "--write", "cursor", "--yes")
+    assert ended.code == 1
+    assert "conversations" in json.loads(ended.out)["mcpServers"]
+    assert ended.err == (
+        f"VALIDATION_ERROR: {path}: it has comments (line 2, column 3). "
+        "It was not changed; put the lines above into it by hand.\n"
+    )
+    assert path.read_bytes() == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a pseudo-terminal is a thing of POSIX")
+@pytest.mark.parametrize(("answer", "is_written"), [("y\n", True), ("n\n", False)])
+def test_a_person_sees_the_change_and_decides(tmp_path: Path, answer: str, is_written: bool) -> None:
+    path = tmp_path / "home" / ".codex" / "config.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text('model = "x" # mine\n', encoding="utf-8")
+    with Terminal(tmp_path, "doctor", "--write", "codex", columns=200) as terminal:
+        screen = terminal.until("[y/N]")
+        terminal.type(answer)
+        ended = terminal.end()
+    assert "+[mcp_servers.conversations]" in screen
+    assert ended.code == (0 if is_written else 1)
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith('model = "x" # mine\n')
+    assert ("mcp_servers" in text) is is_written
+    assert [name.name for name in path.parent.iterdir()] == ["config.toml"]

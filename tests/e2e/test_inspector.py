@@ -1,0 +1,77 @@
+"""The official inspector's command line over stdio, in both eras."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fixtures.node import node_program
+from tests.fixtures.processes import environment
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+ERAS = pytest.mark.parametrize("era", ["legacy", "modern"])
+ASKING = ["search", "search_followup", "deep_research", "deep_research_followup"]
+DOCUMENT = "# B-tree\n\nA B-tree keeps its keys sorted in nodes of a fixed size.\n"
+
+
+class Inspector:
+    def __init__(self, folder: Path, era: str) -> None:
+        self.folder = folder
+        (folder / "b-tree.md").write_text(DOCUMENT, encoding="utf-8")
+        settings = {
+            "CONVERSATION_LOGS_DIR": str(folder / "conversation-logs"),
+            "CONVERSATION_MCP_DOCUMENTS": str(folder / "b-tree.md"),
+        }
+        self.command = [
+            *node_program("inspector"),
+            "--cli",
+            *("--protocol-era", era, "--format", "json", "--quiet"),
+            *(part for name, value in settings.items() for part in ("-e", f"{name}={value}")),
+            *(sys.executable, "-m", "conversation_mcp"),
+        ]
+
+    def __call__(self, method: str, *options: str) -> dict[str, Any]:
+        run = subprocess.run(
+            [*self.command, "--method", method, *options],
+            check=False,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            env=environment(self.folder),
+            cwd=self.folder,
+        )
+        assert run.returncode == 0, run.stdout + run.stderr
+        return json.loads(run.stdout)["result"]
+
+    def tool(self, name: str, **arguments: str) -> dict[str, Any]:
+        given = ("--tool-name", name, "--tool-args-json", json.dumps(arguments))
+        return self("tools/call", *given)["structuredContent"]
+
+
+@ERAS
+def test_it_lists_strictly_and_calls_every_tool(tmp_path: Path, era: str) -> None:
+    inspector = Inspector(tmp_path, era)
+    tools = inspector("tools/list", "--strict")["tools"]
+    values = {"query": "How are keys kept?"}
+    for tool in tools:
+        required = tool["inputSchema"]["required"]
+        result = inspector.tool(tool["name"], **{name: values[name] for name in required})
+        values |= {name: value for name, value in result.items() if name == "conversationId"}
+    assert len(tools) >= len(ASKING)
+    history = inspector.tool("get_conversation_history", conversationId=values["conversationId"])
+    assert [message["tool"] for message in history["messages"][::2]] == ASKING[2:]
+
+
+@ERAS
+def test_it_reads_resources_and_prompts(tmp_path: Path, era: str) -> None:
+    inspector = Inspector(tmp_path, era)
+    identifier = inspector.tool("search", query="How are keys kept?")["conversationId"]
+    (template,) = inspector("resources/templates/list")["resourceTemplates"]
+    uri = template["uriTemplate"].replace("{conversationId}", identifier)
+    (content,) = inspector("resources/read", "--uri", uri)["contents"]
+    prompts = [prompt["name"] for prompt in inspector("prompts/list")["prompts"]]
+    prompt = inspector("prompts/get", "--prompt-name", prompts[-1], "--prompt-args", f"conversationId={identifier}")
+    assert "sorted in nodes of a fixed size" in content["text"]
+    assert content["text"] in prompt["messages"][0]["content"]["text"]

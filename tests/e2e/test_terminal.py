@@ -1,0 +1,269 @@
+"""The way of a new user, in a real pseudo-terminal, with and without a key."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from dirty_equals import IsPartialDict
+from inline_snapshot import snapshot
+from tests.fixtures.agent import LoopbackAgent
+from tests.fixtures.cli import CTRL_C, Ended, Terminal, anonymous, on_terminal, put_conversation, until_noted
+from tests.fixtures.documents import HANDBOOK, written
+from tests.fixtures.folders import ID, only_conversation
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a pseudo-terminal is a thing of POSIX")
+
+
+@pytest.fixture
+def agent() -> Iterator[LoopbackAgent]:
+    with LoopbackAgent() as agent:
+        yield agent
+
+
+def shown(ended: Ended, folder: Path) -> str:
+    """Return the screen of a command that must have succeeded."""
+    assert ended.code == 0, ended.out
+    return anonymous(ended.out, {str(folder): "/home/me", sys.prefix: "/venv"})
+
+
+def test_a_new_user_with_a_key_checks_asks_follows_up_and_reads(tmp_path: Path, agent: LoopbackAgent) -> None:
+    def run(*arguments: str) -> str:
+        return shown(on_terminal(tmp_path, *arguments, base_url=agent.base_url, columns=100), tmp_path)
+
+    assert "perplexity takes the key: 2 models" in run("doctor", "--online")
+    assert run("ask", "What is a B-tree?") == snapshot("""\
+answer 1 to: What is a B-tree?[1]
+  1  Page 1  https://example.org/1
+  2  Page 2  https://example.org/2 (not cited)
+20260131-1769817600000 · fast · $0.0031 · follow up with:  conversation-mcp ask -c last "…"\
+""")
+    assert run("ask", "-c", "last", "Who found it?") == snapshot("""\
+answer 2 to: Who found it?[1]
+  1  Page 1  https://example.org/1
+  2  Page 2  https://example.org/2 (not cited)
+20260131-1769817600000 · low · $0.0031 · follow up with:  conversation-mcp ask -c last "…"\
+""")
+    assert run("show", "last", "--no-pager") == snapshot("""\
+                                         What is a B-tree?
+
+20260131-1769817600000 · 2 answers · $0.0062 · updated 2026-01-31 00:00 UTC
+
+----------------------------------------------------------------------------------------------------
+
+Question · search · 2026-01-31 00:00 UTC
+
+What is a B-tree?
+
+Answer · perplexity fast (openai/gpt-6-luna) · $0.0031 · 2026-01-31 00:00 UTC
+
+answer 1 to: What is a B-tree?[1]
+
+Sources:
+
+ • [1] Page 1 (https://example.org/1) (2026-06-10)
+ • [2] Page 2 (https://example.org/2) (2026-06-10)
+
+----------------------------------------------------------------------------------------------------
+
+Question · search_followup · 2026-01-31 00:00 UTC
+
+Who found it?
+
+Answer · perplexity low (openai/gpt-6-luna) · $0.0031 · 2026-01-31 00:00 UTC
+
+answer 2 to: Who found it?[1]
+
+Sources:
+
+ • [1] Page 1 (https://example.org/1) (2026-06-10)
+ • [2] Page 2 (https://example.org/2) (2026-06-10)\
+""")
+    assert run("list") == snapshot("""\
+when      turns  cost     title              id
+just now      2  $0.0062  What is a B-tree?  20260131-1769817600000\
+""")
+    assert run("search", "FOUND") == snapshot("""\
+What is a B-tree?  just now · 20260131-1769817600000
+  Who found it?\
+""")
+    assert [item["content"] for item in agent.requests[-1]["input"][1:]] == snapshot(
+        ["What is a B-tree?", "answer 1 to: What is a B-tree?[1]", "Who found it?"]
+    )
+
+
+def test_a_new_user_without_a_key_asks_documents(tmp_path: Path) -> None:
+    written(tmp_path / "handbook", HANDBOOK)
+
+    def run(*arguments: str, code: int = 0) -> str:
+        ended = on_terminal(tmp_path, *arguments, columns=100)
+        assert ended.code == code
+        return anonymous(ended.out, {str(tmp_path): "/home/me"})
+
+    assert "no provider: set PERPLEXITY_API_KEY" in run("doctor")
+    assert run("ask", "How is Kettle installed?", code=1) == snapshot(
+        "PROVIDER_NOT_CONFIGURED: no provider can search. Set PERPLEXITY_API_KEY, or start with --documents FOLDER to search your own files."
+    )
+    assert run("ask", "How is Kettle installed on Linux?", "--documents", "handbook") == snapshot("""\
+These passages are quoted from your documents; nothing was added to them.
+
+[1] `/home/me/handbook/guide.md:9` · Kettle guide > Install > Linux
+
+> Install the package with `apt install kettle`.
+
+[2] `/home/me/handbook/guide.md:13-14` · Kettle guide > Install > Windows
+
+> Download `setup.exe`,
+> then run it as an administrator.
+  1  Kettle guide  /home/me/handbook/guide.md:9
+  2  Kettle guide  /home/me/handbook/guide.md:13
+20260131-1769817600000 · local · follow up with:  conversation-mcp ask -c last "…"\
+""")
+    assert run("ask", "-c", "last", "And on Windows?", "--documents", "handbook").splitlines()[-1] == snapshot(
+        '20260131-1769817600000 · local · follow up with:  conversation-mcp ask -c last "…"'
+    )
+    assert run("list") == snapshot("""\
+when      turns  cost  title                              id
+just now      2        How is Kettle installed on Linux?  20260131-1769817600000\
+""")
+
+
+def test_text_is_shown_as_it_comes_with_progress_before_it(tmp_path: Path, agent: LoopbackAgent) -> None:
+    with Terminal(tmp_path, "ask", "one? [[hold]]", base_url=agent.base_url) as terminal:
+        terminal.until("answer 1")
+        assert "to: one?" not in terminal.screen
+        agent.release()
+        ended = terminal.end()
+    assert "asking perplexity" in terminal.output
+    assert shown(ended, tmp_path) == snapshot("""\
+answer 1 to: one?[1]
+  1  Page 1  https://example.org/1
+  2  Page 2  https://example.org/2 (not cited)
+20260131-1769817600000 · fast · $0.0031 · follow up with:  conversation-mcp ask -c last "…"\
+""")
+
+
+def test_ctrl_c_leaves_a_research_to_its_provider_and_resume_gets_its_answer(
+    tmp_path: Path, agent: LoopbackAgent
+) -> None:
+    with Terminal(tmp_path, "ask", "--deep", "one? [[hold]]", base_url=agent.base_url, columns=110) as terminal:
+        assert agent.wait_until(lambda agent: agent.creates == 1)
+        conversation_id = until_noted(tmp_path)["conversationId"]
+        terminal.type(CTRL_C)
+        ended = terminal.end()
+    assert ended.code == 130
+    assert anonymous(ended.out) == snapshot("""\
+
+Stopping. Once more ends at once.
+perplexity goes on with it. Get the answer with:  conversation-mcp resume 20260131-1769817600000\
+""")
+    assert only_conversation(tmp_path)["pendingTurn"] == IsPartialDict(status="running", background=True)
+    agent.release()
+    resumed = on_terminal(tmp_path, "resume", conversation_id[:12], base_url=agent.base_url)
+    assert shown(resumed, tmp_path) == snapshot("20260131-1769817600000  answered, 3 messages")
+    assert agent.creates == 1
+
+
+def test_ctrl_c_interrupts_a_plain_call_and_says_where_the_question_is(tmp_path: Path, agent: LoopbackAgent) -> None:
+    with Terminal(
+        tmp_path,
+        "ask",
+        "one? [[hold]]",
+        base_url=agent.base_url,
+        columns=150,
+        CONVERSATION_MCP_ENDING_GRACE_SECONDS="0.1",
+    ) as terminal:
+        terminal.until("answer 1")
+        terminal.type(CTRL_C)
+        ended = terminal.end()
+    assert ended.code == 130
+    assert "Traceback" not in ended.out
+    assert anonymous(ended.out).splitlines()[-1] == snapshot(
+        "The question was interrupted; the call may have been billed. It is kept:  conversation-mcp show 20260131-1769817600000"
+    )
+    assert only_conversation(tmp_path)["pendingTurn"] == IsPartialDict(status="interrupted", question="one? [[hold]]")
+
+
+def test_an_answer_that_comes_while_the_program_ends_is_saved(tmp_path: Path, agent: LoopbackAgent) -> None:
+    with Terminal(
+        tmp_path,
+        "ask",
+        "one? [[hold]]",
+        base_url=agent.base_url,
+        columns=150,
+        CONVERSATION_MCP_ENDING_GRACE_SECONDS="20",
+    ) as terminal:
+        terminal.until("answer 1")
+        terminal.type(CTRL_C)
+        terminal.until("Stopping.")
+        agent.release()
+        ended = terminal.end()
+    assert ended.code == 130
+    assert anonymous(ended.out).splitlines()[-1] == snapshot(
+        "The answer had come and is saved:  conversation-mcp show 20260131-1769817600000"
+    )
+    assert only_conversation(tmp_path)["messages"][-1]["content"] == "answer 1 to: one?[1]"
+
+
+def test_a_second_ctrl_c_ends_at_once_and_the_question_is_still_on_disk(tmp_path: Path, agent: LoopbackAgent) -> None:
+    with Terminal(
+        tmp_path, "ask", "one? [[hold]]", base_url=agent.base_url, CONVERSATION_MCP_ENDING_GRACE_SECONDS="60"
+    ) as terminal:
+        terminal.until("answer 1")
+        terminal.type(CTRL_C)
+        terminal.until("Stopping.")
+        terminal.type(CTRL_C)
+        ended = terminal.end()
+    assert ended.code == -signal.SIGINT
+    assert "Traceback" not in ended.out
+    assert only_conversation(tmp_path)["pendingTurn"] == IsPartialDict(question="one? [[hold]]", status="running")
+
+
+def test_a_long_conversation_goes_through_the_pager_and_a_short_one_does_not(tmp_path: Path) -> None:
+    pager = tmp_path / "less"
+    pager.write_text("#!/bin/sh\necho PAGED; cat >/dev/null\n", encoding="utf-8")
+    pager.chmod(0o755)
+    put_conversation(tmp_path, ID)
+    assert "PAGED" not in on_terminal(tmp_path, "show", "last", PAGER=str(pager)).out
+    assert on_terminal(tmp_path, "show", "last", PAGER=str(pager), lines=5).out == "PAGED"
+
+
+@pytest.mark.parametrize("columns", [20, 40, 80, 160])
+def test_no_line_of_a_list_is_wider_than_the_terminal(tmp_path: Path, columns: int) -> None:
+    put_conversation(tmp_path, ID, title="A title that is far too long for any list " * 3)
+    ended = on_terminal(tmp_path, "list", columns=columns)
+    assert max(map(len, ended.out.splitlines())) <= columns
+    assert "title" in ended.out
+
+
+def test_no_color_means_no_colour(tmp_path: Path) -> None:
+    put_conversation(tmp_path, ID, title="A *title*")
+    with Terminal(tmp_path, "show", ID) as coloured, Terminal(tmp_path, "show", ID, NO_COLOR="1") as plain:
+        coloured.end()
+        plain.end()
+    assert "\x1b[1" in coloured.output
+    assert "\x1b[3" not in plain.output
+
+
+def test_characters_that_command_a_terminal_are_not_passed_on(tmp_path: Path, agent: LoopbackAgent) -> None:
+    evil = "Clear\x1b[2Jthe\x9bscreen\x07"
+    put_conversation(tmp_path, ID, title=evil, messages=[{"role": "user", "content": evil}])
+    for command in (
+        ["list"],
+        ["show", "last"],
+        ["show", "last", "--raw"],
+        ["show", "last", "--json"],
+        ["search", "the"],
+    ):
+        with Terminal(tmp_path, *command) as terminal:
+            terminal.end()
+        assert "\x1b[2J" not in terminal.output
+        assert "\x07" not in terminal.output
+
+
+def test_serving_on_a_terminal_says_so_and_how_to_get_help(tmp_path: Path) -> None:
+    with Terminal(tmp_path) as terminal:
+        assert terminal.until("--help") == snapshot(
+            "conversation-mcp serves MCP over stdio and waits for a client; end it with Ctrl-C. conversation-mcp --help shows the other commands."
+        )

@@ -1,0 +1,18 @@
+"""The documents that come from the code, by the path they have in the project."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from tests.reference.commands_page import commands_page
+from tests.reference.file_schema import file_schema_page
+from tests.reference.settings_page import settings_page
+from tests.reference.tools_page import tools_page
+
+ROOT = Path(__file__).parents[2]
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "docs/tools.md": tools_page,
+    "docs/cli.md": commands_page,
+    "docs/settings.md": settings_page,
+    "docs/conversation.schema.json": file_schema_page,
+}

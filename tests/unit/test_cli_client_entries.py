@@ -1,0 +1,199 @@
+"""What is put into clients' configuration files, and that nothing else in them changes."""
+
+import json
+import re
+import tomllib
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inline_snapshot import snapshot
+
+from conversation_mcp.cli.client_entries import CannotEditError, edited
+from conversation_mcp.cli.clients import Launch, load_clients
+from conversation_mcp.cli.json_text import with_member
+
+LAUNCH = Launch(("/opt/conversation-mcp",))
+WITH_MORE = Launch(("/opt/conversation-mcp", "--documents", "/my notes"), {"CONVERSATION_LOGS_DIR": "/my logs"})
+CLIENTS = load_clients()
+SPACES = st.sampled_from(["", " ", "\n", "\t", "\r\n  "])
+NAMES = st.text(max_size=3) | st.just("mcpServers")
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
+    lambda children: st.lists(children, max_size=3) | st.dictionaries(st.text(max_size=3), children, max_size=3),
+    max_leaves=8,
+)
+
+
+def test_an_empty_or_missing_file_becomes_what_would_be_pasted() -> None:
+    for client in CLIENTS.values():
+        assert edited("", client, WITH_MORE) == client.snippet(WITH_MORE)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "{}",
+            snapshot("""\
+{
+  "mcpServers": {
+    "conversations": {
+      "command": "/opt/conversation-mcp"
+    }
+  }
+}\
+"""),
+        ),
+        (
+            '{\n    "theme": "dark"\n}\n',
+            snapshot("""\
+{
+    "theme": "dark",
+    "mcpServers": {
+        "conversations": {
+            "command": "/opt/conversation-mcp"
+        }
+    }
+}
+"""),
+        ),
+        (
+            '{\n  "mcpServers": {}\n}',
+            snapshot("""\
+{
+  "mcpServers": {
+    "conversations": {
+      "command": "/opt/conversation-mcp"
+    }
+  }
+}\
+"""),
+        ),
+        (
+            '{\n\t"mcpServers": {\n\t\t"other": {"command": "x"}\n\t},\n\t"z": 1.50\n}\n',
+            snapshot("""\
+{
+	"mcpServers": {
+		"other": {"command": "x"},
+		"conversations": {
+			"command": "/opt/conversation-mcp"
+		}
+	},
+	"z": 1.50
+}
+"""),
+        ),
+        (
+            '{"mcpServers": {"other": {"command": "x"}}, "big": 12345678901234567890}',
+            snapshot(
+                '{"mcpServers": {"other": {"command": "x"}, "conversations": {"command": "/opt/conversation-mcp"}}, "big": 12345678901234567890}'
+            ),
+        ),
+        (
+            '{\r\n  "mcpServers": {\r\n    "a": {}\r\n  }\r\n}\r\n',
+            snapshot("""\
+{\r
+  "mcpServers": {\r
+    "a": {},\r
+    "conversations": {\r
+      "command": "/opt/conversation-mcp"\r
+    }\r
+  }\r
+}\r
+"""),
+        ),
+        (
+            '{"mcpServers": {"conversations": {"command": "old", "args": ["x"], "env": {"K": "v"}}}}',
+            snapshot("""\
+{"mcpServers": {"conversations": {
+  "command": "/opt/conversation-mcp",
+  "env": {
+    "K": "v"
+  }
+}}}\
+"""),
+        ),
+    ],
+)
+def test_only_the_entry_of_the_server_changes_in_a_json_file(before: str, after: str) -> None:
+    assert edited(before, CLIENTS["cursor"], LAUNCH) == after
+
+
+def test_a_second_time_nothing_changes() -> None:
+    for client in CLIENTS.values():
+        once = edited("", client, WITH_MORE)
+        assert edited(once, client, WITH_MORE) == once
+
+
+def test_what_a_person_added_to_the_entry_stays() -> None:
+    entry = {"command": "/opt/conversation-mcp", "args": ["--tools", "research"], "env": {"PERPLEXITY_API_KEY": "k"}}
+    text = json.dumps({"mcpServers": {"conversations": entry}})
+    assert edited(text, CLIENTS["cursor"], LAUNCH) == text
+    merged = json.loads(edited(text, CLIENTS["cursor"], WITH_MORE))["mcpServers"]["conversations"]
+    assert merged["env"] == {"PERPLEXITY_API_KEY": "k", "CONVERSATION_LOGS_DIR": "/my logs"}
+
+
+@pytest.mark.parametrize(
+    ("client", "text", "why"),
+    [
+        ("vscode", '{\n  // mine\n  "servers": {}\n}', "it has comments (line 2, column 3)"),
+        ("vscode", '{"servers": {},}', "it is not plain JSON (line 1, column 16)"),
+        ("cursor", "[]", "'mcpServers' is no object in it"),
+        ("cursor", '{"mcpServers": []}', "'mcpServers' is no object in it"),
+        ("cursor", '{"mcpServers": {"conversations": 1}}', "'conversations' is no object in it"),
+        ("cursor", '{"mcpServers": {"conversations": {"url": "https://x"}}}', "it has another server"),
+        ("codex", "[mcp_servers", "it is not valid TOML"),
+        ("codex", '[mcp_servers.conversations]\ncommand = "other"\n', "it has another [mcp_servers.conversations]"),
+        ("codex", "mcp_servers = {}\n", "it is written in a way that cannot be changed safely"),
+        ("codex", "mcp_servers = 1\n", "'mcp_servers' is no table in it"),
+    ],
+)
+def test_what_cannot_be_changed_safely_is_left_alone(client: str, text: str, why: str) -> None:
+    with pytest.raises(CannotEditError) as caught:
+        edited(text, CLIENTS[client], LAUNCH)
+    assert why in str(caught.value)
+
+
+def test_a_table_is_added_at_the_end_of_a_toml_file() -> None:
+    text = '# mine\nmodel = "x"\n\n[mcp_servers.other]\ncommand = "y" # keep'
+    assert edited(text, CLIENTS["codex"], WITH_MORE) == snapshot("""\
+# mine
+model = "x"
+
+[mcp_servers.other]
+command = "y" # keep
+
+[mcp_servers.conversations]
+startup_timeout_sec = 20
+command = "/opt/conversation-mcp"
+args = ["--documents", "/my notes"]
+
+[mcp_servers.conversations.env]
+CONVERSATION_LOGS_DIR = "/my logs"
+""")
+    assert tomllib.loads(edited(text.replace("\n", "\r\n"), CLIENTS["codex"], LAUNCH))["model"] == "x"
+
+
+@st.composite
+def _json_texts(draw: st.DrawFn) -> str:
+    """Draw an object with free spaces between its parts, names that come twice, and our own name in the middle."""
+    parts: list[str] = []
+    for name in draw(st.lists(NAMES, max_size=4)):
+        value: Any = draw(st.dictionaries(st.text(max_size=3), VALUES) if name == "mcpServers" else VALUES)
+        written = json.dumps(value, ensure_ascii=draw(st.booleans()), indent=draw(st.sampled_from([None, 1, "\t"])))
+        spaces = [draw(SPACES) for _ in range(4)]
+        parts.append(f"{spaces[0]}{json.dumps(name)}{spaces[1]}:{spaces[2]}{written}{spaces[3]}")
+    return draw(SPACES) + "{" + ",".join(parts) + draw(SPACES) + "}" + draw(SPACES)
+
+
+@settings(max_examples=60, deadline=None)
+@given(text=_json_texts(), entry=st.dictionaries(st.text(max_size=3), VALUES))
+def test_whatever_a_file_looks_like_one_place_in_it_changes_and_no_other_byte(text: str, entry: dict[str, Any]) -> None:
+    changed = with_member(text, ("mcpServers", "conversations"), entry)
+    before, after = json.loads(text), json.loads(changed)
+    assert after == {**before, "mcpServers": {**before.get("mcpServers", {}), "conversations": entry}}
+    if "conversations" not in before.get("mcpServers", {}):
+        kept = iter(changed)
+        assert all(char in kept for char in re.sub(r"{\s+}", "{}", text))

@@ -1,0 +1,167 @@
+"""Settings as they are shown, and the file that explains them."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from inline_snapshot import snapshot
+from tests.fixtures.cli import Here
+
+from conversation_mcp.cli.config_file import EXAMPLES, config_text
+from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.settings import Settings, load_settings
+from conversation_mcp.sources import config_path, conversation_folder
+
+KEY = "pplx-0123456789abcdef"
+
+
+@pytest.fixture
+def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Here:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return Here(capsys, monkeypatch, tmp_path)
+
+
+def test_a_pipe_gets_a_line_for_each_setting_with_its_value_and_origin(
+    here: Here, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PERPLEXITY_API_KEY", KEY)
+    monkeypatch.setenv("CONVERSATION_MCP_SEARCH_PRESET", "medium")
+    out = here("config", "--documents", "/a", "--documents", "/b").out
+    assert out.replace(str(tmp_path), "/home/me") == snapshot("""\
+perplexity_api_key	…cdef	PERPLEXITY_API_KEY
+perplexity_base_url		default
+logs_dir	/home/me/conversation-logs	CONVERSATION_LOGS_DIR
+max_conversation_turns		default
+tools	research	default
+documents	/a:/b	--documents
+prompts_dir	/home/me/config/conversation-mcp/prompts	default
+search_preset	medium	CONVERSATION_MCP_SEARCH_PRESET
+search_followup_preset	low	default
+deep_research_preset	high	default
+deep_research_followup_preset	high	default
+answer_wait_seconds	50	default
+lock_wait_seconds	45	default
+ending_grace_seconds	4	default
+retries	2	default
+max_question_chars	500000	default
+max_result_chars	60000	default
+max_cost_usd_per_day		default
+log_level	WARNING	default
+""")
+
+
+def test_of_a_key_only_the_end_is_shown_and_of_a_short_one_nothing(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERPLEXITY_API_KEY", KEY)
+    everything = here("config").out + here("config", "--json").out
+    assert "0123456789" not in everything
+    assert json.loads(here("config", "--json").out)["perplexity_api_key"] == {
+        "value": "…cdef",
+        "origin": "PERPLEXITY_API_KEY",
+    }
+    monkeypatch.setenv("PERPLEXITY_API_KEY", "secret")
+    assert "ret" not in here("config").out.splitlines()[0]
+
+
+def test_the_path_is_printed_whatever_the_file_holds(here: Here) -> None:
+    config_path().parent.mkdir(parents=True)
+    config_path().write_text("= broken", encoding="utf-8")
+    assert here("config", "--path").out == f"{config_path()}\n"
+    broken = here("config")
+    assert (broken.code, broken.out) == (1, "")
+    assert "is not valid TOML" in broken.err
+
+
+def test_the_written_file_has_every_setting_as_a_comment_and_changes_nothing(here: Here, tmp_path: Path) -> None:
+    assert here("config", "--write").code == 0
+    text = config_path().read_text(encoding="utf-8")
+    assert tomllib.loads(text) == {}
+    assert [line.split()[1] for line in text.splitlines() if line.startswith("# ") and " = " in line] == list(
+        Settings.model_fields
+    )
+    assert config_path().stat().st_mode & 0o077 == 0
+    assert text[:900] == snapshot("""\
+# Settings of conversation-mcp. Without the # in front of it a setting counts; what stands here as a
+# comment is its default or an example. Environment variables and command-line options win over this
+# file.
+
+# Key of the Perplexity API. It is never logged or stored; doctor shows its end. [PERPLEXITY_API_KEY]
+# perplexity_api_key = "pplx-your-key"
+
+# Another address of Perplexity's Agent API, without /v1. Default: the public one.
+# [PERPLEXITY_BASE_URL]
+# perplexity_base_url = "https://api.perplexity.ai"
+
+# Folder of the conversations. Default: conversation-logs in the working folder if it exists, else in
+# the user's data folder. [CONVERSATION_LOGS_DIR]
+# logs_dir = "/path/to/conversation-logs"
+
+# How many answers a conversation may have. Default: no limit. [MAX_CONVERSATION_TURNS]
+# max_conversation_turns = 50
+
+# Tool sets that are switched on, separated by commas. [CONVERSATION_MCP_\
+""")
+
+
+def test_every_line_of_the_written_file_is_valid_without_its_mark(tmp_path: Path) -> None:
+    lines = config_text({}).splitlines()
+    for name in Settings.model_fields:
+        (line,) = [line.removeprefix("# ") for line in lines if line.startswith(f"# {name} = ")]
+        config = tmp_path / f"{name}.toml"
+        config.write_text(line, encoding="utf-8")
+        loaded = load_settings({}, {}, config, tmp_path)
+        field = Settings.model_fields[name]
+        if name not in EXAMPLES:
+            assert getattr(loaded.settings, name) == field.default
+
+
+def test_a_file_that_exists_is_not_replaced_unasked(here: Here) -> None:
+    config_path().parent.mkdir(parents=True)
+    config_path().write_text("retries = 0 # mine\n", encoding="utf-8")
+    refused = here("config", "--write")
+    assert (refused.code, refused.out) == (1, "")
+    assert config_path().read_text(encoding="utf-8") == "retries = 0 # mine\n"
+
+
+def test_a_file_that_is_replaced_keeps_its_values_and_a_copy(here: Here) -> None:
+    values = {"retries": 0, "documents": ["C:\\notes", 'a "b"'], "perplexity_api_key": KEY, "log_level": "INFO"}
+    before = "".join(f"{name} = {json.dumps(value)} # mine\n" for name, value in values.items())
+    config_path().parent.mkdir(parents=True)
+    config_path().write_text(before, encoding="utf-8")
+    assert here("config", "--write", "--force").code == 0
+    assert tomllib.loads(config_path().read_text(encoding="utf-8")) == values
+    assert config_path().with_suffix(".toml.bak").read_text(encoding="utf-8") == before
+
+
+def test_a_broken_file_is_never_replaced(here: Here) -> None:
+    config_path().parent.mkdir(parents=True)
+    config_path().write_text("= broken", encoding="utf-8")
+    assert here("config", "--write", "--force").code == 1
+    assert config_path().read_text(encoding="utf-8") == "= broken"
+
+
+@pytest.mark.parametrize("option", [None, "typed"])
+@pytest.mark.parametrize("variable", [None, "~/set", "/set"])
+@pytest.mark.parametrize("line", [None, 'logs_dir = "filed"', "retries = 1"])
+@pytest.mark.parametrize("has_folder", [True, False])
+def test_commands_that_need_only_the_folder_find_the_same_one(
+    tmp_path: Path, option: str | None, variable: str | None, line: str | None, has_folder: bool
+) -> None:
+    config = tmp_path / "config.toml"
+    if line:
+        config.write_text(line, encoding="utf-8")
+    if has_folder:
+        (tmp_path / "conversation-logs").mkdir()
+    environment = {"CONVERSATION_LOGS_DIR": variable} if variable else {}
+    typed = Path(option) if option else None
+    whole = load_settings({"logs_dir": typed}, environment, config, tmp_path)
+    assert conversation_folder(typed, environment, config, tmp_path) == whole.settings.logs_dir
+
+
+def test_a_folder_that_is_no_path_is_an_error_for_both(tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text("logs_dir = 7", encoding="utf-8")
+    with pytest.raises(InvalidInputError, match=r"config\.toml"):
+        load_settings({}, {}, config, tmp_path)
+    with pytest.raises(InvalidInputError, match=r"config\.toml"):
+        conversation_folder(None, {}, config, tmp_path)

@@ -1,0 +1,232 @@
+"""Lists of conversations: which, in which order, and what is said of those that cannot be read."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from dirty_equals import IsPartialDict, IsStr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inline_snapshot import snapshot
+from tests.fixtures.cli import Here, put_conversation
+from tests.fixtures.folders import ID, left_behind
+
+from conversation_mcp.cli.quick import ListArguments, quick_list
+from conversation_mcp.conversations.listing import newest
+from conversation_mcp.conversations.matching import matching
+from conversation_mcp.conversations.titles import title_of
+
+OTHER, THIRD = "20260201-1769904000000", "20260202-1769990400000"
+LONG_BEFORE = 1_000_000_000
+
+
+@pytest.fixture
+def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Here:
+    return Here(capsys, monkeypatch, tmp_path)
+
+
+def logs(folder: Path) -> Path:
+    return folder / "conversation-logs"
+
+
+def ids(folder: Path, limit: int | None = None) -> list[str]:
+    return [summary.conversation_id for summary in newest(logs(folder), limit).summaries]
+
+
+def test_a_pipe_gets_a_line_with_tabs_for_each_conversation_newest_first(here: Here, tmp_path: Path) -> None:
+    put_conversation(tmp_path, OTHER, updatedAt="2026-02-01T00:00:00.000Z", title="Tabs\tand\nlines")
+    left_behind(tmp_path)
+    assert here("list").out == snapshot("""\
+20260201-1769904000000	2026-02-01T00:00:00.000Z	1	$0.0031	answered	Tabs and lines
+20260131-1769817600000	2026-01-31T00:00:00.000Z	1		running	one?
+""")
+
+
+def test_json_has_everything_that_is_known(here: Here, tmp_path: Path) -> None:
+    put_conversation(tmp_path, ID)
+    data = json.loads(here("list", "--json").out)
+    data["conversations"][0]["conversationPath"] = "PATH"
+    assert data == snapshot(
+        {
+            "conversations": [
+                {
+                    "conversationId": "20260131-1769817600000",
+                    "title": "What is a B-tree?",
+                    "createdAt": "2026-01-31T00:00:00.000Z",
+                    "updatedAt": "2026-01-31T00:00:00.000Z",
+                    "messageCount": 3,
+                    "turnCount": 1,
+                    "costUsd": 0.0031,
+                    "status": "answered",
+                    "tool": "search",
+                    "conversationPath": "PATH",
+                }
+            ],
+            "totalCount": 1,
+            "problems": [],
+        }
+    )
+
+
+def test_a_question_without_an_answer_shows_what_became_of_it(tmp_path: Path) -> None:
+    error = {"code": "PROVIDER_QUOTA", "message": "out of credit."}
+    left_behind(tmp_path, status="failed", error=error, usage={"costUsd": 0.5})
+    (summary,) = newest(logs(tmp_path)).summaries
+    assert summary.data() == IsPartialDict(
+        status="failed", problem="out of credit.", tool="deep_research_followup", turnCount=1, costUsd=0.5
+    )
+
+
+def test_an_empty_folder_and_no_folder_are_empty_lists(here: Here, tmp_path: Path) -> None:
+    assert here("list").out == ""
+    assert json.loads(here("list", "--json").out)["conversations"] == []
+    logs(tmp_path).mkdir()
+    assert (here("list").code, here("list").out) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "{",
+        "[]",
+        "null",
+        '{"conversationId": "x"}',
+        '{"conversationId":"x","createdAt":"x","updatedAt":"2026-01-31","messageCount":0,"messages":[]}',
+        '{"conversationId":"x","createdAt":"2026-01-31","updatedAt":"x","messageCount":0,"messages":[]}',
+        '{"conversationId":"x","createdAt":"2026-01-31","updatedAt":"2026-01-31","messageCount":NaN,"messages":[]}',
+        '{"conversationId":"x","createdAt":"2026-01-31","updatedAt":"2026-01-31","messageCount":0,"messages":[{"role":"user"}]}',
+        '{"conversationId":"x","createdAt":"2026-01-31","updatedAt":"2026-01-31","messageCount":0,"messages":[],"pendingTurn":7}',
+    ],
+)
+def test_a_damaged_file_is_skipped_and_named(here: Here, tmp_path: Path, damage: str) -> None:
+    put_conversation(tmp_path, ID)
+    path = put_conversation(tmp_path, OTHER)
+    path.write_text(damage, encoding="utf-8")
+    for command in (["list"], ["search", "tree"]):
+        ended = here(*command)
+        assert ended.code == 0
+        assert [line.split("\t")[0] for line in ended.out.splitlines()] == [ID]
+        assert ended.err.startswith(f"CONVERSATION_CORRUPTED: {path} ")
+    assert path.read_text(encoding="utf-8") == damage
+
+
+def test_a_file_as_an_editor_may_leave_it_is_listed(tmp_path: Path) -> None:
+    path = put_conversation(tmp_path, ID, title="Half \ud83d of a pair", updatedAt="2026-01-31T12:00:00")
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b",", b",\r\n") + b"\r\n")
+    (summary,) = newest(logs(tmp_path)).summaries
+    assert (summary.title, summary.turn_count) == ("Half � of a pair", 1)
+
+
+def test_what_is_no_conversation_is_not_looked_at(tmp_path: Path) -> None:
+    put_conversation(tmp_path, ID)
+    for name in ("20260131-1769817600000 (1)", ".locks", "notes", OTHER):
+        (logs(tmp_path) / name).mkdir()
+    (logs(tmp_path) / THIRD).write_text("a file", encoding="utf-8")
+    listing = newest(logs(tmp_path))
+    assert (len(listing.summaries), listing.total, listing.problems) == (1, 1, [])
+
+
+def test_the_latest_change_comes_first_whatever_the_file_system_says(tmp_path: Path) -> None:
+    for number, conversation_id in enumerate((ID, OTHER, THIRD)):
+        path = put_conversation(tmp_path, conversation_id, updatedAt=f"2026-01-0{3 - number}T00:00:00.000Z")
+        os.utime(path, (1_800_000_000 + number, 1_800_000_000 + number))
+    assert ids(tmp_path) == ids(tmp_path, 3) == [ID, OTHER, THIRD]
+    assert ids(tmp_path, 1) == [ID]
+    assert ids(tmp_path, 2) == [ID, OTHER]
+
+
+def test_a_short_list_reads_no_file_that_cannot_be_in_it(tmp_path: Path) -> None:
+    put_conversation(tmp_path, ID)
+    old = put_conversation(tmp_path, OTHER)
+    old.write_text("never read", encoding="utf-8")
+    os.utime(old, (LONG_BEFORE, LONG_BEFORE))
+    assert newest(logs(tmp_path), 1).problems == []
+    assert newest(logs(tmp_path), 2).problems == [IsStr(regex=".*CORRUPTED.*")]
+
+
+@given(
+    times=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3)), max_size=8),
+    limit=st.integers(0, 9),
+)
+@settings(max_examples=50, deadline=None)
+def test_a_short_list_is_the_start_of_the_long_one(
+    tmp_path_factory: pytest.TempPathFactory, times: list[tuple[int, int]], limit: int
+) -> None:
+    folder = tmp_path_factory.mktemp("lists")
+    for number, (day, later) in enumerate(times):
+        path = put_conversation(folder, f"20260131-{number:013}", updatedAt=f"2026-01-1{day}T00:00:00Z")
+        written = 1_768_003_200 + 86_400 * (day + later)
+        os.utime(path, (written, written))
+    assert ids(folder, limit) == ids(folder)[:limit]
+
+
+def test_a_title_is_the_one_that_was_set_or_the_first_question_cut_at_a_word() -> None:
+    assert title_of("Mine", ["first?"]) == "Mine"
+    assert title_of(None, ["", "  first\n\nquestion?"]) == "first question?"
+    assert title_of(None, ["word " * 40]) == "word " * 14 + "word…"
+    assert title_of(None, ["\x1b]0;evil\x07title"]) == "]0;evil title"
+    assert title_of(" ", []) == "(empty)"
+
+
+def test_search_finds_words_and_phrases_in_any_case_and_says_where(tmp_path: Path) -> None:
+    text = "A balanced tree. " * 20 + "Straße of Größe comes next. " + "And so on. " * 20
+    messages = [{"role": "system", "content": "secretword"}, {"role": "user", "content": text}]
+    put_conversation(tmp_path, ID, messages=messages)
+    (match,) = matching(logs(tmp_path), ["GRÖSSE comes", "tree"]).found
+    assert match.excerpt.startswith("A balanced tree.")
+    (match,) = matching(logs(tmp_path), ["strasse"]).found
+    assert match.excerpt == snapshot(
+        "…balanced tree. A balanced tree. Straße of Größe comes next. And so on. And so on. And so on. And so on. And so on. And so on. And so on. And so on. And so on. A…"
+    )
+    assert matching(logs(tmp_path), ["tree", "absent"]).found == ()
+    assert matching(logs(tmp_path), ["balanced comes"]).found == ()
+    assert matching(logs(tmp_path), ["secretword"]).found == ()
+
+
+def test_search_looks_into_questions_without_an_answer(tmp_path: Path) -> None:
+    left_behind(tmp_path, partialText="half an answer")
+    assert len(matching(logs(tmp_path), ["two?"]).found) == 1
+    assert len(matching(logs(tmp_path), ["half an"]).found) == 1
+
+
+def test_search_prints_lines_like_list_and_fails_without_a_match(here: Here, tmp_path: Path) -> None:
+    put_conversation(tmp_path, ID)
+    put_conversation(tmp_path, OTHER, updatedAt="2026-02-01T00:00:00Z")
+    assert here("search", "b-tree").out == here("list").out
+    assert here("search", "b-tree", "--limit", "1").out.count("\n") == 1
+    assert json.loads(here("search", "b-tree", "--json").out)["conversations"][0] == IsPartialDict(
+        conversationId=OTHER, excerpt="What is a B-tree?"
+    )
+    none = here("search", "heap")
+    assert (none.code, none.out, none.err) == (1, "", "None of 2 conversations has all of it.\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parsed"),
+    [
+        (["list"], ListArguments()),
+        (["list", "--json", "--limit", "3"], ListArguments(limit=3, as_json=True)),
+        (["list", "--logs-dir", "/x"], ListArguments(logs_dir=Path("/x"))),
+        (["list", "--limit", "-1"], None),
+        (["list", "--limit", "²"], None),
+        (["list", "--limit"], None),
+        (["list", "--logs-dir", "--json"], None),
+        (["list", "--help"], None),
+        (["list", "--limit=3"], None),
+        (["list", "more"], None),
+        (["show", "last"], None),
+        (["--logs-dir", "/x"], None),
+    ],
+)
+def test_the_quick_way_takes_only_what_it_is_sure_of(arguments: list[str], parsed: ListArguments | None) -> None:
+    assert quick_list(arguments) == parsed
+
+
+def test_the_quick_way_and_the_parser_print_the_same(here: Here, tmp_path: Path) -> None:
+    for number in range(3):
+        put_conversation(tmp_path, f"20260131-{number:013}")
+    assert here("list", "--limit", "2") == here("list", "--limit=2")
+    assert here("list", "--json", "--limit", "2") == here("list", "--json", "--limit=2")
+    elsewhere = str(logs(tmp_path) / "elsewhere")
+    assert here("list", "--logs-dir", elsewhere) == here("list", f"--logs-dir={elsewhere}")

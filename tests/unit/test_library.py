@@ -1,0 +1,311 @@
+"""The library waits for the index as long as that is worth it and keeps it in step; its cursors are opaque."""
+
+import json
+import threading
+from base64 import urlsafe_b64encode
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from anyio import to_thread
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.fixtures.library import FIRST, Shelf, id_of, wanted_of
+from tests.fixtures.stores import appended, conversation, started
+
+from conversation_mcp.conversations.cursors import read_cursor, write_cursor
+from conversation_mcp.conversations.describing import describe
+from conversation_mcp.conversations.keeping import IndexKeeper
+from conversation_mcp.conversations.library import ConversationPage, Library
+from conversation_mcp.errors import FilesystemError, InvalidInputError
+from conversation_mcp.stores.files import FileStore
+from conversation_mcp.stores.index.base import Place, Watch
+from conversation_mcp.stores.index.sqlite import SqliteIndex
+
+
+class HeldIndex(SqliteIndex):
+    """An index whose comparisons are counted and wait until they are let go."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        super().__init__(shelf.root, shelf.indexes, describe, shelf.clock)
+        self.gate = threading.Event()
+        self.compared = 0
+        self.taken_in = anyio.Event()
+
+    def compare(self, watch: Watch) -> None:
+        self.compared += 1
+        while not self.gate.wait(0.001):
+            if watch.is_stopped:
+                return
+        super().compare(watch)
+
+    def take_in_noted(self) -> None:
+        super().take_in_noted()
+        anyio.from_thread.run_sync(self.taken_in.set)
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Shelf:
+    return Shelf(tmp_path)
+
+
+@pytest.fixture
+def index(shelf: Shelf) -> HeldIndex:
+    return HeldIndex(shelf)
+
+
+@asynccontextmanager
+async def opened(index: SqliteIndex, shelf: Shelf, **options: Any) -> AsyncGenerator[tuple[Library, IndexKeeper]]:
+    keeper = IndexKeeper(index)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(keeper.run)
+        yield Library(index, keeper, shelf.clock, **options), keeper
+        keeper.stop()
+        tasks.cancel_scope.cancel()
+
+
+async def ignore(_text: str) -> None:
+    """Report to nobody."""
+
+
+async def find(library: Library, query: str = "", limit: int = 20, cursor: str | None = None) -> ConversationPage:
+    return await library.find(wanted_of(query), limit, cursor, ignore)
+
+
+def numbers(page: ConversationPage) -> list[int]:
+    return [int(listed.conversation_id[9:]) - FIRST for listed in page.conversations]
+
+
+async def test_a_list_sees_what_changed_just_before_it(shelf: Shelf, index: HeldIndex) -> None:
+    index.gate.set()
+    async with opened(index, shelf) as (library, _):
+        assert numbers(await find(library)) == []
+        await to_thread.run_sync(shelf.put, 1, "apples?")
+        assert numbers(await find(library)) == [1]
+        await to_thread.run_sync(shelf.put, 2, "apples?")
+        assert numbers(await find(library, "apples")) == [2, 1]
+
+
+async def test_a_row_has_the_facts_of_its_file_and_no_others(shelf: Shelf, index: HeldIndex) -> None:
+    index.gate.set()
+    shelf.put(
+        1, "apples?", "Apples.", pendingTurn={"question": "And pears?", "status": "failed", "usage": {"costUsd": 0.5}}
+    )
+    async with opened(index, shelf) as (library, _):
+        page = await find(library, "apples")
+    assert page.data() == {
+        "conversations": [
+            {
+                "conversationId": id_of(1),
+                "title": "apples?",
+                "createdAt": "2026-01-31T00:00:01.000Z",
+                "updatedAt": "2026-01-31T00:00:01.000Z",
+                "messageCount": 2,
+                "lastQuestion": "And pears?",
+                "costUsd": 0.5,
+                "state": "failed",
+                "snippet": "**Apples**.",
+                "messageNumber": 2,
+            }
+        ],
+        "unreadableCount": 0,
+    }
+
+
+async def test_lists_that_are_asked_for_together_share_a_comparison(shelf: Shelf, index: HeldIndex) -> None:
+    await to_thread.run_sync(shelf.put, 1, "apples?")
+    pages: list[ConversationPage] = []
+    async with opened(index, shelf) as (library, _), anyio.create_task_group() as tasks:
+
+        async def ask() -> None:
+            pages.append(await find(library))
+
+        for _ in range(10):
+            tasks.start_soon(ask)
+        await anyio.wait_all_tasks_blocked()
+        index.gate.set()
+    assert [numbers(page) for page in pages] == [[1]] * 10
+    assert index.compared <= 2
+
+
+async def test_an_index_that_takes_too_long_is_not_waited_for_and_said_to_be_incomplete(
+    shelf: Shelf, index: HeldIndex
+) -> None:
+    await to_thread.run_sync(shelf.put, 1, "apples?")
+    async with opened(index, shelf, patience_seconds=0) as (library, keeper):
+        page = await find(library)
+        assert page.conversations == ()
+        assert page.notices
+        assert page.notices[0].startswith("the index is still being made (0 so far), so conversations are missing")
+        index.gate.set()
+        await keeper.compare().done.wait()
+        page = await Library(index, keeper, shelf.clock).find(wanted_of(), 20, None, ignore)
+        assert (numbers(page), page.notices) == ([1], None)
+
+
+async def test_a_long_wait_is_reported(shelf: Shelf, index: HeldIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conversation_mcp.conversations.library.TOLD_EVERY_SECONDS", 0.001)
+    heard: list[str] = []
+
+    async def report(text: str) -> None:
+        await anyio.lowlevel.checkpoint()
+        heard.append(text)
+        index.gate.set()
+
+    async with opened(index, shelf) as (library, _):
+        await library.find(wanted_of(), 20, None, report)
+    assert heard[0] == "indexing conversations: 0 so far"
+
+
+async def test_a_large_library_is_compared_in_the_background_but_its_rows_are_true(
+    shelf: Shelf, index: HeldIndex
+) -> None:
+    index.gate.set()
+    for number in range(5):
+        await to_thread.run_sync(shelf.put, number, "apples?")
+    async with opened(index, shelf, compared_at_once=3) as (library, keeper):
+        assert numbers(await find(library)) == [4, 3, 2, 1, 0]
+        index.gate.clear()
+        await to_thread.run_sync(shelf.put, 2, "pears?")
+        await to_thread.run_sync(shelf.put, 9, "apples?")
+        assert numbers(await find(library, "apples")) == [4, 3, 1, 0]
+        assert index.compared == 1
+        shelf.clock.move(6)
+        assert numbers(await find(library)) == [4, 3, 2, 1, 0]
+        index.gate.set()
+        await keeper.compare().done.wait()
+        assert numbers(await find(library, "apples")) == [9, 4, 3, 1, 0]
+        assert numbers(await find(library, "pears")) == [2]
+
+
+async def test_what_this_process_wrote_is_found_at_once_in_a_large_library(shelf: Shelf, index: HeldIndex) -> None:
+    index.gate.set()
+    await to_thread.run_sync(shelf.put, 1, "apples?")
+    async with opened(index, shelf, compared_at_once=0) as (library, keeper):
+        await find(library)
+        index.gate.clear()
+        await to_thread.run_sync(shelf.put, 2, "pears?")
+        keeper.note(conversation(id_of(2)).conversation_id)  # pyright: ignore[reportArgumentType] -- a plain id will do
+        assert numbers(await find(library, "pears")) == [2]
+        assert index.compared == 1
+
+
+async def test_writes_are_taken_in_while_nobody_asks(
+    shelf: Shelf, index: HeldIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conversation_mcp.conversations.keeping.SETTLE_SECONDS", 0)
+    async with opened(index, shelf) as (_, keeper):
+        store = FileStore(shelf.root, now=shelf.clock, on_written=keeper.note)
+        written = await started(store, "apples?")
+        await index.taken_in.wait()
+        index.taken_in = anyio.Event()
+        await store.update(written, appended("and pears"))
+        await index.taken_in.wait()
+        page = await to_thread.run_sync(index.page, wanted_of("pears"), 5)
+    assert [found.facts.conversation_id for found in page.found] == [written]
+
+
+async def test_a_program_that_ends_does_not_wait_for_a_comparison(shelf: Shelf, index: HeldIndex) -> None:
+    with anyio.fail_after(5):
+        async with opened(index, shelf) as (_, keeper):
+            keeper.compare()
+            await anyio.wait_all_tasks_blocked()
+    assert index.compared == 1
+
+
+async def test_indexes_of_folders_that_are_gone_are_purged_after_the_start(
+    shelf: Shelf, index: HeldIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conversation_mcp.conversations.keeping.PURGE_AFTER_SECONDS", 0)
+    await to_thread.run_sync(shelf.numbers)
+    assert shelf.database.exists()
+    with anyio.fail_after(5):
+        async with opened(index, shelf):
+            while await to_thread.run_sync(shelf.database.exists):
+                await anyio.lowlevel.checkpoint()
+
+
+async def test_a_folder_that_cannot_be_read_is_an_error_and_the_next_list_tries_again(
+    shelf: Shelf, index: HeldIndex
+) -> None:
+    index.gate.set()
+    shelf.root.write_text("no folder")
+    async with opened(index, shelf) as (library, _):
+        with pytest.raises(FilesystemError):
+            await find(library)
+        shelf.root.unlink()
+        assert numbers(await find(library)) == []
+
+
+async def test_an_index_that_is_lost_between_two_steps_is_made_again(shelf: Shelf, index: HeldIndex) -> None:
+    def lose() -> None:
+        shelf.database.unlink()
+
+    index.gate.set()
+    await to_thread.run_sync(shelf.put, 1, "apples?")
+    async with opened(index, shelf, compared_at_once=0) as (library, _):
+        await find(library)
+        await to_thread.run_sync(lose)
+        assert numbers(await find(library)) == [1]
+
+
+async def test_skipped_files_are_named_in_a_notice(shelf: Shelf, index: HeldIndex) -> None:
+    index.gate.set()
+    for number in range(5):
+        shelf.put(number, "apples?").write_bytes(b"")
+    async with opened(index, shelf) as (library, _):
+        page = await find(library)
+    assert page.unreadable_count == 5
+    assert page.notices
+    assert page.notices[0].startswith(f"5 conversations that cannot be read were skipped: {shelf.path(0)} is empty; ")
+    assert page.notices[0].endswith("; …")
+
+
+@given(st.integers(-(1 << 50), 1 << 50), st.integers(0, 10**6), st.text(st.characters(exclude_categories=())))
+def test_a_cursor_holds_its_place(updated: int, shown: int, query: str) -> None:
+    place = Place(updated, id_of(7), shown, updated + 1)
+    cursor = write_cursor(place, query)
+    assert read_cursor(cursor, f"  {query}\n") == place
+    assert cursor.isascii()
+
+
+@settings(deadline=None)
+@given(st.text(st.characters(exclude_categories=())))
+def test_whatever_is_no_cursor_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInputError):
+        read_cursor(text, "")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [1, "../x", 0, 0, ""],
+        [1e400, id_of(1), 0, 0, ""],
+        [1 << 60, id_of(1), 0, 0, ""],
+        [1, id_of(1), -1, 0, ""],
+        [None, id_of(1), 0, 0, ""],
+        [1, None, 0, 0, ""],
+        [1, id_of(1), 0, 0],
+        {"a": 1},
+        7,
+        [1, id_of(1), 0, 0, "0123abcd"],
+    ],
+    ids=str,
+)
+def test_a_cursor_that_was_tampered_with_is_refused(data: object) -> None:
+    cursor = urlsafe_b64encode(json.dumps(data).encode()).decode().rstrip("=")
+    with pytest.raises(InvalidInputError, match="cursor"):
+        read_cursor(cursor, "")
+    with pytest.raises(InvalidInputError):
+        read_cursor(urlsafe_b64encode(b"[" * 200).decode(), "")
+
+
+def test_a_cursor_of_another_query_is_refused() -> None:
+    cursor = write_cursor(Place(1, id_of(1)), "apples")
+    with pytest.raises(InvalidInputError, match="another query"):
+        read_cursor(cursor, "pears")
+    with pytest.raises(InvalidInputError, match="another query"):
+        read_cursor(cursor, "")

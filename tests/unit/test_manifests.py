@@ -1,0 +1,154 @@
+"""The files that carry the package elsewhere keep to their formats and say what the package says."""
+
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fixtures.manifests import (
+    BUNDLE,
+    PLUGIN,
+    PLUGIN_SERVERS,
+    ROOT,
+    RULES,
+    SERVER,
+    instructions_of,
+    manifest,
+    problems_of,
+)
+
+from conversation_mcp import __version__
+from conversation_mcp.settings import Settings, load_settings
+from conversation_mcp.sources import variable_of
+from conversation_mcp.tools.catalog import tools_of
+
+DOCKERFILE = ROOT / "Dockerfile"
+VARIABLES = {variable_of(name): field for name, field in Settings.model_fields.items()}
+BREACHES: list[tuple[str, dict[str, Any]]] = [
+    (SERVER, {"name": "conversation-mcp"}),
+    (SERVER, {"description": "x" * 101}),
+    (SERVER, {"version": "^0.1.0"}),
+    (SERVER, {"packages": [{"registryType": "pypi", "identifier": "conversation-mcp"}]}),
+    (SERVER, {"homepage": "there is no such field"}),
+    (BUNDLE, {"manifest_version": "0.3"}),
+    (BUNDLE, {"server": {"type": "uv", "entry_point": "src/conversation_mcp/__main__.py"}}),
+    (BUNDLE, {"user_config": {"key": {"type": "secret", "title": "Key", "description": "The key."}}}),
+    (BUNDLE, {"env": {}}),
+    (PLUGIN, {"name": "Conversation MCP"}),
+    (PLUGIN, {"author": "nobody"}),
+    (PLUGIN_SERVERS, {"mcpServers": {"conversations": {"args": ["conversation-mcp"]}}}),
+]
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_file_keeps_to_the_rules_of_its_format(name: str) -> None:
+    assert problems_of(name, manifest(name)) == []
+
+
+@pytest.mark.parametrize(("name", "change"), BREACHES)
+def test_a_breach_of_the_rules_is_noticed(name: str, change: Mapping[str, Any]) -> None:
+    assert problems_of(name, {**manifest(name), **change})
+
+
+def test_the_tool_of_the_format_takes_the_manifest_of_the_bundle(tmp_path: Path) -> None:
+    tool = next(ROOT.glob(".venv/*/node_modules/.bin/mcpb"), None)
+    if tool is None:
+        pytest.skip("the validator of mcpb manifests is not installed; only our own rules were checked")
+    assert run([str(tool), "validate", str(ROOT / BUNDLE)]).returncode == 0
+    broken = tmp_path / "manifest.json"
+    broken.write_text(json.dumps({**manifest(BUNDLE), "server": {"type": "uv"}}), encoding="utf-8")
+    assert run([str(tool), "validate", str(broken)]).returncode != 0
+
+
+def test_every_file_has_the_version_of_the_package() -> None:
+    (package,) = manifest(SERVER)["packages"]
+    versions = [manifest(name)["version"] for name in (SERVER, BUNDLE, PLUGIN)]
+    assert {*versions, package["version"], labels()["org.opencontainers.image.version"]} == {__version__}
+    assert manifest(PLUGIN_SERVERS)["mcpServers"]["conversations"]["args"] == [f"conversation-mcp@{__version__}"]
+
+
+def test_every_variable_is_a_setting_in_its_own_words() -> None:
+    (package,) = manifest(SERVER)["packages"]
+    for variable in package["environmentVariables"]:
+        setting = VARIABLES[variable["name"]]
+        assert variable["description"] == setting.description
+        assert variable["isSecret"] == ("SecretStr" in str(setting.annotation))
+    bundle = manifest(BUNDLE)
+    plugin = manifest(PLUGIN_SERVERS)["mcpServers"]["conversations"]
+    assert VARIABLES.keys() >= bundle["server"]["mcp_config"]["env"].keys() | plugin["env"].keys()
+
+
+def test_the_bundle_asks_for_what_it_passes_on_and_names_the_tools() -> None:
+    bundle = manifest(BUNDLE)
+    asked = {f"${{user_config.{name}}}" for name in bundle["user_config"]}
+    assert set(bundle["server"]["mcp_config"]["env"].values()) == asked
+    assert all(choice["default"] == "" for choice in bundle["user_config"].values()), "unset would be passed on as ${…}"
+    assert (ROOT / bundle["server"]["entry_point"]).is_file()
+    assert [tool["name"] for tool in bundle["tools"]] == [tool.name for tool in tools_of(["research"])]
+
+
+def test_an_empty_choice_of_the_bundle_is_an_unset_variable(tmp_path: Path) -> None:
+    empty = dict.fromkeys(manifest(BUNDLE)["server"]["mcp_config"]["env"], "")
+    loaded = load_settings({}, empty, tmp_path / "config.toml", tmp_path)
+    assert loaded == load_settings({}, {}, tmp_path / "config.toml", tmp_path)
+
+
+def test_the_linter_of_dockerfiles_has_no_complaint(tmp_path: Path) -> None:
+    linter = shutil.which("hadolint", path=str(Path(sys.executable).parent))
+    if linter is None:
+        pytest.skip("hadolint is not installed; only our own rules were checked")
+    checked = run([linter, str(DOCKERFILE)])
+    assert (checked.returncode, checked.stdout) == (0, "")
+    broken = tmp_path / "Dockerfile"
+    broken.write_text(DOCKERFILE.read_text(encoding="utf-8").replace("USER 10001", "USR 10001"), encoding="utf-8")
+    assert run([linter, str(broken)]).returncode != 0
+
+
+def test_the_image_runs_the_program_as_a_user_without_rights() -> None:
+    instructions = instructions_of(DOCKERFILE)
+    last = dict(instructions[[word for word, _ in instructions].index("FROM", 1) :])
+    assert json.loads(last["ENTRYPOINT"]) == ["conversation-mcp"]
+    assert last["USER"].split(":")[0] not in {"", "0", "root"}
+    assert json.loads(last["VOLUME"]) == [
+        dict(part.split("=") for part in shlex.split(last["ENV"]))["CONVERSATION_LOGS_DIR"]
+    ]
+    assert f"--owner {last['USER'].split(':')[0]}" in last["RUN"]
+    assert any("compileall" in rest for word, rest in instructions if word == "RUN")
+
+
+def test_the_labels_of_the_image_say_what_the_package_is() -> None:
+    said = labels()
+    assert said["io.modelcontextprotocol.server.name"] == manifest(SERVER)["name"]
+    assert said["org.opencontainers.image.licenses"] == "MIT"
+    assert said["org.opencontainers.image.description"]
+
+
+def test_only_what_the_image_is_made_of_leaves_the_machine() -> None:
+    first, *allowed = (line for line in lines_of(".dockerignore") if not line.startswith("#"))
+    assert first == "*"
+    copied = {
+        name
+        for word, rest in instructions_of(DOCKERFILE)
+        if word == "COPY" and not rest.startswith("--from")
+        for name in rest.split()[:-1]
+    }
+    assert {line.removeprefix("!") for line in allowed if line.startswith("!")} == copied
+    assert all((ROOT / name).exists() for name in copied)
+
+
+def labels() -> dict[str, str]:
+    (text,) = (rest for word, rest in instructions_of(DOCKERFILE) if word == "LABEL")
+    return {name: value for name, _, value in (part.partition("=") for part in shlex.split(text))}
+
+
+def lines_of(name: str) -> list[str]:
+    return (ROOT / name).read_text(encoding="utf-8").splitlines()
+
+
+def run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, check=False, text=True, encoding="utf-8")
