@@ -98,8 +98,8 @@ async def open_app(
         except Exception as error:  # noqa: BLE001 -- raised below, as it came and not in a group
             failure = error
         finally:
-            await running.finish(settings.ending_grace_seconds)
             keeper.stop()
+            await running.finish(settings.ending_grace_seconds)
             tasks.cancel_scope.cancel()
     with anyio.CancelScope(shield=True):
         await unsaved.retry_all()

@@ -254,6 +254,18 @@ class RunLostError(ProviderUnavailableError):
         super().__init__(f"{provider} no longer knows this run.", maybe_billed=True)
 
 
+class ProviderMissingError(ProviderUnavailableError):
+    """The provider that has the answer is not configured in this server."""
+
+    def __init__(self, provider: str, conversation_id: str) -> None:
+        super().__init__(f"the question before this one was put to {provider}, which is not configured here.")
+        self.conversation_id = conversation_id
+        self.advice = (
+            f"Configure {provider} again to fetch the answer, or give it up with "
+            f"`conversation-mcp cancel {conversation_id}`."
+        )
+
+
 class RunCancelledError(ProviderUnavailableError):
     """The run was stopped before it had an answer."""
 

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any, cast
 
 THINKING = re.compile(r"<think>(.*?)(?:</think>|\Z)", re.DOTALL)
 UNOPENED_THINKING = re.compile(r"\A((?:(?!<think>).)*?)</think>", re.DOTALL)
@@ -28,6 +29,17 @@ def storable(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
+
+
+def storable_data(value: object) -> Any:  # noqa: ANN401 -- JSON of whatever shape
+    """Return the data with every text in it storable."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, dict):
+        return {storable_data(name): storable_data(item) for name, item in cast("dict[Any, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [storable_data(item) for item in cast("list[Any]", value)]
+    return value
 
 
 def split_thinking(text: str) -> tuple[str, str]:

@@ -85,10 +85,11 @@ async def test_a_planted_entry_of_the_register_is_not_followed(tmp_path: Path) -
     (folder / f"{ID}.stop").symlink_to(target)
     assert await calls.find("key") is None
     call = Call(ConversationId(ID), created_at(id_at(0)))
-    assert await calls.claim("key", call)
+    await calls.claim("key", call)
+    assert await calls.find("key") == call
     await calls.ask_to_stop(call)
     assert await calls.is_asked_to_stop(call)
-    await calls.forget("key")
+    await calls.forget("key", call)
     assert tree(folder) == []
     assert target.read_bytes() == SECRET
 

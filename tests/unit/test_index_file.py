@@ -177,6 +177,7 @@ def test_an_index_whose_folder_is_gone_is_purged_and_no_other(shelf: Shelf, tmp_
     shutil.rmtree(gone.root)
     shelf.index.purge_orphans()
     assert not Path(gone.index.location).exists()
+    assert [path.name for path in (shelf.indexes / ".locks").iterdir()] == [f"{Path(shelf.index.location).name}.lock"]
     assert shelf.database.exists()
 
 
@@ -199,6 +200,32 @@ def test_erasing_leaves_no_word_of_what_was_deleted(shelf: Shelf) -> None:
     left = b"".join(path.read_bytes() for path in shelf.indexes.rglob("*") if path.is_file()).lower()
     assert [word for word in (b"xanadu", b"zanzibar", b"kublai", b"1769817600009") if word in left] == []
     assert len(shelf.numbers("apples")) == 5
+
+
+def test_erasing_throws_an_index_away_that_somebody_is_writing(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conversation_mcp.stores.index.database.BUSY_SECONDS", 0.01)
+    shelf.index.compare(Watch())
+    before = inode(shelf.database)
+    with closing(sqlite3.connect(shelf.database, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        shelf.index.erase_leftovers()
+    assert inode(shelf.database) != before
+    assert len(shelf.numbers("apples")) == 5
+
+
+def test_an_index_that_somebody_is_writing_for_long_costs_time_but_no_answer(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conversation_mcp.stores.index.database.BUSY_SECONDS", 0.01)
+    shelf.index.compare(Watch())
+    with closing(sqlite3.connect(shelf.database, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert len(shelf.numbers("apples")) == 5
+        shelf.put(7, "apples 7?")
+        page = shelf.page("apples")
+    assert len(page.found) == 6
+    assert "database is locked" in page.notices[0]
+    assert shelf.page("apples").notices == ()
 
 
 def test_a_cache_folder_that_cannot_be_written_costs_time_but_no_answer() -> None:

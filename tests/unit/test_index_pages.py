@@ -216,7 +216,7 @@ def test_words_that_stand_everywhere_only_order_what_rarer_words_choose(
     shelf.put(3, "common words and a rare one")
     shelf.put(4, "a rare one")
     assert sorted(shelf.numbers("common rare nowhere")) == [3, 4]
-    page = shelf.page("common")
+    page = shelf.page("common nowhere")
     assert numbers_of(page) == list(range(19, 9, -1))
     assert page.notices[0].startswith("the words are very common: only the newest")
     assert shelf.numbers("common", tag="old") == [2, 1, 0]

@@ -88,8 +88,10 @@ def history_page(
 
 
 def _numbered(number: int, message: Message) -> NumberedMessage:
-    facts = {name: getattr(message, name) for name in message.model_fields_set}
-    return NumberedMessage(number=number, **facts)
+    facts = {name: getattr(message, name) for name in message.model_fields_set.intersection(Message.model_fields)}
+    extra = message.model_extra or {}
+    notes = {name: note for name, note in extra.items() if name not in NumberedMessage.model_fields}
+    return NumberedMessage(number=number, **facts, **notes)
 
 
 def _within(messages: Sequence[NumberedMessage], max_chars: int) -> list[NumberedMessage]:

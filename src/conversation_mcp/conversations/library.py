@@ -14,6 +14,7 @@ from conversation_mcp.stores.index.base import Found, Index, Page, State, Wanted
 
 COMPARED_AT_ONCE = 20_000
 COMPARED_EVERY = timedelta(seconds=5)
+SEEN_WITHIN = timedelta(seconds=10)
 PATIENCE_SECONDS = 20.0
 TOLD_EVERY_SECONDS = 1.0
 
@@ -61,8 +62,9 @@ class ConversationPage(Record):
 class Library:
     """Finds conversations in the index and keeps what it says true.
 
-    Up to `compared_at_once` conversations the folder is compared before each answer, above that in the background. An
-    answer waits for `patience_seconds` while the index is made; after that it says what is missing.
+    Up to `compared_at_once` conversations the folder is compared before each answer. Above that, a comparison of the
+    last seconds is enough, and the next runs in the background. An answer waits `patience_seconds` for a comparison;
+    after that it says what is missing.
     """
 
     def __init__(
@@ -106,9 +108,11 @@ class Library:
         standing = await to_thread.run_sync(self._index.standing)
         if standing.compared_at is None or standing.conversation_count <= self._compared_at_once:
             return await self._wait(self._keeper.compare(), report)
+        age = abs(self._now() - standing.compared_at)
+        comparison = self._keeper.compare() if age > COMPARED_EVERY else None
+        if comparison is not None and age > SEEN_WITHIN:
+            return await self._wait(comparison, report)
         await to_thread.run_sync(self._index.take_in_noted)
-        if abs(self._now() - standing.compared_at) > COMPARED_EVERY:
-            self._keeper.compare()
         return None
 
     async def _wait(self, comparison: Comparison, report: Report) -> str | None:
@@ -117,12 +121,12 @@ class Library:
                 with anyio.move_on_after(TOLD_EVERY_SECONDS):
                     await comparison.done.wait()
                     break
-                await report(f"indexing conversations: {_progress(comparison)}")
+                await report(f"looking at the files of conversations: {_progress(comparison)}")
         if comparison.error is not None:
             raise comparison.error
         if comparison.done.is_set():
             return None
-        return f"the index is still being made ({_progress(comparison)}), so conversations are missing; ask again"
+        return f"not all files were looked at yet ({_progress(comparison)}), so some may be missing; ask again"
 
 
 def _listed(found: Found) -> ListedConversation:

@@ -11,7 +11,7 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from conversation_mcp.app import App
 from conversation_mcp.errors import ConversationMCPError, InternalError, InvalidInputError
 from conversation_mcp.models import Record
-from conversation_mcp.text import shorten
+from conversation_mcp.text import shorten, storable, storable_data
 from conversation_mcp.tools.arguments import parse
 from conversation_mcp.tools.catalog import AnyTool
 from conversation_mcp.tools.fitting import fit
@@ -55,7 +55,7 @@ class ToolCalls:
     def as_result(self, record: RecordT, render: Callable[[RecordT], str]) -> CallToolResult:
         """Return the record in both forms, for reading and as data; a long answer is cut in both."""
         fitted = cast("RecordT", fit(record, self._max_chars)) if isinstance(record, TurnResult) else record
-        return CallToolResult(content=[TextContent(text=render(fitted))], structured_content=fitted.data())
+        return _result(render(fitted), fitted.data())
 
     def as_error(self, error: ConversationMCPError) -> CallToolResult:
         """Return the error in both forms; it names only tools that are switched on."""
@@ -64,12 +64,19 @@ class ToolCalls:
         if error.conversation_id:
             data["conversationId"] = error.conversation_id
         data["retryable"] = error.retryable
-        return CallToolResult(content=[TextContent(text=sentence)], structured_content=data, is_error=True)
+        return _result(sentence, data, is_error=True)
 
     def _named(self, name: str) -> AnyTool:
         if name not in self._tools:
             raise InvalidInputError(f"there is no tool {shorten(name, 60)!r}; there are {', '.join(self._tools)}.")
         return self._tools[name]
+
+
+def _result(text: str, data: dict[str, Any], *, is_error: bool = False) -> CallToolResult:
+    """Return both forms; one character that cannot be sent would end the connection, and the server with it."""
+    return CallToolResult(
+        content=[TextContent(text=storable(text))], structured_content=storable_data(data), is_error=is_error
+    )
 
 
 def shown(tool: AnyTool) -> mcp.types.Tool:

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
+import anyio
 import mcp.types
 from mcp import MCPError
 from mcp.server import CacheHint
@@ -67,6 +68,7 @@ class ConversationServer(MCPServer[App]):
         self._client_limits = client_limits
         self._updates = Updates()
         self.app: App | None = None
+        self.closed = anyio.Event()
         super().__init__(
             "conversation-mcp",
             title="Conversations",
@@ -87,10 +89,13 @@ class ConversationServer(MCPServer[App]):
     def _lifespan_of(self, open_app: OpenApp) -> Callable[[MCPServer[App]], AbstractAsyncContextManager[App]]:
         @asynccontextmanager
         async def lifespan(_server: MCPServer[App]) -> AsyncGenerator[App]:
-            async with open_app() as app:
-                self.app = app
-                app.running.on_end.append(self._updates.turn_ended)
-                yield app
+            try:
+                async with open_app() as app:
+                    self.app = app
+                    app.running.on_end.append(self._updates.turn_ended)
+                    yield app
+            finally:
+                self.closed.set()
 
         return lifespan
 

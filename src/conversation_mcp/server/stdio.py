@@ -8,6 +8,8 @@ import anyio
 
 from conversation_mcp.server.server import ConversationServer
 
+ENDING_SECONDS = 10.0
+
 
 async def serve_stdio(server: ConversationServer) -> None:
     """Serve until stdin ends, or until SIGINT or SIGTERM; both end the process with everything written and unlocked."""
@@ -21,7 +23,13 @@ async def serve_stdio(server: ConversationServer) -> None:
                 if server.app is not None:
                     await server.app.running.finish(server.app.settings.ending_grace_seconds)
                 scope.cancel()
-                return
+                with anyio.move_on_after(ENDING_SECONDS, shield=True):
+                    await server.closed.wait()
+                end()  # also when a client that does not read keeps a write to stdout waiting
+
+    def end() -> None:
+        logging.shutdown()
+        os._exit(0)
 
     try:
         async with anyio.create_task_group() as tasks:
@@ -32,5 +40,4 @@ async def serve_stdio(server: ConversationServer) -> None:
     finally:
         if stopped:
             # The SDK's reader thread blocks on stdin and would keep the process alive.
-            logging.shutdown()
-            os._exit(0)
+            end()

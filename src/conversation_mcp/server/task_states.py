@@ -18,6 +18,7 @@ from conversation_mcp.errors import (
 )
 from conversation_mcp.models import Conversation, ConversationId, Message, PendingTurn, iso, parse_time
 from conversation_mcp.server.calling import ToolCalls
+from conversation_mcp.stores.base import Call
 from conversation_mcp.stores.ids import EPOCH, milliseconds_of
 from conversation_mcp.text import shorten
 from conversation_mcp.tools.asking import with_next_step
@@ -83,7 +84,7 @@ async def state_of(place: Place, app: App, calls: ToolCalls) -> Task:
     found = _found(place, view.conversation)
     if _is_open(found, view.conversation):
         return working(place, *view.notices[:1])
-    await app.store.calls.forget(place.key)
+    await app.store.calls.forget(place.key, Call(place.conversation_id, place.started_at))
     end = _answered(found, place, view, app, calls) if isinstance(found, Message) else _unanswered(found, calls, place)
     return {**working(place), **end}
 

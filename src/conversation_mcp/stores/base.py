@@ -36,16 +36,20 @@ class Call:
 class CallRegister(Protocol):
     """Remembers calls across processes, so that the same call again is not a second question; and wishes to stop."""
 
+    async def take(self, key: str) -> TurnLock | None:
+        """Take the call of that name into this process's hands; None while a live one, of whichever process, has it."""
+        ...
+
     async def find(self, key: str) -> Call | None:
         """Return the call of that name, unless it is forgotten or a day old."""
         ...
 
-    async def claim(self, key: str, call: Call) -> bool:
-        """Take the name for a new call; False when another call, of whichever process, has it."""
+    async def claim(self, key: str, call: Call) -> None:
+        """Write down what the name stands for; whoever does has taken it."""
         ...
 
-    async def forget(self, key: str) -> None:
-        """Free the name: the result was delivered, or nothing was sent."""
+    async def forget(self, key: str, call: Call) -> None:
+        """Free the name if it still stands for that call: the result was delivered, or nothing was sent."""
         ...
 
     async def ask_to_stop(self, call: Call) -> None:

@@ -11,11 +11,12 @@ from typing import cast
 
 from anyio import to_thread
 
-from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.errors import FilesystemError, InvalidInputError
 from conversation_mcp.stores.base import Call
-from conversation_mcp.stores.disk import claim_folder, create_private, read_file, refuse_link
+from conversation_mcp.stores.disk import create_private, make_private_folder, read_file, refuse_link
 from conversation_mcp.stores.faults import explained
 from conversation_mcp.stores.ids import check_id
+from conversation_mcp.stores.locks import FileLock, LockFolder
 
 FORGET_AFTER = timedelta(days=1)
 
@@ -25,23 +26,28 @@ class CallFiles:
 
     def __init__(self, root: Path, now: Callable[[], datetime]) -> None:
         self._folder = root / ".calls"
+        self._locks = LockFolder(self._folder)
         self._now = now
 
     async def find(self, key: str) -> Call | None:
         """Return the call of that name, unless it is forgotten or a day old."""
         return await to_thread.run_sync(self._find, self._folder / key)
 
-    async def claim(self, key: str, call: Call) -> bool:
-        """Take the name, with what it stands for, in one step."""
-        return await to_thread.run_sync(self._claim, self._folder / key, call)
+    async def take(self, key: str) -> "HeldCall | None":
+        """Lock the name; the system gives it back when this process dies."""
+        return await to_thread.run_sync(self._take, key)
 
-    async def forget(self, key: str) -> None:
-        """Remove the file of the call."""
-        await to_thread.run_sync(self._remove, self._folder / key)
+    async def claim(self, key: str, call: Call) -> None:
+        """Write what the name stands for, in one step."""
+        await to_thread.run_sync(self._replace, self._folder / key, call)
+
+    async def forget(self, key: str, call: Call) -> None:
+        """Remove the file of the call, if it is still that of this call."""
+        await to_thread.run_sync(self._forget, self._folder / key, call)
 
     async def ask_to_stop(self, call: Call) -> None:
         """Leave a file for the process that runs the turn."""
-        await to_thread.run_sync(self._leave, self._stop(call), call)
+        await to_thread.run_sync(self._replace, self._stop(call), call)
 
     async def is_asked_to_stop(self, call: Call) -> bool:
         """Tell whether the file is there and means this turn, and remove it."""
@@ -51,10 +57,20 @@ class CallFiles:
         return self._folder / f"{check_id(call.conversation_id)}.stop"
 
     def _is_asked_to_stop(self, path: Path, call: Call) -> bool:
-        found = self._find(path)
+        try:
+            found = self._find(path)
+        except FilesystemError:
+            return False
         if found is not None:
             self._remove(path)
         return found == call
+
+    def _take(self, key: str) -> "HeldCall | None":
+        with explained(self._folder):
+            refuse_link(self._folder)
+            make_private_folder(self._folder)
+        lock = self._locks.try_lock(f".{key}.lock", lambda: None)
+        return None if lock is None else HeldCall(self._folder / f".{key}.lock", lock)
 
     def _find(self, path: Path) -> Call | None:
         try:
@@ -63,7 +79,13 @@ class CallFiles:
             call = Call(check_id(data["conversationId"]), str(data["startedAt"]))
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError, RecursionError, InvalidInputError):
+        except OSError as error:
+            if path.is_symlink():  # nobody here has put it there
+                self._remove(path)
+                return None
+            with explained(path):  # what cannot be read now may stand for a paid call
+                raise error from None
+        except (ValueError, KeyError, TypeError, RecursionError, InvalidInputError):
             self._remove(path)
             return None
         if age > FORGET_AFTER.total_seconds():
@@ -71,24 +93,21 @@ class CallFiles:
             return None
         return call
 
-    def _claim(self, path: Path, call: Call) -> bool:
+    def _replace(self, path: Path, call: Call) -> None:
         with explained(path):
             refuse_link(self._folder)
-            claim_folder(self._folder)
+            make_private_folder(self._folder)
             draft = self._write(path.with_name(f".{token_hex(8)}.tmp"), call)
             try:
-                path.hardlink_to(draft)
-            except FileExistsError:
-                return False
-            finally:
-                draft.unlink()
-        return True
+                draft.replace(path)
+            except BaseException:
+                self._remove(draft)
+                raise
 
-    def _leave(self, path: Path, call: Call) -> None:
-        with explained(path):
-            refuse_link(self._folder)
-            claim_folder(self._folder)
-            self._write(path.with_name(f".{token_hex(8)}.tmp"), call).replace(path)
+    def _forget(self, path: Path, call: Call) -> None:
+        with suppress(FilesystemError):  # it was delivered; that must not be hidden
+            if self._find(path) == call:
+                self._remove(path)
 
     def _write(self, path: Path, call: Call) -> Path:
         data = {"conversationId": call.conversation_id, "startedAt": call.started_at}
@@ -105,3 +124,20 @@ class CallFiles:
         with suppress(OSError):
             refuse_link(self._folder)
             path.unlink()
+
+
+class HeldCall:
+    """A name that is in this process's hands; satisfies TurnLock. Its lock file goes with it."""
+
+    def __init__(self, path: Path, lock: FileLock) -> None:
+        self._path = path
+        self._lock = lock
+
+    async def release(self) -> None:
+        """Give the name back, and remove its lock file first: whoever has opened that one opens the next."""
+        await to_thread.run_sync(self._give_back)
+
+    def _give_back(self) -> None:
+        with suppress(OSError):
+            self._path.unlink()
+        self._lock.release()

@@ -8,7 +8,7 @@ from conversation_mcp.models import PendingTurn, Source, Usage
 from conversation_mcp.text import dollars
 from conversation_mcp.turns.result import TurnResult
 
-CITATION = re.compile(r"\[(\d+)\]")
+CITATION = re.compile(r"\[([0-9]{1,18})\]")
 
 
 def render_turn(result: TurnResult) -> str:

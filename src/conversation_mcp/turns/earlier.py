@@ -21,7 +21,6 @@ from conversation_mcp.turns.settling import is_fetchable
 from conversation_mcp.turns.unsaved import UnsavedAnswers, with_unsaved
 
 POLL_SECONDS = 0.2
-OPENING_SECONDS = 5.0
 NOTICE = (
     "this is the answer to the same call made earlier ({when}), whose result was never delivered; "
     "nothing was paid again. The same call once more asks anew"
@@ -39,39 +38,47 @@ class EarlierCalls:
     async def outcome(self, turn: RunningTurn) -> TurnResult | None:
         """Wait for the outcome of the earlier call, if it has one or will have one.
 
-        None means that there is no such call, or that it died without an answer: the question may be asked.
+        None means that there is no such call, or that it died without an answer: the question may be asked, and the
+        call is in the hands of `turn`.
 
         Raises:
             EarlierTurnFailedError: the earlier call failed and nobody was told.
             ProviderError, RunAliveError: its run may still have an answer, which cannot be had now.
         """
-        seen = await self._store.calls.find(turn.key)
-        if seen is None:
-            return None
-        turn.conversation_id = seen.conversation_id
-        joined, free_since = False, None
+        calls, is_follow_up = self._store.calls, turn.conversation_id is not None
+        seen: Call | None = None
+        joined = False
         while True:
-            call = await self._store.calls.find(turn.key)
-            seen = call or seen
-            conversation, found = await self._look(seen, turn.ask)
-            held = await self._store.turn_is_held(seen.conversation_id)
-            if isinstance(found, PendingTurn) and not held:
-                # Only a look after the lock was seen free tells a dead turn from one that has just ended.
+            turn.held = turn.held or await calls.take(turn.key)
+            # Read after the call was seen free: only then is one without an answer known to be dead.
+            seen = await calls.find(turn.key) or seen
+            found: FoundTurn | None = None
+            if seen is not None:
+                turn.conversation_id = seen.conversation_id
                 conversation, found = await self._look(seen, turn.ask)
-            if conversation and isinstance(found, Message):
-                return self._delivered(turn, conversation, found, notice="" if joined else NOTICE)
-            free_since = None if held else free_since or anyio.current_time()
-            if conversation and isinstance(found, PendingTurn):
-                turn.asked(seen.started_at)
-                if not held and not is_fetchable(found):
-                    return await self._bury(turn, seen, found)
-                if not held:
-                    await self._settle(conversation, found)
-            elif call is None or (free_since and anyio.current_time() - free_since > OPENING_SECONDS):
-                return await self._bury(turn, seen, found)
-            joined = joined or held
+                if conversation and isinstance(found, Message):
+                    turn.call = seen
+                    return self._delivered(turn, conversation, found, notice="" if joined else NOTICE)
+                if turn.held and not await self._may_have_outcome(conversation, found):
+                    await self._bury(turn, seen, found)
+                    return None
+            elif turn.held:
+                return None
+            joined = joined or turn.held is None
+            turn.joined, turn.queued = True, is_follow_up and found is None
+            turn.asked(seen.started_at if seen and found else None)
             turn.report("the same question is already being answered")
             await anyio.sleep(POLL_SECONDS)
+
+    async def _may_have_outcome(self, conversation: Conversation | None, found: FoundTurn | None) -> bool:
+        """Tell whether the call, which nobody works on, is worth another look; its run is looked up meanwhile."""
+        if conversation is None or not isinstance(found, PendingTurn):
+            return False
+        if found != conversation.pending_turn or not is_fetchable(found):
+            return False
+        if not await self._store.turn_is_held(ConversationId(conversation.conversation_id)):
+            await self._settle(conversation, found)
+        return True
 
     async def _look(self, call: Call, ask: Ask) -> tuple[Conversation | None, FoundTurn | None]:
         conversation = await self._load(call.conversation_id)
@@ -93,7 +100,7 @@ class EarlierCalls:
             raise RunAliveError(conversation.conversation_id, str(pending.provider), "it still goes on there")
 
     async def _bury(self, turn: RunningTurn, call: Call, found: FoundTurn | None) -> None:
-        await self._store.calls.forget(turn.key)
+        await self._store.calls.forget(turn.key, call)
         if isinstance(found, PendingTurn) and found.status == "failed" and found.error:
             raise EarlierTurnFailedError(found.error.code, found.error.message, call.conversation_id)
 

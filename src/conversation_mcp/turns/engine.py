@@ -5,7 +5,7 @@ from datetime import datetime
 
 import anyio
 
-from conversation_mcp.errors import ConversationBusyError, ConversationMCPError, InvalidInputError
+from conversation_mcp.errors import ConversationBusyError, ConversationMCPError, InvalidInputError, ProviderError
 from conversation_mcp.models import ConversationId, iso
 from conversation_mcp.providers.base import Provider
 from conversation_mcp.providers.choice import Providers
@@ -90,7 +90,8 @@ class Turns:
             if caller.on_asked and turn.place:
                 caller.on_asked(turn.place)
             return self._still_running(turn)
-        await finish(self._store.calls.forget(turn.key))
+        if turn.call and not (turn.background and isinstance(outcome, ProviderError) and not outcome.ends_run):
+            await finish(self._store.calls.forget(turn.key, turn.call))
         if isinstance(outcome, ConversationMCPError):
             raise outcome
         return outcome
@@ -107,19 +108,25 @@ class Turns:
 
     async def _claimed(self, turn: RunningTurn, provider: Provider) -> TurnResult:
         """Join the same call made by somebody else, or run the turn under the call's name."""
-        given = turn.conversation_id
+        given, calls = turn.conversation_id, self._store.calls
         if given is not None and not await self._store.exists(given):
             await self._store.load(given)  # raises, before anything is left behind
-        while True:
+        try:
+            if earlier := await self._earlier.outcome(turn):
+                return earlier
+            turn.conversation_id, turn.started_at, turn.joined, turn.queued = given, None, False, False
             await self._budget.check()
             own = given or await self._store.reserve()
             turn.asks_at = created_at(own) if given is None else iso(self._now())
+            turn.call = Call(own, turn.asks_at)
             try:
-                if await self._store.calls.claim(turn.key, Call(own, turn.asks_at)):
-                    return await self._worker.ask(turn, own, provider)
+                await calls.claim(turn.key, turn.call)
+                return await self._worker.ask(turn, own, provider)
             finally:
+                if turn.started_at is None:  # nothing was sent
+                    await finish(calls.forget(turn.key, turn.call))
                 if turn.conversation_id is None:
                     await finish(self._store.unreserve(own))
-            if earlier := await self._earlier.outcome(turn):
-                return earlier
-            turn.conversation_id, turn.started_at = given, None
+        finally:
+            if turn.held:
+                await finish(turn.held.release())

@@ -95,7 +95,7 @@ class TurnRunner:
             turn.partial_text = turn.partial_text or seen
 
     async def _consume(self, opened: OpenTurn, events: AsyncGenerator[Event]) -> Answer:
-        turn, written_seconds = opened.turn, anyio.current_time()
+        turn, written_seconds, is_noted = opened.turn, anyio.current_time(), True
         async with aclosing(events):
             async for event in events:
                 match event:
@@ -103,14 +103,15 @@ class TurnRunner:
                         return event.answer
                     case Started():
                         turn.response_id, turn.background = event.response_id, event.background
-                        await self._note(opened, response_id=event.response_id, background=event.background or None)
+                        is_noted = await self._note(opened)
                     case Progress():
                         turn.report(event.text)
                     case TextDelta():
                         turn.hear(event.text)
-                        if anyio.current_time() - written_seconds >= PARTIAL_TEXT_SECONDS:
-                            written_seconds = anyio.current_time()
-                            await self._note(opened, partial_text=turn.partial_text)
+                waited_seconds = anyio.current_time() - written_seconds
+                if waited_seconds >= PARTIAL_TEXT_SECONDS and (not is_noted or isinstance(event, TextDelta)):
+                    written_seconds = anyio.current_time()
+                    is_noted = await self._note(opened, partial_text=turn.partial_text or None)
         raise ProviderUnavailableError(f"{opened.pending.provider} ended without an answer.", maybe_billed=True)
 
     async def stop(self, opened: OpenTurn, provider: Provider, error: ProviderError) -> TurnResult:
@@ -157,7 +158,7 @@ class TurnRunner:
             extra_notice=notice,
         )
 
-    async def mark_failed(self, opened: OpenTurn, error: ProviderError) -> None:
+    async def mark_failed(self, opened: OpenTurn, error: ConversationMCPError) -> None:
         """Write down why the question has no answer."""
         text = opened.turn.partial_text
         await finish(self._try_update(opened, lambda stored, _: changes.failed(stored, opened.pending, error, text)))
@@ -174,14 +175,20 @@ class TurnRunner:
             ),
         )
 
-    async def _note(self, opened: OpenTurn, **facts: object) -> None:
-        await self._try_update(opened, lambda stored, _: changes.noted(stored, opened.pending, **facts))
+    async def _note(self, opened: OpenTurn, **facts: object) -> bool:
+        return await self._try_update(opened, lambda stored, _: changes.noted(stored, opened.pending, **facts))
 
-    async def _try_update(self, opened: OpenTurn, change: Change) -> None:
+    async def _try_update(self, opened: OpenTurn, change: Change) -> bool:
+        """Apply the change, together with the id of the run: an earlier try to write that may have failed."""
+        run = {"response_id": opened.turn.response_id, "background": opened.turn.background or None}
         try:
-            await self._store.update(opened.conversation_id, change)
+            await self._store.update(
+                opened.conversation_id, lambda stored, now: changes.noted(change(stored, now), opened.pending, **run)
+            )
         except ConversationMCPError as error:
             logger.warning("what became of a turn could not be written: %s", error.message)
+            return False
+        return True
 
 
 async def finish(work: Awaitable[T]) -> T:

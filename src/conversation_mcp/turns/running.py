@@ -10,6 +10,7 @@ from anyio.abc import TaskGroup
 
 from conversation_mcp.errors import ConversationMCPError, InternalError
 from conversation_mcp.models import ConversationId
+from conversation_mcp.stores.base import Call, TurnLock
 from conversation_mcp.turns.asking import Ask, Place, Report
 from conversation_mcp.turns.result import TurnResult
 
@@ -45,6 +46,11 @@ class RunningTurn:
         self.waiters = 0
         self.queued = False
         self.holds_lock = False
+        self.joined = False
+        self.held: TurnLock | None = None
+        """The call's name, while this process has it."""
+        self.call: Call | None = None
+        """The call that the outcome delivers."""
         self.ended = False
         self.queue = anyio.CancelScope()
         self._seconds = seconds
@@ -88,6 +94,11 @@ class RunningTurn:
         self.queue.cancel()
         self.work.cancel()
 
+    def refuse(self) -> None:
+        """Begin nothing any more, because the server ends: what was sent goes on, what was not is not sent."""
+        if self.started_at is None or self.joined:
+            self.queue.cancel()
+
     def finish(self, outcome: Outcome) -> None:
         """Set the outcome that waiters get when the turn has ended; the first counts."""
         self.outcome = self.outcome or outcome
@@ -130,6 +141,7 @@ class RunningTurns:
     def __init__(self, tasks: TaskGroup) -> None:
         self._tasks = tasks
         self._turns: dict[str, RunningTurn] = {}
+        self._is_ending = False
         self.on_end: list[Callable[[RunningTurn], Awaitable[None]]] = []
         """Called after each turn that ends while the server goes on; they must not raise."""
 
@@ -145,10 +157,15 @@ class RunningTurns:
     def begin(self, turn: RunningTurn, work: Coroutine[Any, Any, TurnResult | None]) -> None:
         """Run the work of a turn until it has its outcome."""
         self._turns[turn.key] = turn
+        if self._is_ending:
+            turn.refuse()
         self._tasks.start_soon(self._run, turn, work, name=f"turn {turn.key[:8]}")
 
     async def finish(self, grace_seconds: float) -> None:
         """Wait for the turns that would be lost with this process, for at most that long."""
+        self._is_ending = True
+        for turn in self._turns.values():
+            turn.refuse()
         with anyio.move_on_after(grace_seconds, shield=True):
             for turn in tuple(self._turns.values()):
                 while not (turn.ended or turn.background):

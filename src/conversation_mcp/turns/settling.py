@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from conversation_mcp.errors import ProviderError, RunLostError
+from conversation_mcp.errors import ProviderError, ProviderMissingError, RunLostError
 from conversation_mcp.models import ConversationId, PendingTurn, parse_time
 from conversation_mcp.providers.base import Finished, Provider, StillRunning
 from conversation_mcp.providers.choice import Providers
@@ -63,9 +63,11 @@ class Settler:
         if pending is None or pending.status == "failed" or self._unsaved.get(conversation_id):
             return None
         provider = await self._providers.named(pending.provider)
-        if not is_fetchable(pending) or provider is None:
+        if not is_fetchable(pending):
             await self._interrupt(conversation_id, pending)
             return None
+        if provider is None:
+            raise ProviderMissingError(str(pending.provider), conversation_id)
         turn.response_id, turn.background = pending.response_id, bool(pending.background)
         turn.partial_text = pending.partial_text or ""
         turn.report(f"asking {provider.name} what became of the question")
@@ -78,6 +80,12 @@ class Settler:
                 return AliveRun(opened, provider, look)
             await self._interrupt(conversation_id, pending, RunLostError(provider.name))
         return None
+
+    async def give_up(self, conversation_id: ConversationId, error: ProviderError) -> None:
+        """Write down that nobody will fetch the answer of the pending turn."""
+        conversation = await self._store.load(conversation_id)
+        if conversation.pending_turn:
+            await self._interrupt(conversation_id, conversation.pending_turn, error)
 
     async def _look(self, opened: OpenTurn, provider: Provider, response_id: str) -> Finished | StillRunning | None:
         """Look at the run; None when it ended without an answer, which then stands in the file."""
@@ -95,7 +103,7 @@ class Settler:
 
     def _age(self, pending: PendingTurn) -> timedelta:
         try:
-            return self._now() - parse_time(pending.started_at or "")
+            return abs(self._now() - parse_time(pending.started_at or ""))
         except ValueError:
             return timedelta.max
 

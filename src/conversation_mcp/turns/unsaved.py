@@ -54,14 +54,17 @@ class UnsavedAnswers:
 
     async def retry(self, conversation_id: ConversationId) -> None:
         """Try again to write the answer that is missing, if one is; a failure is only logged."""
-        if (kept := self._kept.get(conversation_id)) is None:
-            return
         try:
-            await self._store.update(conversation_id, kept.added_to)
+            await self.require_saved(conversation_id)
         except ConversationMCPError as error:
             logger.warning("an answer can still not be saved: %s", error.message)
-        else:
-            self._kept.pop(conversation_id, None)
+
+    async def require_saved(self, conversation_id: ConversationId) -> None:
+        """Write the answer that is missing, if one is; raises as the store's `update`: nothing may come after it."""
+        if kept := self._kept.get(conversation_id):
+            await self._store.update(conversation_id, kept.added_to)
+            if self._kept.get(conversation_id) is kept:
+                del self._kept[conversation_id]
 
     async def retry_all(self) -> None:
         """Try again to write every answer that is missing."""

@@ -147,5 +147,11 @@ class Watch:
         if turn is not None and turn.partial_text:
             pending = pending.model_copy(update={"partial_text": turn.partial_text})
             conversation = conversation.changed(pending_turn=pending)
-        age = (self._now() - parse_time(pending.started_at)).total_seconds() if pending.started_at else None
-        return View(conversation, None if age is None else max(0, round(age)), notices)
+        return View(conversation, self._age(pending.started_at), notices)
+
+    def _age(self, started_at: str | None) -> int | None:
+        """Return the seconds since then; None for a time that nobody can read."""
+        try:
+            return max(0, round((self._now() - parse_time(started_at or "")).total_seconds()))
+        except ValueError:
+            return None

@@ -10,6 +10,7 @@ from anyio.abc import TaskGroup
 from conversation_mcp.errors import (
     ConversationBusyError,
     InvalidInputError,
+    ProviderMissingError,
     RunAliveError,
     RunCancelledError,
     TurnLimitReachedError,
@@ -108,7 +109,11 @@ class TurnWorker:
             ProviderError: it was stopped, as was wished.
         """
         async with self._locked(turn, conversation_id):
-            alive = await self._settler.settle(conversation_id, turn)
+            try:
+                alive = await self._settler.settle(conversation_id, turn)
+            except ProviderMissingError as error:
+                await self._settler.give_up(conversation_id, error)
+                return
             if alive is None:
                 raise InvalidInputError(f"no question of {conversation_id} is being answered.")
             await self._runner.stop(alive.opened, alive.provider, RunCancelledError(alive.provider.name))
@@ -131,7 +136,7 @@ class TurnWorker:
 
     async def _add(self, conversation_id: ConversationId, pending: PendingTurn) -> Conversation:
         """Put the question into the file; one before it that has no answer is settled first."""
-        await self._unsaved.retry(conversation_id)
+        await self._unsaved.require_saved(conversation_id)
         settled = False
 
         def add(stored: Conversation, _now: str) -> Conversation:

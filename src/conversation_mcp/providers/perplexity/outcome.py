@@ -10,7 +10,7 @@ from conversation_mcp.providers.perplexity.facts import PROVIDER
 from conversation_mcp.providers.perplexity.output import answer_text, refusal, sources, usage
 from conversation_mcp.providers.perplexity.related import split_related
 from conversation_mcp.providers.perplexity.request import Asked
-from conversation_mcp.providers.perplexity.wire import JsonObject, object_at, objects_at, raw_text_at, text_at
+from conversation_mcp.providers.perplexity.wire import JsonObject, object_at, objects_at, text_at
 from conversation_mcp.text import dollars, split_thinking
 
 FAILED = frozenset({"failed", "requires_action"})
@@ -53,7 +53,7 @@ def settle(response: JsonObject, asked: Asked, *, streamed_text: str = "", seen:
         usage=used,
         model=text_at(response, "model") or asked.model,
         preset=asked.preset or text_at(response, "preset") or text_at(response, "effort") or None,
-        response_id=raw_text_at(response, "id") or None,
+        response_id=text_at(response, "id") or None,
         reasoning=reasoning or None,
         related_questions=related,
         notices=tuple(notices),

@@ -153,7 +153,7 @@ class Index(Protocol):
         ...
 
     def erase_leftovers(self) -> None:
-        """Overwrite what deleted conversations left in the files of the index."""
+        """Remove what deleted conversations left in the files of the index; call it when they were taken in as gone."""
         ...
 
     def purge_orphans(self) -> None:

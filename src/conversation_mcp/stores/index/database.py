@@ -26,6 +26,7 @@ BUSY_SECONDS = 10.0
 CACHE_KIB = 16_384
 FILE_NAME = "index.db"
 FOLDER_NAME = "folder"
+LOCKS = ".locks"
 JOURNALS = (f"{FILE_NAME}-wal", f"{FILE_NAME}-shm")
 FORGOTTEN_AFTER_SECONDS = 86_400
 DAMAGE = frozenset({"ERROR", "CORRUPT", "NOTADB", "CONSTRAINT", "MISMATCH", "SCHEMA", "INTERNAL", "RANGE"})
@@ -170,13 +171,14 @@ def purge_orphans(indexes: Path) -> None:
             if lock := lock_folder(indexes).try_lock(f"{name}.lock", lambda: None):
                 try:
                     shutil.rmtree(record.parent)
+                    (indexes / LOCKS / f"{name}.lock").unlink()
                 finally:
                     lock.release()
 
 
 def lock_folder(indexes: Path) -> LockFolder:
     """Return the locks under which indexes are made and removed."""
-    return LockFolder(indexes / ".locks")
+    return LockFolder(indexes / LOCKS)
 
 
 @contextmanager

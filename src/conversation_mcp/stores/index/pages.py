@@ -28,10 +28,8 @@ def look_up(database: "sqlite3.Connection", files: Files, wanted: Wanted, limit:
     select, latest = newest_first(database, wanted, place), 0
     if asked.match:
         search = narrowed(database, asked)
-        select, latest = (
-            best_first(database, wanted, search, place),
-            place.newest_milliseconds if place else newest(database),
-        )
+        select = best_first(database, wanted, search, place)
+        latest = place.newest_milliseconds if place else newest(database)
         notices += _limits(asked, search)
     found, has_more = _up_to_date(database, files, select, wanted, limit)
     following = None

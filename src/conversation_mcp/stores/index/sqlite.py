@@ -60,7 +60,7 @@ class SqliteIndex:
         self._loaded().rebuild(watch)
 
     def erase_leftovers(self) -> None:
-        """Write the files anew, without what full-text search and free pages still hold of deleted rows."""
+        """Write the file anew without what search and free pages hold of deleted rows, or throw it away."""
         self._loaded().erase_leftovers()
 
     def purge_orphans(self) -> None:

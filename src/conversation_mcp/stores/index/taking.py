@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Generator
 
-BATCH = 1_000
+BATCH = 900
+"""Old versions of SQLite take no more than 999 values."""
 MAX_TRANSACTION_SECONDS = 1.0
 NOTED_EVERY = timedelta(seconds=2)
 

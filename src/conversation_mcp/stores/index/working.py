@@ -39,6 +39,7 @@ class WorkingIndex:
         self._files = Files(folder, describe, now)
         self._indexes = indexes
         self._now = now
+        self._problem: str | None = None
         self._memory: sqlite3.Connection | None = None
         self._memory_lock = Lock()
 
@@ -48,20 +49,25 @@ class WorkingIndex:
         return str(self._file.home)
 
     def take_in(self, ids: Collection[str]) -> None:
-        """Read the conversations."""
-        self._ask(lambda database: Taker(database, self._files).take_in(ids))
+        """Read the conversations; when that cannot be kept, it is for the next page to make up for it in memory."""
+        try:
+            self._in_file(lambda database: Taker(database, self._files).take_in(ids))
+        except IndexUnusableError as error:
+            self._problem = str(error)
+            if self._memory is not None:
+                self._in_memory(lambda database: Taker(database, self._files).take_in(ids))
 
     def standing(self) -> Standing:
         """Tell how much is known."""
-        return self._ask(standing)[0]
+        return self._look(standing)[0]
 
     def compare(self, watch: Watch) -> None:
         """Bring the index up to the folder; a comparison that was cut short goes on where it was."""
-        self._ask(lambda database: Taker(database, self._files).compare(watch, self._now()))
+        _, self._problem = self._ask(lambda database: Taker(database, self._files).compare(watch, self._now()))
 
     def page(self, wanted: Wanted, limit: int, place: Place | None = None) -> Page:
         """Return the next conversations."""
-        page, problem = self._ask(lambda database: look_up(database, self._files, wanted, limit, place))
+        page, problem = self._look(lambda database: look_up(database, self._files, wanted, limit, place))
         if problem is None:
             return page
         return replace(page, notices=(*page.notices, f"no index is kept, so every file was read ({problem})"))
@@ -78,13 +84,22 @@ class WorkingIndex:
             self.compare(watch)
 
     def erase_leftovers(self) -> None:
-        """Write the files anew, without what full-text search and free pages still hold of deleted rows."""
-        if self._file.path.exists():
-            self._ask(_erase_leftovers)
+        """Write the file anew without what search and free pages hold of deleted rows, or throw it away."""
+        if not self._file.path.exists():
+            return
+        try:
+            self._in_file(_erase_leftovers)
+        except IndexUnusableError:
+            self._file.replace(self._file.path.stat().st_ino)
 
     def purge_orphans(self) -> None:
         """Remove the indexes of folders that are gone."""
         purge_orphans(self._indexes)
+
+    def _look(self, work: Work[T]) -> tuple[T, str | None]:
+        """Do as `_ask`, in memory if the file could not take in what was last seen in the folder."""
+        problem = self._problem
+        return self._ask(work) if problem is None else self._without_file(work, problem)
 
     def _ask(self, work: Work[T]) -> tuple[T, str | None]:
         """Return what the work returns, and why it was not done in the file, if it was not.
@@ -95,7 +110,9 @@ class WorkingIndex:
         try:
             return self._in_file(work), None
         except IndexUnusableError as error:
-            problem = str(error)
+            return self._without_file(work, str(error))
+
+    def _without_file(self, work: Work[T], problem: str) -> tuple[T, str]:
         try:
             return self._in_memory(work), problem
         except (IndexDamagedError, IndexUnusableError) as error:
@@ -117,12 +134,19 @@ class WorkingIndex:
     def _in_memory(self, work: Work[T]) -> T:
         with self._memory_lock, judged(self._file.path, 0):
             if self._memory is None:
-                memory = connect(":memory:")
-                finalize(self, memory.close)
-                fill(memory)
-                Taker(memory, self._files).compare(Watch(), self._now())
-                self._memory = memory
+                self._memory = self._made_in_memory()
             return work(self._memory)
+
+    def _made_in_memory(self) -> "sqlite3.Connection":
+        memory = connect(":memory:")
+        try:
+            fill(memory)
+            Taker(memory, self._files).compare(Watch(), self._now())
+        except BaseException:
+            memory.close()
+            raise
+        finalize(self, memory.close)
+        return memory
 
 
 def _erase_leftovers(database: "sqlite3.Connection") -> None:
