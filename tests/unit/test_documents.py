@@ -39,7 +39,7 @@ VARIABLE = re.compile(r"\b(?:CONVERSATION|PERPLEXITY|MAX_CONVERSATION)_[A-Z_]+")
 CONSTANT = re.compile(r"`([A-Z]+(?:_[A-Z]+)+)`")
 PATH = re.compile(r"(?!\.)[\w./-]+(?:/|\.(?:py|toml|md|txt))")
 FORBIDDEN = re.compile(
-    r"/work\b|/root\b|/tmp\b|/home/|/Users/|pypi\.org|pythonhosted|npmjs|registry\.|github\.com|anaconda|localhost",
+    r"/work\b|/root\b|/tmp\b|/home/|/Users/|https?://\S+/simple\b|registry\.|localhost",
     re.IGNORECASE,
 )
 OF_OTHERS = {

@@ -24,7 +24,7 @@ CONFIGURATION = [
 OF_THE_ENVIRONMENT = {"pip", "setuptools", "wheel", "conversation-mcp"}
 PIN = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==([A-Za-z0-9.!+]+)")
 SOURCE = re.compile(
-    r"pypi\.org|pythonhosted|npmjs|registry[.:=]|(?:index|find)[-_](?:url|links)|trusted[-_]host|--(?:registry|proxy)\b",
+    r"https?://\S+/simple\b|registry[.:=]|(?:index|find)[-_](?:url|links)|trusted[-_]host|--(?:registry|proxy)\b",
     re.IGNORECASE,
 )
 ADDRESS = re.compile(r"https?://([^/\s\"']+)")
@@ -62,7 +62,7 @@ def test_the_look_at_the_configuration_sees_what_it_should() -> None:
     lines = (
         "index-url = https://a.example/simple",
         "registry=https://b.example",
-        "-i https://pypi.org/simple",
+        "-i https://c.example/simple",
         "--proxy x",
     )
     assert all(SOURCE.search(line) for line in lines)

@@ -3,7 +3,6 @@
 import json
 import re
 from codecs import BOM_UTF8
-from typing import Any, cast
 
 from pydantic import ValidationError
 from pydantic_core import from_json
@@ -11,7 +10,7 @@ from pydantic_core import from_json
 from conversation_mcp.errors import ConversationCorruptedError
 from conversation_mcp.models import Conversation, ConversationId
 from conversation_mcp.stores.damage import is_syntax, place, problem_of
-from conversation_mcp.text import storable
+from conversation_mcp.text import storable_data
 
 STRING_OR_NO_NUMBER = re.compile(rb'"(?:[^"\\]++|\\.)*+"|(-?Infinity|NaN)')
 
@@ -48,7 +47,7 @@ def settle(conversation: Conversation) -> tuple[Conversation, bytes]:
     try:
         return counted, _dump(counted)
     except ValueError:
-        clean = _storable(counted.model_dump(by_alias=True, exclude_unset=True))
+        clean = storable_data(counted.model_dump(by_alias=True, exclude_unset=True))
         counted = Conversation.model_validate(clean, by_alias=True, by_name=False)
         return counted, _dump(counted)
 
@@ -65,7 +64,7 @@ def _parse(body: bytes) -> Conversation:
 def _parse_surrogates(body: bytes, refusal: ValidationError) -> Conversation:
     """Read what only a lone surrogate keeps from being read: JavaScript writes them, the fast parser refuses them."""
     try:
-        clean = json.dumps(_storable(json.loads(body.decode())), ensure_ascii=False)
+        clean = json.dumps(storable_data(json.loads(body.decode())), ensure_ascii=False)
         return Conversation.model_validate_json(clean, by_alias=True, by_name=False)
     except ValidationError as error:
         raise (refusal if is_syntax(error) else error) from None
@@ -80,16 +79,6 @@ def _not_a_number(body: bytes) -> int | None:
     except ValueError:
         return next((found.start() for found in STRING_OR_NO_NUMBER.finditer(body) if found.group(1)), None)
     return None
-
-
-def _storable(value: object) -> Any:  # noqa: ANN401 -- JSON of whatever shape
-    if isinstance(value, str):
-        return storable(value)
-    if isinstance(value, dict):
-        return {_storable(name): _storable(item) for name, item in cast("dict[Any, Any]", value).items()}
-    if isinstance(value, list | tuple):
-        return [_storable(item) for item in cast("list[Any]", value)]
-    return value
 
 
 def _dump(conversation: Conversation) -> bytes:
