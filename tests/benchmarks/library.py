@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Callable, Iterable
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -13,7 +12,6 @@ from tests.benchmarks.measuring import Benchmark, Plan, alternate
 from tests.benchmarks.table import Budget, Row
 from tests.fixtures.library import Shelf, child, output_of, wanted_of
 
-from conversation_mcp.bootstrap import utc_now
 from conversation_mcp.stores.index.base import Watch
 
 CONVERSATIONS = 100_000
@@ -23,14 +21,13 @@ PAGE = 20
 QUERY_WORDS = 3
 PAGES, SEARCHES, COMPARISONS = 50, 5, 5
 MIB = 1 << 20
-SETTLED = timedelta(seconds=10)
 NAMES = ("library-page", "library-search", "library-compare", "library-memory", "library-build", "library-size")
 
 
 def measure(plan: Plan) -> Iterable[Row]:
     """Generate the library, index it, and measure it against plain loops over the same files."""
     count = QUICK_CONVERSATIONS if plan.quick else CONVERSATIONS
-    shelf = Shelf(plan.scratch / "many", now=utc_now() + SETTLED)
+    shelf = Shelf(plan.scratch / "many")
     Corpus().write(shelf.root, count)
     query = query_in(shelf.root)
     build = timed(lambda: shelf.index.rebuild(Watch()))

@@ -98,7 +98,8 @@ async def test_a_joined_call_that_cannot_read_the_file_does_not_make_the_first_o
 
 @pytest.mark.slow
 def test_servers_that_find_the_same_dead_call_at_the_same_instant_ask_once(tmp_path: Path) -> None:
-    left_behind(tmp_path, status="interrupted", provider="perplexity")
+    path = left_behind(tmp_path, status="interrupted", provider="perplexity")
+    conversation = json.loads(path.read_text(encoding="utf-8"))
     calls_of(tmp_path).mkdir()
     with LoopbackAgent() as agent, ExitStack() as processes:
         servers = [processes.enter_context(RawServer(tmp_path, agent.base_url)) for _ in range(4)]
@@ -107,6 +108,8 @@ def test_servers_that_find_the_same_dead_call_at_the_same_instant_ask_once(tmp_p
         for number in range(1, 9):
             question = f"question {number} [[delay:0.5]]"
             key = Ask("search", "search", question, "fast").key("local", None)
+            conversation["pendingTurn"]["question"] = question
+            path.write_text(json.dumps(conversation), encoding="utf-8")
             dead = {"conversationId": ID, "startedAt": LONG_AGO}
             (calls_of(tmp_path) / key).write_text(json.dumps(dead), encoding="utf-8")
             for server in servers:

@@ -87,7 +87,7 @@ class SlowToLook(FakeProvider):
 
 
 async def test_a_wish_to_stop_that_comes_while_a_run_is_looked_up_is_not_lost(tmp_path: Path) -> None:
-    left_behind(tmp_path, responseId="resp_1", background=True)
+    left_behind(tmp_path, young=True, responseId="resp_1", background=True)
     provider = SlowToLook()
     provider.runs["resp_1"] = StillRunning("reading")
     settings = settings_for(tmp_path)

@@ -55,7 +55,7 @@ async def test_a_follow_up_settles_the_turn_before_it_and_sends_its_answer_along
 
 
 async def test_a_run_that_goes_on_at_its_provider_is_watched_to_its_end(tmp_path: Path) -> None:
-    left_behind(tmp_path, responseId="resp_1", background=True)
+    left_behind(tmp_path, young=True, responseId="resp_1", background=True)
     provider = FakeProvider()
     provider.runs["resp_1"] = StillRunning("reading 14 pages")
     async with serving(tmp_path, provider, lock_wait_seconds=0) as client:
@@ -83,8 +83,11 @@ async def test_a_follow_up_on_a_run_that_goes_on_is_busy_and_says_how_to_wait_or
     assert provider.requests == []
 
 
-async def test_a_plain_run_that_never_ends_at_its_provider_does_not_block_the_conversation(tmp_path: Path) -> None:
-    left_behind(tmp_path, responseId="resp_1")
+@pytest.mark.parametrize("background", [False, True])
+async def test_a_run_that_never_ends_at_its_provider_does_not_block_the_conversation(
+    tmp_path: Path, background: bool
+) -> None:
+    left_behind(tmp_path, responseId="resp_1", background=background)
     provider = FakeProvider()
     provider.runs["resp_1"] = StillRunning("in progress since January")
     async with serving(tmp_path, provider) as client:

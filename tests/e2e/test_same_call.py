@@ -1,5 +1,6 @@
 """The same call again, as models make it after a timeout: joined or delivered, one paid call."""
 
+import os
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -150,3 +151,15 @@ async def test_a_call_whose_server_died_is_settled_by_its_id_and_not_asked_again
     assert again == IsPartialDict(conversationId=running["conversationId"], rawResultText="whole after all")
     assert second.requests == []
     assert second.fetched == ["resp_held"]
+
+
+async def test_what_killed_processes_left_in_the_register_is_swept_after_a_day(tmp_path: Path) -> None:
+    folder = tmp_path / "conversation-logs" / ".calls"
+    folder.mkdir(parents=True)
+    old, young = folder / ".0123.tmp", folder / ".4567.tmp"
+    old.touch()
+    young.touch()
+    os.utime(old, (0, 0))
+    async with serving(tmp_path, FakeProvider()) as client:
+        data_of(await client.call_tool(*CALL))
+    assert sorted(folder.iterdir()) == [young]

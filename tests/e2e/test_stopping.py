@@ -66,7 +66,7 @@ async def test_an_answer_that_was_faster_than_the_wish_is_kept(tmp_path: Path) -
 
 
 async def test_a_run_that_a_dead_server_left_is_stopped_at_its_provider(tmp_path: Path) -> None:
-    left_behind(tmp_path, responseId="resp_1", background=True)
+    left_behind(tmp_path, young=True, responseId="resp_1", background=True)
     provider = FakeProvider()
     provider.runs["resp_1"] = StillRunning("reading")
     async with open_app(settings_for(tmp_path), providers=[provider]) as app:

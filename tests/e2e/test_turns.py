@@ -146,6 +146,24 @@ async def test_an_edit_by_hand_during_the_answer_is_kept(tmp_path: Path) -> None
     assert conversation["messages"][-1]["content"] == "answer 1 to one? [1]"
 
 
+async def test_a_question_edited_by_hand_during_its_answer_is_answered_once(tmp_path: Path) -> None:
+    release, asked = anyio.Event(), anyio.Event()
+    async with serving(tmp_path, FakeProvider(held(release, asked))) as client, anyio.create_task_group() as tasks:
+
+        async def ask() -> None:
+            await client.call_tool("search", {"query": "one?"})
+
+        tasks.start_soon(ask)
+        await asked.wait()
+        edited = only_conversation(tmp_path)
+        edited["pendingTurn"]["question"] = "One, please?"
+        only_file(tmp_path).write_text(json.dumps(edited), encoding="utf-8")
+        release.set()
+    conversation = only_conversation(tmp_path)
+    assert [message["content"] for message in conversation["messages"][1:]] == ["one?", "answer 1 to one? [1]"]
+    assert "pendingTurn" not in conversation
+
+
 async def test_an_answer_that_cannot_be_saved_is_still_returned_with_a_loud_notice(tmp_path: Path) -> None:
     async def lose_the_folder(_request: Request) -> AsyncGenerator[Event]:
         await anyio.to_thread.run_sync(shutil.rmtree, tmp_path / "conversation-logs")

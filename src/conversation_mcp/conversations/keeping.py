@@ -39,6 +39,7 @@ class IndexKeeper:
         self._asked = anyio.Event()
         self._next: Comparison | None = None
         self._current: Comparison | None = None
+        self._is_stopped = False
 
     def note(self, conversation_id: "ConversationId") -> None:
         """Have the conversation read soon, without waiting for that."""
@@ -66,7 +67,8 @@ class IndexKeeper:
                 await self._work()
 
     def stop(self) -> None:
-        """End a comparison that is running at the next file, so that the program can end."""
+        """End a comparison that is running at the next file, and begin no other, so that the program can end."""
+        self._is_stopped = True
         if self._current is not None:
             self._current.watch.is_stopped = True
 
@@ -75,6 +77,7 @@ class IndexKeeper:
         if self._current is None:
             await self._quietly(self._index.take_in_noted)
             return
+        self._current.watch.is_stopped = self._is_stopped
         try:
             await to_thread.run_sync(self._index.compare, self._current.watch)
         except Exception as error:  # noqa: BLE001 -- it belongs to those who wait

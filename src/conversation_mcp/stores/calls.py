@@ -27,6 +27,7 @@ class CallFiles:
     def __init__(self, root: Path, now: Callable[[], datetime]) -> None:
         self._folder = root / ".calls"
         self._locks = LockFolder(self._folder)
+        self._is_swept = False
         self._now = now
 
     async def find(self, key: str) -> Call | None:
@@ -66,11 +67,22 @@ class CallFiles:
         return found == call
 
     def _take(self, key: str) -> "HeldCall | None":
-        with explained(self._folder):
+        with explained(self._folder.parent):
             refuse_link(self._folder)
             make_private_folder(self._folder)
+        if not self._is_swept:
+            self._is_swept = True
+            self._sweep()
         lock = self._locks.try_lock(f".{key}.lock", lambda: None)
         return None if lock is None else HeldCall(self._folder / f".{key}.lock", lock)
+
+    def _sweep(self) -> None:
+        """Remove what killed processes left behind, once it is as old as a call that is forgotten."""
+        oldest = (self._now() - FORGET_AFTER).timestamp()
+        with suppress(OSError), os.scandir(self._folder) as entries:
+            for entry in entries:
+                if entry.stat(follow_symlinks=False).st_mtime < oldest and not self._locks.is_locked(entry.name):
+                    self._remove(Path(entry))
 
     def _find(self, path: Path) -> Call | None:
         try:

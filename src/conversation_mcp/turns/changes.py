@@ -50,8 +50,8 @@ def set_aside(conversation: Conversation) -> Conversation:
 
 
 def is_ours(conversation: Conversation, pending: PendingTurn) -> bool:
-    """Tell whether the stored pending turn is this one; a hand edit may have removed it meanwhile."""
-    return conversation.pending_turn is not None and _is_same(conversation.pending_turn, pending)
+    """Tell whether the stored pending turn is this one; a hand edit may have changed or removed it meanwhile."""
+    return conversation.pending_turn is not None and conversation.pending_turn.started_at == pending.started_at
 
 
 def _is_same(stored: PendingTurn, pending: PendingTurn) -> bool:

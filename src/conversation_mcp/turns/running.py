@@ -168,7 +168,7 @@ class RunningTurns:
             turn.refuse()
         with anyio.move_on_after(grace_seconds, shield=True):
             for turn in tuple(self._turns.values()):
-                while not (turn.ended or turn.background):
+                while not (turn.ended or turn.background or turn.joined):
                     await turn.bell.wait()
 
     async def _run(self, turn: RunningTurn, work: Coroutine[Any, Any, TurnResult | None]) -> None:

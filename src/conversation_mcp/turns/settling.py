@@ -18,6 +18,8 @@ LOST_AFTER = timedelta(seconds=30)
 """A run that its provider does not know may still be on its way for this long."""
 PLAIN_RUN_LIMIT = timedelta(minutes=15)
 """A call that was not made for the background has lost its answer with its connection after this long."""
+BACKGROUND_RUN_LIMIT = timedelta(days=1)
+"""A research that its provider has not ended after this long must not block its conversation any longer."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class Settler:
         if isinstance(look, Finished):
             turn.finish(await self._runner.save(opened, look.answer))
         elif isinstance(look, StillRunning):
-            if turn.background or self._age(pending) < PLAIN_RUN_LIMIT:
+            if self._age(pending) < (BACKGROUND_RUN_LIMIT if turn.background else PLAIN_RUN_LIMIT):
                 return AliveRun(opened, provider, look)
             await self._interrupt(conversation_id, pending, RunLostError(provider.name))
         return None
