@@ -69,6 +69,8 @@ def _pieces(text: str) -> Iterator[Piece]:
 
 def _piece(word: str, start: int) -> Piece:
     """Follow each character through folding, or take the word as a whole where folding joins characters."""
+    if word.isascii():
+        return Piece(fold(word), [(place, place + 1) for place in range(start, start + len(word))])
     indexed = index_text(word).replace(OPEN, " ").replace(CLOSE, " ")
     folded = [fold(char) for char in word]
     if "".join(folded) != fold(word):

@@ -43,6 +43,8 @@ def look_up(database: "sqlite3.Connection", files: Files, wanted: Wanted, limit:
 def _limits(asked: Expression, search: Search) -> Iterator[str]:
     if asked.left_out:
         yield f"the query is long: {asked.left_out} of its words were not looked for"
+    if search.is_without_common:
+        yield "very common words of the query were not looked for; put words that must be there in quotes"
     if search.is_for_newest:
         yield f"the words are very common: only the newest {RANKED_MESSAGES:,} messages with them were looked at"
 
