@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from conversation_mcp.conversations.costs import total_cost
 from conversation_mcp.conversations.files import Data, Found, find, read_each, seconds_of
 from conversation_mcp.conversations.titles import title_of
 
@@ -98,11 +99,9 @@ def summary_of(found: Found, data: Data) -> Summary:
     """Return what a list shows of a conversation."""
     messages: list[Data] = data["messages"]
     pending: Data = data.get("pendingTurn") or {}
-    unanswered: list[Data] = data.get("unansweredTurns") or []
     questions = [message for message in messages if message["role"] == "user"]
     answers = [message for message in messages if message["role"] == "assistant"]
     asked: list[str] = [*(message["content"] for message in questions[:1]), pending.get("question", "")]
-    costs = [cost for turn in (*answers, pending, *unanswered) if (cost := _cost(turn)) is not None]
     last = pending or (questions[-1] if questions else pending)
     return Summary(
         conversation_id=found.conversation_id,
@@ -111,13 +110,9 @@ def summary_of(found: Found, data: Data) -> Summary:
         updated_at=data["updatedAt"],
         message_count=len(messages),
         turn_count=len(answers),
-        cost_usd=sum(costs) if costs else None,
+        cost_usd=total_cost(data),
         status=pending.get("status", "running") if pending else "answered",
         problem=pending["error"]["message"] if pending.get("error") else None,
         tool=last.get("tool"),
         path=found.path,
     )
-
-
-def _cost(turn: Data) -> float | None:
-    return turn["usage"].get("costUsd") if turn.get("usage") else None

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from conversation_mcp.conversations.costs import total_cost
 from conversation_mcp.conversations.titles import title_of
 from conversation_mcp.models import Conversation, Message, PendingTurn, Source
 from conversation_mcp.text import dollars
@@ -29,7 +30,7 @@ def _head(conversation: Conversation) -> Iterable[str]:
     facts = (
         f"`{conversation.conversation_id}`",
         f"{turns} answer{'' if turns == 1 else 's'}",
-        _cost(_total(conversation)),
+        _cost(total_cost(conversation.data())),
         f"updated {_minute(conversation.updated_at)}",
         "archived" if conversation.archived else "",
     )
@@ -74,13 +75,6 @@ def _source(source: Source) -> str:
     title = source.title or place
     named = f"[{title}](<{source.url}>)" if source.url else title if title == place else f"{title}, `{place}`"
     return f"\\[{source.id}\\] {named}" + (f" ({source.date})" if source.date else "")
-
-
-def _total(conversation: Conversation) -> float | None:
-    pending = [conversation.pending_turn] if conversation.pending_turn else []
-    turns = (*conversation.messages, *pending, *(conversation.unanswered_turns or ()))
-    costs = [turn.usage.cost_usd for turn in turns if turn.usage and turn.usage.cost_usd is not None]
-    return sum(costs) if costs else None
 
 
 def _cost(cost_usd: float | None) -> str:
