@@ -124,7 +124,7 @@ async def test_what_is_no_file_is_told_at_once_by_every_tool_and_nothing_is_sent
     kind = path.lstat().st_mode
     provider = FakeProvider()
     async with serving(tmp_path, provider) as client:
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             for tool in ("search_followup", "deep_research_followup", "get_conversation_history"):
                 arguments = {"conversationId": ID} | ({"query": "two?"} if "followup" in tool else {})
                 result = await client.call_tool(tool, arguments)

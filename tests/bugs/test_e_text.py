@@ -99,7 +99,7 @@ def test_a_terminal_that_cannot_print_a_character_ends_no_command(
         env=environment(tmp_path, PERPLEXITY_API_KEY="pplx-0123456789abcdef", **locale),
         cwd=tmp_path,
         stdin=subprocess.DEVNULL,
-        timeout=60,
+        timeout=100,
     )
     assert b"Traceback" not in run.stderr
     assert (ID if command == ["resume"] else "ends in").encode() in run.stdout

@@ -168,7 +168,7 @@ def test_cancel_stops_a_question_that_another_process_asks(tmp_path: Path, agent
     ) as asking:
         until_noted(tmp_path)
         cancelled = piped(tmp_path, "cancel", "last", base_url=agent.base_url)
-        _, err = asking.communicate(timeout=30)
+        _, err = asking.communicate(timeout=100)
     assert cancelled.code == 0, cancelled.err
     assert cancelled.out == IsStr(regex=r"[0-9-]{22}  failed: one\? \[\[hold\]\].*\n")
     assert asking.returncode == 1

@@ -60,7 +60,7 @@ def test_a_process_killed_while_it_makes_the_index_leaves_nothing_wrong(
 ) -> None:
     Corpus().write(shelf.root, 150)
     process = child("die", tmp_path, str(after))
-    output, _ = process.communicate(timeout=50)
+    output, _ = process.communicate(timeout=100)
     assert (process.returncode, output) == (-signal.SIGKILL, "")
     assert not shelf.index.page(wanted_of(), 5).is_complete
     assert len(shelf.page(limit=200).found) == 150

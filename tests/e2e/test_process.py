@@ -185,7 +185,7 @@ def run_command(folder: Path, *arguments: str, base_url: str = "", **changes: st
         env=environment(folder, base_url, **changes),
         cwd=folder,
         stdin=subprocess.DEVNULL,
-        timeout=60,
+        timeout=100,
     )
 
 

@@ -58,7 +58,7 @@ def write_line(process: "subprocess.Popen[str]") -> None:
 
 
 def finish(process: "subprocess.Popen[str]") -> str:
-    output, _ = process.communicate(timeout=50)
+    output, _ = process.communicate(timeout=100)
     assert process.returncode == 0
     return output
 

@@ -222,7 +222,7 @@ async def test_writes_are_taken_in_while_nobody_asks(
 
 
 async def test_a_program_that_ends_does_not_wait_for_a_comparison(shelf: Shelf, index: HeldIndex) -> None:
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         async with opened(index, shelf) as (_, keeper):
             keeper.compare()
             await anyio.wait_all_tasks_blocked()
@@ -235,7 +235,7 @@ async def test_indexes_of_folders_that_are_gone_are_purged_after_the_start(
     monkeypatch.setattr("conversation_mcp.conversations.keeping.PURGE_AFTER_SECONDS", 0)
     await to_thread.run_sync(shelf.numbers)
     assert shelf.database.exists()
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         async with opened(index, shelf):
             while await to_thread.run_sync(shelf.database.exists):
                 await anyio.lowlevel.checkpoint()
