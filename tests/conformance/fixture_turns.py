@@ -1,8 +1,11 @@
-"""The suite's fixtures of the tasks extension: real questions to a provider that sleeps, fails or crashes as told."""
+"""The suite's fixtures of the tasks extension: real questions to a provider that behaves as told."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
+from itertools import count
 
 import anyio
+from mcp.types import InputRequest
+from tests.conformance.fixture_rounds import form
 
 from conversation_mcp.app import App
 from conversation_mcp.errors import ProviderUnavailableError, RunCancelledError
@@ -13,10 +16,36 @@ from conversation_mcp.turns.asking import Ask, Caller
 from conversation_mcp.turns.result import TurnResult
 
 
-class SleepingProvider:
-    """Takes its behaviour from the model's name: `sleep/2`, `fail/1`, `crash/1`, with the seconds it takes."""
+class OpenRequests:
+    """What runs ask the client for, by question, until it has answered."""
 
-    name = "sleeping"
+    def __init__(self) -> None:
+        self._numbers = count(1)
+        self._open: dict[str, dict[str, InputRequest]] = {}
+        self._answered = anyio.Event()
+
+    def of(self, question: str) -> dict[str, InputRequest]:
+        return dict(self._open.get(question, {}))
+
+    async def wait(self, question: str, *requests: InputRequest) -> None:
+        waiting = self._open[question] = {f"input-{next(self._numbers)}": request for request in requests}
+        while waiting:
+            await self._answered.wait()
+
+    def answer(self, question: str, keys: Iterable[str]) -> None:
+        for key in keys:
+            self._open.get(question, {}).pop(key, None)
+        self._answered.set()
+        self._answered = anyio.Event()
+
+
+class SuiteProvider:
+    """Takes its behaviour from the model's name: `sleep/2`, `fail/1`, `crash/1` with the seconds it takes, `input/2`."""
+
+    def __init__(self, requests: OpenRequests) -> None:
+        self._requests = requests
+
+    name = "suite"
     abilities: frozenset[Mode] = frozenset(("search", "deep_research"))
 
     def serves(self, model: str) -> bool:
@@ -24,6 +53,12 @@ class SleepingProvider:
 
     async def ask(self, request: Request) -> AsyncGenerator[Event]:
         kind, _, seconds = (request.model or "sleep/0").partition("/")
+        if kind == "input":
+            question = request.messages[-1].content
+            yield Started(f"resp_{kind}")
+            await self._requests.wait(question, *(form(f"{number}?", "confirm") for number in range(int(seconds))))
+            yield Finished(Answer(f"done: {question}"))
+            return
         yield Progress(f"to {kind} in {seconds} s")
         if kind != "crash":
             yield Started(f"resp_{kind}")
@@ -58,6 +93,14 @@ class NoInput(Input):
     pass
 
 
+class DeleteInput(Input):
+    filename: str = "notes.txt"
+
+
+class NameInput(Input):
+    name: str = ""
+
+
 async def slow_compute(given: ComputeInput, app: App, caller: Caller) -> TurnResult:
     return await ask(app, caller, "slow_compute", given.label, f"sleep/{given.seconds:g}")
 
@@ -70,6 +113,18 @@ async def protocol_error_job(_given: NoInput, app: App, caller: Caller) -> TurnR
     return await ask(app, caller, "protocol_error_job", "Crash?", "crash/0.2")
 
 
+async def confirm_delete(given: DeleteInput, app: App, caller: Caller) -> TurnResult:
+    return await ask(app, caller, "confirm_delete", f"Delete {given.filename}?", "input/1")
+
+
+async def multi_input(_given: NoInput, app: App, caller: Caller) -> TurnResult:
+    return await ask(app, caller, "multi_input", "Two?", "input/2")
+
+
+async def test_tool_with_task(given: NameInput, app: App, caller: Caller) -> TurnResult:
+    return await ask(app, caller, "test_tool_with_task", f"Greet {given.name}.", "input/0")
+
+
 async def ask(app: App, caller: Caller, tool: str, question: str, model: str) -> TurnResult:
     return await app.turns.start(Ask(tool, "search", question, "fast", model), caller)
 
@@ -77,4 +132,7 @@ async def ask(app: App, caller: Caller, tool: str, question: str, model: str) ->
 SLOW_COMPUTE = Tool("slow_compute", slow_compute, render_turn, ComputeInput, "Compute", "Sleep, then answer.", ASKS)
 FAILING_JOB = Tool("failing_job", failing_job, render_turn, NoInput, "Fail", "Fail after a second.", ASKS)
 CRASHING_JOB = Tool("protocol_error_job", protocol_error_job, render_turn, NoInput, "Crash", "Crash.", ASKS)
-TURN_TOOLS = (SLOW_COMPUTE, FAILING_JOB, CRASHING_JOB)
+CONFIRMED = Tool("confirm_delete", confirm_delete, render_turn, DeleteInput, "Delete", "Ask, then delete.", ASKS)
+TWICE = Tool("multi_input", multi_input, render_turn, NoInput, "Two inputs", "Ask for two things at once.", ASKS)
+NAMED = Tool("test_tool_with_task", test_tool_with_task, render_turn, NameInput, "Greet", "Ask, then run.", ASKS)
+TURN_TOOLS = (SLOW_COMPUTE, FAILING_JOB, CRASHING_JOB, CONFIRMED, TWICE, NAMED)

@@ -11,11 +11,12 @@ from mcp.types import CallToolResult, EmptyResult, GetPromptResult, InputRequire
 from starlette.applications import Starlette
 from tests.conformance import fixture_content, fixture_rounds, fixture_sessions, fixture_turns
 from tests.conformance.events import EventsInMemory
+from tests.conformance.fixture_tasks import SuiteTasks
 
 from conversation_mcp.app import App
 from conversation_mcp.bootstrap import open_app
 from conversation_mcp.server import ConversationServer
-from conversation_mcp.server.tasks import IDENTIFIER
+from conversation_mcp.server.tasks import IDENTIFIER, TasksExtension
 from conversation_mcp.settings import Settings
 from conversation_mcp.tools.catalog import tools_of
 
@@ -24,7 +25,8 @@ class SuiteServer(ConversationServer):
     """The real server with the suite's tools, resources and prompts beside its own."""
 
     def __init__(self, settings: Settings) -> None:
-        provider = fixture_turns.SleepingProvider()
+        self._requests = fixture_turns.OpenRequests()
+        provider = fixture_turns.SuiteProvider(self._requests)
         tools = (*tools_of(settings.tools), *fixture_turns.TURN_TOOLS)
         super().__init__(settings, lambda: open_app(settings, providers=[provider]), {}, tools)
         for tool in (*fixture_content.TOOLS, *fixture_sessions.TOOLS, *fixture_rounds.TOOLS):
@@ -39,6 +41,11 @@ class SuiteServer(ConversationServer):
         assert schemas is not None
         schemas.parameters = fixture_content.FULL_SCHEMA
         self._lowlevel_server.add_request_handler("logging/setLevel", SetLevelRequestParams, _set_level)
+
+    def _tasks(self) -> TasksExtension:
+        tasks = SuiteTasks(self._calls, self._caller)
+        tasks.requests = self._requests
+        return tasks
 
     async def list_tools(self) -> list[Tool]:
         return [*await super().list_tools(), *await MCPServer.list_tools(self)]

@@ -14,8 +14,6 @@ from tests.fixtures.processes import ROOT, environment
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 REVISIONS = pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
 BASELINES = ROOT / "tests" / "conformance"
-NEVER_ASKS = {"tasks-mrtr-input", "tasks-mrtr-composition"}
-"""A task of ours is a question to a provider: it never stops to ask the client for input, so these must fail."""
 
 
 @contextmanager
@@ -62,8 +60,7 @@ def test_with_the_suites_fixtures_every_scenario_passes(tmp_path: Path, revision
     with serving(tmp_path) as url:
         run_suite(tmp_path, url, "--requirements", revision)
     passed = outcomes(tmp_path)
-    failed = {scenario for scenario, has_passed in passed.items() if not has_passed}
-    assert failed == (NEVER_ASKS if revision == "2026-07-28" else set())
+    assert {scenario for scenario, has_passed in passed.items() if not has_passed} == set()
     assert len(passed) > 30
 
 

@@ -78,7 +78,7 @@ class ConversationServer(MCPServer[App]):
             log_level="WARNING",
             cache_hints=dict.fromkeys(LISTS, LIST_CACHE),
             subscriptions=self._updates.bus,
-            extensions=[TasksExtension(self._calls, self._caller)],
+            extensions=[self._tasks()],
         )
         self.completion()(self._complete)
         # The SDK has no public way yet to serve the subscriptions of the old era.
@@ -160,6 +160,9 @@ class ConversationServer(MCPServer[App]):
         _context: mcp.types.CompletionContext | None,
     ) -> mcp.types.Completion | None:
         return None if self.app is None else await complete(reference, argument, frozenset(self._prompts), self.app)
+
+    def _tasks(self) -> TasksExtension:
+        return TasksExtension(self._calls, self._caller)
 
     def _caller(self, request: Request) -> Caller:
         steps = 0
