@@ -15,11 +15,9 @@ from tests.fixtures.manifests import (
     PLUGIN,
     PLUGIN_SERVERS,
     ROOT,
-    RULES,
     SERVER,
     instructions_of,
     manifest,
-    problems_of,
 )
 
 from conversation_mcp import __version__
@@ -29,36 +27,38 @@ from conversation_mcp.tools.catalog import tools_of
 
 DOCKERFILE = ROOT / "Dockerfile"
 VARIABLES = {variable_of(name): field for name, field in Settings.model_fields.items()}
-BREACHES: list[tuple[str, dict[str, Any]]] = [
-    (SERVER, {"name": "conversation-mcp"}),
-    (SERVER, {"description": "x" * 101}),
-    (SERVER, {"version": "^0.1.0"}),
-    (SERVER, {"packages": [{"registryType": "pypi", "identifier": "conversation-mcp"}]}),
-    (SERVER, {"homepage": "there is no such field"}),
-    (BUNDLE, {"manifest_version": "0.3"}),
-    (BUNDLE, {"server": {"type": "uv", "entry_point": "src/conversation_mcp/__main__.py"}}),
-    (BUNDLE, {"user_config": {"key": {"type": "secret", "title": "Key", "description": "The key."}}}),
-    (BUNDLE, {"env": {}}),
-    (PLUGIN, {"name": "Conversation MCP"}),
-    (PLUGIN, {"author": "nobody"}),
-    (PLUGIN_SERVERS, {"mcpServers": {"conversations": {"args": ["conversation-mcp"]}}}),
+LINTED = {"mcp-registry": [SERVER], "single-plugin": [PLUGIN, PLUGIN_SERVERS]}
+"""The files that the linter of packages judges, by the kind that it calls them; server.json by its released schema."""
+BREACHES: list[tuple[str, str, dict[str, Any]]] = [
+    ("mcp-registry", SERVER, {"name": "conversation-mcp"}),
+    ("mcp-registry", SERVER, {"description": "x" * 101}),
+    ("mcp-registry", SERVER, {"version": "^0.1.0"}),
+    ("mcp-registry", SERVER, {"packages": [{"registryType": "pypi", "identifier": "conversation-mcp"}]}),
+    ("single-plugin", PLUGIN, {"name": "Conversation MCP"}),
+    ("single-plugin", PLUGIN, {"author": "nobody"}),
+    ("single-plugin", PLUGIN_SERVERS, {"mcpServers": {"conversations": {"args": ["conversation-mcp"]}}}),
 ]
 
 
-@pytest.mark.parametrize("name", RULES)
-def test_the_file_keeps_to_the_rules_of_its_format(name: str) -> None:
-    assert problems_of(name, manifest(name)) == []
+@pytest.mark.parametrize("kind", LINTED)
+def test_the_linter_of_packages_has_no_complaint(kind: str, tmp_path: Path) -> None:
+    linted = lint(kind, tmp_path, {name: manifest(name) for name in LINTED[kind]})
+    assert linted.returncode == 0, linted.stdout
 
 
-@pytest.mark.parametrize(("name", "change"), BREACHES)
-def test_a_breach_of_the_rules_is_noticed(name: str, change: Mapping[str, Any]) -> None:
-    assert problems_of(name, {**manifest(name), **change})
+@pytest.mark.parametrize(("kind", "name", "change"), BREACHES)
+def test_the_linter_of_packages_notices_a_breach(
+    kind: str, name: str, change: Mapping[str, Any], tmp_path: Path
+) -> None:
+    files = {each: manifest(each) for each in LINTED[kind]}
+    linted = lint(kind, tmp_path, {**files, name: {**files[name], **change}})
+    assert linted.returncode == 1, linted.stdout
 
 
 def test_the_tool_of_the_format_takes_the_manifest_of_the_bundle(tmp_path: Path) -> None:
     tool = next(ROOT.glob(".venv/*/node_modules/.bin/mcpb"), None)
     if tool is None:
-        pytest.skip("the validator of mcpb manifests is not installed; only our own rules were checked")
+        pytest.skip("the validator of mcpb manifests is not installed")
     assert run([str(tool), "validate", str(ROOT / BUNDLE)]).returncode == 0
     broken = tmp_path / "manifest.json"
     broken.write_text(json.dumps({**manifest(BUNDLE), "server": {"type": "uv"}}), encoding="utf-8")
@@ -148,6 +148,18 @@ def labels() -> dict[str, str]:
 
 def lines_of(name: str) -> list[str]:
     return (ROOT / name).read_text(encoding="utf-8").splitlines()
+
+
+def lint(kind: str, folder: Path, files: Mapping[str, Any]) -> subprocess.CompletedProcess[str]:
+    """Let the linter judge the files in a folder of their own."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(content), encoding="utf-8")
+    root = folder / Path(PLUGIN).parents[1] if kind == "single-plugin" else folder
+    linter = str(Path(sys.executable).with_name("skillsaw"))
+    only = ["--type", kind, "--skip-rule", "claude-plugin-readme", "--no-plugins", "--no-custom-rules"]
+    return run([linter, "lint", "--strict", *only, str(root)])
 
 
 def run(command: list[str]) -> subprocess.CompletedProcess[str]:
