@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from anyio.abc import TaskGroup
+
 from conversation_mcp.conversations.library import Library
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Store
@@ -12,7 +14,10 @@ from conversation_mcp.turns.watching import Watch
 
 @dataclass(frozen=True)
 class App:
-    """What tools and commands work with. `tools` are the names that are switched on."""
+    """What tools and commands work with. `tools` are the names that are switched on.
+
+    What is begun in `tasks` goes on until the program ends, which cancels it.
+    """
 
     settings: Settings
     store: Store
@@ -21,3 +26,4 @@ class App:
     running: RunningTurns
     library: Library
     tools: frozenset[str]
+    tasks: TaskGroup

@@ -94,7 +94,7 @@ async def open_app(
         watch = Watch(store, worker, running, resumer, unsaved, now)
         tools = frozenset(tool.name for tool in tools_of(settings.tools))
         try:
-            yield App(settings, store, turns, watch, running, Library(index, keeper, now), tools)
+            yield App(settings, store, turns, watch, running, Library(index, keeper, now), tools, tasks)
         except Exception as error:  # noqa: BLE001 -- raised below, as it came and not in a group
             failure = error
         finally:

@@ -1,6 +1,7 @@
 """Conversations as resources: a template, completion of ids, and word of changes, in both eras."""
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,11 @@ async def unsubscribe(client: Client, address: str) -> None:
 
 async def started(client: Client, question: str = "one?") -> str:
     return data_of(await client.call_tool("search", {"query": question}))["conversationId"]
+
+
+async def next_of(events: Any) -> Any:
+    with anyio.fail_after(60):
+        return await anext(aiter(events))
 
 
 @ERAS
@@ -209,8 +215,7 @@ async def test_a_listener_hears_of_the_conversations_it_named(tmp_path: Path) ->
         async with client.listen(resource_subscriptions=[f"conversation://{one}"]) as events:
             await client.call_tool("search_followup", {"conversationId": other, "query": "two?"})
             await client.call_tool("search_followup", {"conversationId": one, "query": "two?"})
-            with anyio.fail_after(60):
-                event = await anext(aiter(events))
+            event = await next_of(events)
     assert getattr(event, "uri", None) == f"conversation://{one}"
 
 
@@ -220,8 +225,7 @@ async def test_a_listener_hears_of_an_answer_that_came_after_its_request(tmp_pat
         address = f"conversation://{await started(client)}"
         async with client.listen(resource_subscriptions=[address]) as events:
             release.set()
-            with anyio.fail_after(60):
-                await anext(aiter(events))
+            await next_of(events)
         assert "answer 1 to one?" in await read(client, address)
 
 
@@ -280,3 +284,43 @@ async def test_a_question_that_was_refused_changes_nothing_and_is_not_told(tmp_p
         await heard.until(f"conversation://{other}")
     assert refused.is_error
     assert heard.uris == [f"conversation://{other}"]
+
+
+async def test_a_listener_hears_of_what_another_server_has_written(tmp_path: Path) -> None:
+    async with serving(tmp_path, FakeProvider()) as listening, serving(tmp_path, FakeProvider()) as writing:
+        identifier = await started(listening)
+        async with listening.listen(resource_subscriptions=[f"conversation://{identifier}"]) as events:
+            await writing.call_tool("search_followup", {"conversationId": identifier, "query": "two?"})
+            await next_of(events)
+        assert "two?" in await read(listening, f"conversation://{identifier}")
+
+
+async def test_a_subscriber_of_the_old_era_hears_of_an_edit_by_hand(tmp_path: Path) -> None:
+    heard = Heard()
+    async with serving(tmp_path, FakeProvider(), era="legacy", client_options={"message_handler": heard}) as client:
+        address = f"conversation://{await started(client)}"
+        await subscribe(client, address)
+        path = only_file(tmp_path)
+        path.write_text(path.read_text(encoding="utf-8").replace("one?", "another?"), encoding="utf-8")
+        await heard.until(address)
+        assert "another?" in await read(client, address)
+
+
+async def test_a_listener_hears_that_conversations_have_come_and_gone_whoever_did_it(tmp_path: Path) -> None:
+    async with serving(tmp_path, FakeProvider()) as listening, serving(tmp_path, FakeProvider()) as writing:
+        await started(listening)
+        async with listening.listen(resources_list_changed=True) as events:
+            await started(writing)
+            await next_of(events)
+            shutil.rmtree(max((tmp_path / "conversation-logs").glob("2*")))
+            await next_of(events)
+            assert len(data_of(await listening.call_tool("list_conversations", {}))["conversations"]) == 1
+
+
+async def test_an_address_that_is_no_conversation_is_listened_to_in_vain_and_does_no_harm(tmp_path: Path) -> None:
+    async with serving(tmp_path, FakeProvider()) as client:
+        identifier = await started(client)
+        addresses = ["conversation://../../etc", "file:///etc/passwd", f"conversation://{identifier}"]
+        async with client.listen(resource_subscriptions=addresses) as events:
+            await client.call_tool("search_followup", {"conversationId": identifier, "query": "two?"})
+            assert getattr(await next_of(events), "uri", None) == f"conversation://{identifier}"

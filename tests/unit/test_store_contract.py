@@ -298,3 +298,28 @@ async def test_a_lock_is_released_by_any_task_twice_and_while_being_cancelled(st
 def test_an_unknown_store_is_refused_with_the_names_there_are(clock: Clock) -> None:
     with pytest.raises(InvalidInputError, match=r"the store must be one of files.*; got 'cloud'"):
         build_store("cloud", Settings(), clock)
+
+
+async def test_a_stamp_differs_after_each_write_and_only_then(store: Store, new_store: NewStore) -> None:
+    conversation_id = await started(store, "one?", "One.")
+    other = new_store()
+    stamps = [await other.stamp(conversation_id), await other.stamp(conversation_id)]
+    await store.update(conversation_id, appended("two?"))
+    assert stamps[0] == stamps[1] != await other.stamp(conversation_id)
+    assert await other.stamp(UNKNOWN) is None
+
+
+async def test_the_stamp_of_all_differs_when_one_has_come_and_not_when_one_was_written(
+    store: Store, new_store: NewStore
+) -> None:
+    other = new_store()
+    nothing = await other.stamp(None)
+    conversation_id = await started(store, "one?", "One.")
+    await store.update(conversation_id, appended("two?"))
+    one = await other.stamp(None)
+    await store.update(conversation_id, appended("three?"))
+    await (await store.acquire_turn(conversation_id, 0, ignore)).release()
+    assert nothing is None
+    assert await other.stamp(None) == one
+    await started(store, "other?", "Other.")
+    assert await other.stamp(None) != one

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from typing import Any
 
 import anyio
@@ -18,6 +19,7 @@ from mcp.types import (
     GetPromptResult,
     InputRequiredResult,
     SubscribeRequestParams,
+    SubscriptionsListenRequestParams,
     UnsubscribeRequestParams,
 )
 from pydantic import AnyUrl
@@ -32,7 +34,7 @@ from conversation_mcp.server.prompts import prompts_of, render_prompt
 from conversation_mcp.server.resources import MIME_TYPE, SCHEME, TEMPLATE
 from conversation_mcp.server.tasks import TasksExtension
 from conversation_mcp.server.transcript import read_transcript
-from conversation_mcp.server.updates import Updates
+from conversation_mcp.server.updates import LOOK_EVERY_SECONDS, Updates
 from conversation_mcp.settings import Settings
 from conversation_mcp.text import shorten
 from conversation_mcp.tools.catalog import AnyTool, tools_of
@@ -60,13 +62,14 @@ class ConversationServer(MCPServer[App]):
         open_app: OpenApp,
         client_limits: Mapping[str, float],
         tools: Iterable[AnyTool] | None = None,
+        look_every_seconds: float = LOOK_EVERY_SECONDS,
     ) -> None:
         """Prepare the server; `tools` replaces those of the sets that the settings name."""
         self._calls = ToolCalls(tools_of(settings.tools) if tools is None else tools, settings.max_result_chars)
         self._prompts = prompts_of(self._calls.names)
         self._wait_seconds = settings.answer_wait_seconds
         self._client_limits = client_limits
-        self._updates = Updates()
+        self._updates = Updates(look_every_seconds)
         self.app: App | None = None
         self.closed = anyio.Event()
         super().__init__(
@@ -81,8 +84,9 @@ class ConversationServer(MCPServer[App]):
             extensions=[self._tasks()],
         )
         self.completion()(self._complete)
-        # The SDK has no public way yet to serve the subscriptions of the old era.
+        # The SDK has no public way yet to serve the subscriptions of the old era, nor to see those of the new one.
         handlers = self._lowlevel_server
+        handlers.add_request_handler("subscriptions/listen", SubscriptionsListenRequestParams, self._updates.listen)
         handlers.add_request_handler("resources/subscribe", SubscribeRequestParams, self._updates.subscribe)
         handlers.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, self._updates.unsubscribe)
 
@@ -92,7 +96,8 @@ class ConversationServer(MCPServer[App]):
             try:
                 async with open_app() as app:
                     self.app = app
-                    app.running.on_end.append(self._updates.turn_ended)
+                    app.running.on_end.append(partial(self._updates.turn_ended, app))
+                    app.tasks.start_soon(self._updates.run, app)
                     yield app
             finally:
                 self.closed.set()

@@ -1,38 +1,66 @@
-"""Telling clients that a conversation has changed, in both protocol eras."""
+"""Telling clients that conversations have changed, whoever changed them, in both protocol eras."""
 
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import anyio
 from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
-from mcp.server.subscriptions import InMemorySubscriptionBus
-from mcp.shared.subscriptions import ResourceUpdated
-from mcp.types import EmptyResult, SubscribeRequestParams, UnsubscribeRequestParams
-
-from conversation_mcp.errors import (
-    BudgetReachedError,
-    ConversationBusyError,
-    InvalidInputError,
-    TurnLimitReachedError,
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
+from mcp.types import (
+    EmptyResult,
+    SubscribeRequestParams,
+    SubscriptionFilter,
+    SubscriptionsListenRequestParams,
+    SubscriptionsListenResult,
+    UnsubscribeRequestParams,
 )
-from conversation_mcp.server.resources import uri_of
+
+from conversation_mcp.app import App
+from conversation_mcp.errors import ConversationMCPError
+from conversation_mcp.models import ConversationId
+from conversation_mcp.server.resources import SCHEME, uri_of
+from conversation_mcp.stores.base import Stamp, Store
+from conversation_mcp.stores.ids import check_id
+from conversation_mcp.turns.result import TurnResult
 from conversation_mcp.turns.running import RunningTurn
 
-REFUSALS = (BudgetReachedError, ConversationBusyError, InvalidInputError, TurnLimitReachedError)
+LOOK_EVERY_SECONDS = 1.0
 
-Request = ServerRequestContext[Any, Any]
+Request = ServerRequestContext[App, Any]
+Watched = ConversationId | None
+"""A conversation, or None for which conversations there are."""
 
 
 class Updates:
-    """Who wants to hear of which resource: listeners of the new era on the bus, subscribers of the old one here."""
+    """Who wants to hear of what, and what was last seen of it: listeners of the new era, subscribers of the old one.
 
-    def __init__(self) -> None:
+    While somebody listens the store is looked at every `look_every_seconds`, which finds what other processes and
+    people have written. A turn of this process is told once, when it ends.
+    """
+
+    def __init__(self, look_every_seconds: float = LOOK_EVERY_SECONDS) -> None:
         self.bus = InMemorySubscriptionBus()
+        self._look_every_seconds = look_every_seconds
+        self._serve_listener = ListenHandler(self.bus)
+        self._filters: list[SubscriptionFilter] = []
         self._subscribers: WeakKeyDictionary[Connection, set[str]] = WeakKeyDictionary()
+        self._seen: dict[Watched, Stamp] = {}
+        self._list_has_changed = False
+        self._somebody = anyio.Event()
+
+    async def listen(self, context: Request, params: SubscriptionsListenRequestParams) -> SubscriptionsListenResult:
+        """Serve a listener of the new era until it leaves."""
+        async with self._listening(context, params.notifications):
+            return await self._serve_listener(context, params)
 
     async def subscribe(self, context: Request, params: SubscribeRequestParams) -> EmptyResult:
-        """Send updates of the resource to this client from now on."""
+        """Send updates of the resource to this client of the old era from now on."""
         self._subscribers.setdefault(_connection_of(context), set()).add(str(params.uri))
+        await self._begin(context.lifespan_context.store)
         return EmptyResult()
 
     async def unsubscribe(self, context: Request, params: UnsubscribeRequestParams) -> EmptyResult:
@@ -40,12 +68,73 @@ class Updates:
         self._subscribers.get(_connection_of(context), set()).discard(str(params.uri))
         return EmptyResult()
 
-    async def turn_ended(self, turn: RunningTurn) -> None:
-        """Tell of a turn that has left its mark in a conversation, whether or not its request still waited."""
-        if turn.conversation_id is not None and not isinstance(turn.outcome, REFUSALS):
-            await self.publish(uri_of(turn.conversation_id))
+    async def run(self, app: App) -> None:
+        """Look for changes as long as somebody listens, until cancelled."""
+        while True:
+            await self._somebody.wait()
+            await anyio.sleep(self._look_every_seconds)
+            watched = self._watched()
+            if not watched:
+                self._somebody = anyio.Event()
+            self._seen = {each: stamp for each, stamp in self._seen.items() if each in watched}
+            await self._look(app, watched)
 
-    async def publish(self, uri: str) -> None:
+    async def turn_ended(self, app: App, turn: RunningTurn) -> None:
+        """Tell of a turn that has left its mark, whether or not its request still waited."""
+        identifier = turn.conversation_id
+        if identifier in self._seen and identifier is not None:
+            changed = await self._has_changed(app.store, identifier)
+            if changed or isinstance(turn.outcome, TurnResult):
+                await self._publish(uri_of(identifier))
+
+    @asynccontextmanager
+    async def _listening(self, context: Request, wanted: SubscriptionFilter) -> AsyncGenerator[None]:
+        self._filters.append(wanted)
+        try:
+            await self._begin(context.lifespan_context.store)
+            yield
+        finally:
+            self._filters.remove(wanted)
+
+    async def _begin(self, store: Store) -> None:
+        """Remember how things are now, so that every later change is seen as one."""
+        for each in self._watched() - self._seen.keys():
+            await self._has_changed(store, each)
+        self._somebody.set()
+
+    async def _look(self, app: App, watched: Iterable[Watched]) -> None:
+        for each in watched:
+            if each is None:
+                await self._look_at_list(app.store)
+            elif app.running.on(each) is None and await self._has_changed(app.store, each):
+                await self._publish(uri_of(each))
+
+    async def _look_at_list(self, store: Store) -> None:
+        """Tell of it a look later: a new conversation has its folder a moment before its file."""
+        told, self._list_has_changed = self._list_has_changed, await self._has_changed(store, None)
+        if told:
+            await self.bus.publish(ResourcesListChanged())
+
+    async def _has_changed(self, store: Store, watched: Watched) -> bool:
+        """Take a new look; where none can be taken, nothing is known to have changed."""
+        with suppress(ConversationMCPError):
+            stamp = await store.stamp(watched)
+            before = self._seen.get(watched, stamp)
+            self._seen[watched] = stamp
+            return stamp != before
+        return False
+
+    def _watched(self) -> set[Watched]:
+        addresses = {address for wanted in self._filters for address in wanted.resource_subscriptions or ()}
+        addresses.update(*self._subscribers.values())
+        found: set[Watched] = {None} if any(wanted.resources_list_changed for wanted in self._filters) else set()
+        for address in addresses:
+            with suppress(ConversationMCPError):
+                if address.startswith(SCHEME):
+                    found.add(check_id(address.removeprefix(SCHEME)))
+        return found
+
+    async def _publish(self, uri: str) -> None:
         """Tell everybody who asked for it that the resource has changed; a client that is gone is no error."""
         subscribers = [connection for connection, uris in self._subscribers.items() if uri in uris]
         await self.bus.publish(ResourceUpdated(uri=uri))

@@ -17,6 +17,10 @@ OnWritten = Callable[[ConversationId], None]
 """Told when a conversation was created or updated; must not block."""
 
 
+Stamp = tuple[int, ...] | None
+"""Tells states of what is stored apart; None where nothing is stored."""
+
+
 class TurnLock(Protocol):
     """The right to run a turn on one conversation; held across the provider call, by whichever task has it."""
 
@@ -104,6 +108,10 @@ class Store(Protocol):
         The store sets `updatedAt` (never backwards) and `messageCount`; cancellation cannot cut the step.
         Raises as `load`; then, and when the write fails, what was stored is intact.
         """
+        ...
+
+    async def stamp(self, conversation_id: ConversationId | None) -> Stamp:
+        """Return what differs after each write of the conversation; of None, after one has come or gone."""
         ...
 
     async def changed_since(self, moment: datetime) -> tuple[ConversationId, ...]:

@@ -11,7 +11,7 @@ from anyio.lowlevel import checkpoint_if_cancelled
 
 from conversation_mcp.models import Conversation, ConversationId
 from conversation_mcp.settings import Settings
-from conversation_mcp.stores.base import Change, OnWait, OnWritten, Store
+from conversation_mcp.stores.base import Change, OnWait, OnWritten, Stamp, Store
 from conversation_mcp.stores.calls import CallFiles
 from conversation_mcp.stores.codec import decode
 from conversation_mcp.stores.disk import open_regular
@@ -73,6 +73,10 @@ class FileStore:
     async def update(self, conversation_id: ConversationId, change: Change) -> Conversation:
         """Replace the file by what the change makes of it; a caller who is cancelled meanwhile still waits for it."""
         return await _finish(self._update(check_id(conversation_id), change))
+
+    async def stamp(self, conversation_id: ConversationId | None) -> Stamp:
+        """Return which file it is, of what time and size; of the folder, its time and how many folders it holds."""
+        return await to_thread.run_sync(self._folder.stamp, conversation_id)
 
     async def changed_since(self, moment: datetime) -> tuple[ConversationId, ...]:
         """Return the conversations whose files are that young."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from conversation_mcp.errors import ConversationCorruptedError, ConversationNotFoundError, FilesystemError
 from conversation_mcp.models import Conversation, ConversationId, iso, parse_time
 from conversation_mcp.stores import disk
-from conversation_mcp.stores.base import Change
+from conversation_mcp.stores.base import Change, Stamp
 from conversation_mcp.stores.codec import decode, settle
 from conversation_mcp.stores.faults import explained
 from conversation_mcp.stores.ids import SHAPE, check_id, id_at, milliseconds_of
@@ -62,6 +62,15 @@ class ConversationFolder:
                     if SHAPE.fullmatch(entry.name) and self.file(entry.name).stat().st_mtime >= moment.timestamp():
                         changed.append(check_id(entry.name))
         return tuple(changed)
+
+    def stamp(self, conversation_id: ConversationId | None) -> Stamp:
+        """Return what changes with each write of the file, or with the folders in the root."""
+        path = self._root if conversation_id is None else self.file(conversation_id)
+        with explained(path, conversation_id), suppress(FileNotFoundError):
+            found = path.stat()
+            own = found.st_nlink if conversation_id is None else found.st_size
+            return found.st_ino, found.st_mtime_ns, own
+        return None
 
     def create(self, conversation: Conversation) -> None:
         """Write the first state into the reserved folder; on failure the folder goes."""
