@@ -40,8 +40,11 @@ class Call:
 class CallRegister(Protocol):
     """Remembers calls across processes, so that the same call again is not a second question; and wishes to stop."""
 
-    async def take(self, key: str) -> TurnLock | None:
-        """Take the call of that name into this process's hands; None while a live one, of whichever process, has it."""
+    async def take(self, key: str) -> tuple[TurnLock | None, Call | None]:
+        """Take the call of that name into this process's hands, and return what `find` does once that was tried.
+
+        The first is None while a live process, this one included, has the name.
+        """
         ...
 
     async def find(self, key: str) -> Call | None:

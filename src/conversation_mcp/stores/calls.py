@@ -34,8 +34,8 @@ class CallFiles:
         """Return the call of that name, unless it is forgotten or a day old."""
         return await to_thread.run_sync(self._find, self._folder / key)
 
-    async def take(self, key: str) -> "HeldCall | None":
-        """Lock the name; the system gives it back when this process dies."""
+    async def take(self, key: str) -> "tuple[HeldCall | None, Call | None]":
+        """Lock the name, then read its file; the system gives the name back when this process dies."""
         return await to_thread.run_sync(self._take, key)
 
     async def claim(self, key: str, call: Call) -> None:
@@ -66,7 +66,7 @@ class CallFiles:
             self._remove(path)
         return found == call
 
-    def _take(self, key: str) -> "HeldCall | None":
+    def _take(self, key: str) -> "tuple[HeldCall | None, Call | None]":
         with explained(self._folder.parent):
             refuse_link(self._folder)
             make_private_folder(self._folder)
@@ -74,7 +74,13 @@ class CallFiles:
             self._is_swept = True
             self._sweep()
         lock = self._locks.try_lock(f".{key}.lock", lambda: None)
-        return None if lock is None else HeldCall(self._folder / f".{key}.lock", lock)
+        held = None if lock is None else HeldCall(self._folder / f".{key}.lock", lock)
+        try:
+            return held, self._find(self._folder / key)
+        except BaseException:
+            if held is not None:
+                held.give_back()
+            raise
 
     def _sweep(self) -> None:
         """Remove what killed processes left behind, once it is as old as a call that is forgotten."""
@@ -147,9 +153,10 @@ class HeldCall:
 
     async def release(self) -> None:
         """Give the name back, and remove its lock file first: whoever has opened that one opens the next."""
-        await to_thread.run_sync(self._give_back)
+        await to_thread.run_sync(self.give_back)
 
-    def _give_back(self) -> None:
+    def give_back(self) -> None:
+        """Do the same at once; it blocks for a moment."""
         with suppress(OSError):
             self._path.unlink()
         self._lock.release()

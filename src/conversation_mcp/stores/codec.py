@@ -4,7 +4,7 @@ import json
 import re
 from codecs import BOM_UTF8
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from conversation_mcp.errors import ConversationCorruptedError
@@ -12,6 +12,7 @@ from conversation_mcp.models import Conversation, ConversationId
 from conversation_mcp.stores.damage import is_syntax, place, problem_of
 from conversation_mcp.text import storable_data
 
+FILE = TypeAdapter(Conversation)
 STRING_OR_NO_NUMBER = re.compile(rb'"(?:[^"\\]++|\\.)*+"|(-?Infinity|NaN)')
 
 
@@ -83,7 +84,7 @@ def _not_a_number(body: bytes) -> int | None:
 
 def _dump(conversation: Conversation) -> bytes:
     if not conversation.model_extra:
-        return conversation.model_dump_json(indent=2, by_alias=True, exclude_unset=True).encode() + b"\n"
-    head = conversation.model_dump_json(indent=2, by_alias=True, exclude_unset=True, exclude={"messages"})
-    tail = conversation.model_dump_json(indent=2, by_alias=True, exclude_unset=True, include={"messages"})
-    return f"{head[:-2]},\n{tail[2:]}\n".encode()
+        return FILE.dump_json(conversation, indent=2, by_alias=True, exclude_unset=True) + b"\n"
+    head = FILE.dump_json(conversation, indent=2, by_alias=True, exclude_unset=True, exclude={"messages"})
+    tail = FILE.dump_json(conversation, indent=2, by_alias=True, exclude_unset=True, include={"messages"})
+    return b"%b,\n%b\n" % (head[:-2], tail[2:])

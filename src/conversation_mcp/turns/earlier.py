@@ -49,9 +49,12 @@ class EarlierCalls:
         seen: Call | None = None
         joined = False
         while True:
-            turn.held = turn.held or await calls.take(turn.key)
             # Read after the call was seen free: only then is one without an answer known to be dead.
-            seen = await calls.find(turn.key) or seen
+            if turn.held:
+                call = await calls.find(turn.key)
+            else:
+                turn.held, call = await calls.take(turn.key)
+            seen = call or seen
             found: FoundTurn | None = None
             if seen is not None:
                 turn.conversation_id = seen.conversation_id
