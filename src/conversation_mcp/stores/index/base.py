@@ -119,9 +119,9 @@ class Watch:
 
 
 class IndexNotErasedError(FilesystemError):
-    """Conversations were removed for good, but the index that may hold words of them cannot be written."""
+    """Conversations cannot be removed for good, because the index that may hold words of them cannot be written."""
 
-    advice = "The conversation is gone, but this index may still hold words of it; remove that folder."
+    advice = "Nothing was removed for good. Remove that folder, which is made anew, then try again."
 
 
 class Index(Protocol):
