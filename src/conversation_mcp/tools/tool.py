@@ -22,7 +22,6 @@ class Hints:
 
 
 ASKS = Hints(read_only=False, destructive=False, idempotent=False, open_world=True)
-TIDIES = Hints(read_only=False, destructive=False, idempotent=True, open_world=False)
 READS = Hints(read_only=True, destructive=False, idempotent=True, open_world=False)
 
 

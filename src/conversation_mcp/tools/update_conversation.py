@@ -11,7 +11,7 @@ from conversation_mcp.providers.options import json_list
 from conversation_mcp.tools.asking import ConversationIdArgument
 from conversation_mcp.tools.rendering_tidied import render_tidied
 from conversation_mcp.tools.tidied import TidiedConversation, tidied
-from conversation_mcp.tools.tool import TIDIES, Input, Tool
+from conversation_mcp.tools.tool import Hints, Input, Tool
 from conversation_mcp.turns.asking import Caller
 
 
@@ -52,5 +52,5 @@ UPDATE_CONVERSATION = Tool(
     input_model=UpdateInput,
     title="Update a conversation",
     description="Set the title or the tags of a conversation, or put it away. Its messages stay as they are.",
-    hints=TIDIES,
+    hints=Hints(read_only=False, destructive=False, idempotent=True, open_world=False),
 )
