@@ -20,9 +20,10 @@ def branch(
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
 ) -> None:
-    """Open a conversation with the messages of another one up to an answer.
+    """Branch a conversation at an answer.
 
-    The original stays as it is. Messages are counted from 1, the system message too. Asks nothing.
+    The new conversation has the messages up to that one, and the original stays as it is. Messages are counted from 1,
+    the system message too. Asks nothing.
     """
     from conversation_mcp.cli.tidying import branch_after  # noqa: PLC0415 -- brings the program
 

@@ -23,7 +23,7 @@ Id = Annotated[
 ]
 Ids = Annotated[
     list[str],
-    typer.Argument(metavar="ID...", help="Conversations: ids, starts of them, or last.", autocompletion=complete_ids),
+    typer.Argument(metavar="ID", help="Conversations: ids, starts of them, or last.", autocompletion=complete_ids),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Limit = Annotated[

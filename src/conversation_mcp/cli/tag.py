@@ -13,7 +13,7 @@ def tag(
     *,
     conversation_id: Id,
     tags: Annotated[
-        list[str] | None, typer.Argument(metavar="[TAGS]...", help="Tags to add. Without any, those it has are shown.")
+        list[str] | None, typer.Argument(metavar="TAGS", help="Tags to add. Without any, those it has are shown.")
     ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Remove these tags instead.")] = False,
     as_json: AsJson = False,

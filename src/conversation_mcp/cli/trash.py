@@ -8,15 +8,15 @@ from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.loading import settings_from
 from conversation_mcp.cli.options import AsJson, LogsDir
 
-trash = typer.Typer(help="Show deleted conversations, bring them back, or remove them for good.")
+trash = typer.Typer()
 TrashedIds = Annotated[
-    list[str], typer.Argument(metavar="ID...", help="Conversations in the trash: ids, starts of them, or last.")
+    list[str], typer.Argument(metavar="ID", help="Conversations in the trash: ids, starts of them, or last.")
 ]
 
 
 @trash.callback(invoke_without_command=True)
 def show_trash(*, context: typer.Context, as_json: AsJson = False, logs_dir: LogsDir = None) -> None:
-    """Show deleted conversations, bring them back, or remove them for good.
+    """Show, restore or empty the trash.
 
     Without a command they are listed, the latest deletion first. In a pipe each is a line of id, time of the deletion
     and title, with tabs between them.
@@ -43,7 +43,7 @@ def restore(*, conversation_ids: TrashedIds, as_json: AsJson = False, logs_dir: 
 def empty(
     *,
     conversation_ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]...", help="Only these, by ids, starts of them, or last.")
+        list[str] | None, typer.Argument(metavar="ID", help="Only these, by ids, starts of them, or last.")
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     as_json: AsJson = False,
