@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from anyio.abc import TaskGroup
 
 from conversation_mcp.conversations.library import Library
+from conversation_mcp.conversations.pruning import Pruner
+from conversation_mcp.conversations.tidying import Tidier
+from conversation_mcp.conversations.trash import TrashCan
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Store
 from conversation_mcp.turns.engine import Turns
@@ -25,5 +28,8 @@ class App:
     watch: Watch
     running: RunningTurns
     library: Library
+    tidier: Tidier
+    trash: TrashCan
+    pruner: Pruner
     tools: frozenset[str]
     tasks: TaskGroup

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,9 @@ from conversation_mcp.app import App
 from conversation_mcp.conversations.describing import describe
 from conversation_mcp.conversations.keeping import IndexKeeper
 from conversation_mcp.conversations.library import Library
+from conversation_mcp.conversations.pruning import Pruner
+from conversation_mcp.conversations.tidying import Tidier
+from conversation_mcp.conversations.trash import TrashCan
 from conversation_mcp.prompting.prompts import load_prompts
 from conversation_mcp.providers.base import Provider
 from conversation_mcp.providers.catalog import ProviderContext, build_providers
@@ -93,8 +96,13 @@ async def open_app(
         turns = Turns(store, chosen, worker, running, earlier, budget, limits, now)
         watch = Watch(store, worker, running, resumer, unsaved, now)
         tools = frozenset(tool.name for tool in tools_of(settings.tools))
+        library, trash = Library(index, keeper, now), TrashCan(store, index)
+        tidier = Tidier(store, unsaved.require_saved, settings.lock_wait_seconds)
+        pruner = Pruner(store, index, keeper, tidier, now)
+        if settings.conversation_timeout_hours is not None:
+            tasks.start_soon(pruner.archive_idle, timedelta(hours=settings.conversation_timeout_hours))
         try:
-            yield App(settings, store, turns, watch, running, Library(index, keeper, now), tools, tasks)
+            yield App(settings, store, turns, watch, running, library, tidier, trash, pruner, tools, tasks)
         except Exception as error:  # noqa: BLE001 -- raised below, as it came and not in a group
             failure = error
         finally:

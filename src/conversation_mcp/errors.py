@@ -10,6 +10,10 @@ NO_TOOLS: Tools = frozenset()
 MAYBE_BILLED = "The call may have been billed and was not repeated. Ask again to try once more."
 
 
+def _stopping(conversation_id: str | None, tools: Tools) -> str:
+    return "cancel_turn" if "cancel_turn" in tools else f"`conversation-mcp cancel {conversation_id}`"
+
+
 class ConversationMCPError(Exception):
     """Something a user can act on; `message` says what happened, `next_step` what to do."""
 
@@ -71,8 +75,7 @@ class ConversationBusyError(ConversationMCPError):
         how = "Try again"
         if "get_conversation_history" in tools:
             how += ", or wait for it with get_conversation_history and waitSeconds 50"
-        stop = "cancel_turn" if "cancel_turn" in tools else f"`conversation-mcp cancel {self.conversation_id}`"
-        return f"{how}; {stop} stops it."
+        return f"{how}; {_stopping(self.conversation_id, tools)} stops it."
 
 
 class RunAliveError(ConversationBusyError):
@@ -260,10 +263,11 @@ class ProviderMissingError(ProviderUnavailableError):
     def __init__(self, provider: str, conversation_id: str) -> None:
         super().__init__(f"the question before this one was put to {provider}, which is not configured here.")
         self.conversation_id = conversation_id
-        self.advice = (
-            f"Configure {provider} again to fetch the answer, or give it up with "
-            f"`conversation-mcp cancel {conversation_id}`."
-        )
+        self._provider = provider
+
+    def next_step(self, tools: Tools = NO_TOOLS) -> str:
+        stop = _stopping(self.conversation_id, tools)
+        return f"Configure {self._provider} again to fetch the answer, or give it up with {stop}."
 
 
 class RunCancelledError(ProviderUnavailableError):

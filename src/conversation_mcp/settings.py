@@ -52,6 +52,13 @@ class Settings(BaseModel):
     max_conversation_turns: int | None = Field(
         default=None, ge=1, description="How many answers a conversation may have. Default: no limit."
     )
+    conversation_timeout_hours: float | None = Field(
+        default=None,
+        gt=0,
+        le=1_000_000,
+        description="Archive conversations that were not updated for so long, except those with tags or a question "
+        "without an answer; when a server starts, and with prune. Default: never.",
+    )
     tools: Annotated[tuple[str, ...], _separated(",")] = Field(
         default=("research",), description="Tool sets that are switched on, separated by commas."
     )

@@ -17,6 +17,7 @@ NAMED_VARIABLES = {
     "perplexity_base_url": "PERPLEXITY_BASE_URL",
     "logs_dir": "CONVERSATION_LOGS_DIR",
     "max_conversation_turns": "MAX_CONVERSATION_TURNS",
+    "conversation_timeout_hours": "CONVERSATION_TIMEOUT_HOURS",
 }
 FOLDER_NAME = "conversation-logs"
 

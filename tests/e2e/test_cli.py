@@ -22,6 +22,10 @@ NEW_COMMANDS = (
     ["search", "tree"],
     ["config"],
     ["cancel", "last"],
+    ["tag", "last", "word"],
+    ["trash"],
+    ["prune", "--older-than", "1d"],
+    ["delete", "last"],
     ["doctor", "--write", "cursor"],
 )
 

@@ -33,6 +33,7 @@ perplexity_api_key	…cdef	PERPLEXITY_API_KEY
 perplexity_base_url		default
 logs_dir	/home/me/conversation-logs	CONVERSATION_LOGS_DIR
 max_conversation_turns		default
+conversation_timeout_hours		default
 tools	research	default
 documents	/a:/b	--documents
 prompts_dir	/home/me/config/conversation-mcp/prompts	default
@@ -99,7 +100,7 @@ def test_the_written_file_has_every_setting_as_a_comment_and_changes_nothing(her
 # How many answers a conversation may have. Default: no limit. [MAX_CONVERSATION_TURNS]
 # max_conversation_turns = 50
 
-# Tool sets that are switched on, separated by commas. [CONVERSATION_MCP_\
+# Archive conversations that were not updated for so long, except those w\
 """)
 
 

@@ -37,15 +37,22 @@ Options:
   --help                Show this message and exit.
 
 Commands:
-  ask     Ask a question and keep the answer.
-  show    Show a conversation.
-  list    List the conversations, newest first.
-  search  Look for words in all conversations.
-  resume  Fetch answers that nobody waited for.
-  cancel  Stop a question that is being answered.
-  config  Show each setting and where it comes from.
-  doctor  Check everything, and show how to set up clients.
-  serve   Serve MCP over stdio, as clients start it.
+  ask      Ask a question and keep the answer.
+  show     Show a conversation.
+  list     List the conversations, newest first.
+  search   Look for words in all conversations.
+  branch   Branch a conversation at an answer.
+  rename   Give a conversation a title.
+  tag      Add tags to a conversation, or remove them.
+  archive  Put conversations away.
+  delete   Move conversations to the trash.
+  prune    Put old conversations away.
+  resume   Fetch answers that nobody waited for.
+  cancel   Stop a question that is being answered.
+  config   Show each setting and where it comes from.
+  doctor   Check everything, and show how to set up clients.
+  serve    Serve MCP over stdio, as clients start it.
+  trash    Show, restore or empty the trash.
 """)
 
 

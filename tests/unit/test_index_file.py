@@ -9,14 +9,17 @@ from pathlib import Path
 
 import pytest
 from tests.benchmarks.corpus import Corpus
-from tests.fixtures.library import Shelf, child, output_of, wanted_of
-from tests.fixtures.stores import fill, public_folder, small_disk
+from tests.fixtures.library import Shelf, child, id_of, output_of, wanted_of
+from tests.fixtures.stores import UNKNOWN, fill, public_folder, small_disk
 
 from conversation_mcp.bootstrap import build_index
+from conversation_mcp.conversations.describing import describe
 from conversation_mcp.errors import FilesystemError
+from conversation_mcp.models import ConversationId
 from conversation_mcp.stores.disk import MAX_FILE_BYTES
-from conversation_mcp.stores.index.base import Watch
+from conversation_mcp.stores.index.base import Described, Watch
 from conversation_mcp.stores.index.database import IndexFile, lock_folder
+from conversation_mcp.stores.index.sqlite import SqliteIndex
 
 
 @pytest.fixture
@@ -35,7 +38,7 @@ def test_nothing_is_made_before_something_is_asked(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path)
     assert shelf.index.location.startswith(str(shelf.indexes))
     shelf.index.purge_orphans()
-    shelf.index.erase_leftovers()
+    shelf.index.erase([UNKNOWN])
     assert list(tmp_path.iterdir()) == []
 
 
@@ -194,9 +197,9 @@ def test_an_index_that_is_being_made_is_not_purged(shelf: Shelf) -> None:
 def test_erasing_leaves_no_word_of_what_was_deleted(shelf: Shelf) -> None:
     shelf.put(9, "Where is Xanadu?", "Near Zanzibarissimo.", title="Kublaikhanly")
     shelf.index.compare(Watch())
+    shutil.copyfile(shelf.database, shelf.database.with_name("index.db.0123456789abcdef"))
     shutil.rmtree(shelf.path(9).parent)
-    shelf.index.compare(Watch())
-    shelf.index.erase_leftovers()
+    shelf.index.erase([ConversationId(id_of(9))])
     left = b"".join(path.read_bytes() for path in shelf.indexes.rglob("*") if path.is_file()).lower()
     assert [word for word in (b"xanadu", b"zanzibar", b"kublai", b"1769817600009") if word in left] == []
     assert len(shelf.numbers("apples")) == 5
@@ -208,8 +211,25 @@ def test_erasing_throws_an_index_away_that_somebody_is_writing(shelf: Shelf, mon
     before = inode(shelf.database)
     with closing(sqlite3.connect(shelf.database, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        shelf.index.erase_leftovers()
+        shelf.index.erase([ConversationId(id_of(0))])
     assert inode(shelf.database) != before
+    assert len(shelf.numbers("apples")) == 5
+
+
+def test_erasing_while_the_index_is_rebuilt_leaves_an_index_without_it(shelf: Shelf) -> None:
+    """A rebuild that has read the conversation must not bring its words back."""
+    shelf.put(9, "Where is Xanadu?")
+    shelf.index.compare(Watch())
+
+    def describe_and_erase(body: bytes, path: str, conversation_id: ConversationId) -> Described:
+        if conversation_id == id_of(9):
+            shutil.rmtree(shelf.path(9).parent)
+            shelf.index.erase([conversation_id])
+        return describe(body, path, conversation_id)
+
+    SqliteIndex(shelf.root, shelf.indexes, describe_and_erase, shelf.clock).rebuild(Watch())
+    left = b"".join(path.read_bytes() for path in shelf.indexes.rglob("*") if path.is_file()).lower()
+    assert b"xanadu" not in left
     assert len(shelf.numbers("apples")) == 5
 
 

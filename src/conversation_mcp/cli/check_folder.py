@@ -19,7 +19,7 @@ from conversation_mcp.stores.ids import SHAPE, created_at
 
 PRIVATE_MODE = 0o700
 WRITABLE_BY_OTHERS = 0o022
-OWN_NAMES = frozenset({".gitignore", ".locks", ".calls"})
+OWN_NAMES = frozenset({".gitignore", ".locks", ".calls", ".trash"})
 SHOWN_STRAYS = 5
 
 

@@ -22,6 +22,7 @@ EXAMPLES: Mapping[str, Any] = {
     "perplexity_base_url": "https://api.perplexity.ai",
     "logs_dir": "/path/to/conversation-logs",
     "max_conversation_turns": 50,
+    "conversation_timeout_hours": 720.0,
     "documents": ["/path/to/notes"],
     "prompts_dir": "/path/to/prompts",
     "max_cost_usd_per_day": 5.0,

@@ -5,18 +5,25 @@ from typing import Annotated
 import typer
 
 from conversation_mcp import __version__
+from conversation_mcp.cli.archive import archive
 from conversation_mcp.cli.ask import ask
+from conversation_mcp.cli.branch import branch
 from conversation_mcp.cli.cancel import cancel
 from conversation_mcp.cli.config import config
+from conversation_mcp.cli.delete import delete
 from conversation_mcp.cli.doctor import doctor
 from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.list_ import list_conversations
 from conversation_mcp.cli.options import Documents, LogsDir, ToolSets
+from conversation_mcp.cli.prune import prune
+from conversation_mcp.cli.rename import rename
 from conversation_mcp.cli.resume import resume
 from conversation_mcp.cli.search import search
 from conversation_mcp.cli.serve import serve
 from conversation_mcp.cli.show import show
+from conversation_mcp.cli.tag import tag
 from conversation_mcp.cli.terminal import put
+from conversation_mcp.cli.trash import trash
 
 app = typer.Typer(
     name="conversation-mcp",
@@ -61,6 +68,13 @@ app.command()(ask)
 app.command()(show)
 app.command("list")(list_conversations)
 app.command()(search)
+app.command()(branch)
+app.command()(rename)
+app.command()(tag)
+app.command()(archive)
+app.command()(delete)
+app.add_typer(trash, name="trash")
+app.command()(prune)
 app.command()(resume)
 app.command()(cancel)
 app.command()(config)

@@ -21,6 +21,10 @@ Id = Annotated[
     str,
     typer.Argument(metavar="ID", help="A conversation: its id, the start of it, or last.", autocompletion=complete_ids),
 ]
+Ids = Annotated[
+    list[str],
+    typer.Argument(metavar="ID", help="Conversations: ids, starts of them, or last.", autocompletion=complete_ids),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Limit = Annotated[
     int | None,

@@ -103,6 +103,10 @@ class Library:
             notices=(*([missing] if missing else []), *_notices(page)) or None,
         )
 
+    async def take_in(self) -> None:
+        """Take in at once what this program has written, for those who do not compare."""
+        await to_thread.run_sync(self._index.take_in_noted)
+
     async def _freshen(self, report: Report) -> str | None:
         """Bring the index up to the folder as far as that is worth the wait, and return what is missing then."""
         standing = await to_thread.run_sync(self._index.standing)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from conversation_mcp.conversations.costs import total_cost
-from conversation_mcp.conversations.titles import title_of
+from conversation_mcp.conversations.titles import title_of_conversation
 from conversation_mcp.models import Conversation, Message, PendingTurn, Source
 from conversation_mcp.text import dollars
 
@@ -23,9 +23,7 @@ def markdown(conversation: Conversation) -> str:
 
 
 def _head(conversation: Conversation) -> Iterable[str]:
-    questions = [message.content for message in conversation.messages if message.role == "user"]
-    pending = [conversation.pending_turn.question] if conversation.pending_turn else []
-    yield f"# {title_of(conversation.title, [*questions, *pending])}"
+    yield f"# {title_of_conversation(conversation)}"
     turns = conversation.turn_count
     facts = (
         f"`{conversation.conversation_id}`",

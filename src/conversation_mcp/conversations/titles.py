@@ -1,8 +1,12 @@
 """What a conversation is called."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from conversation_mcp.text import shorten, storable
+
+if TYPE_CHECKING:
+    from conversation_mcp.models import Conversation
 
 TITLE_CHARS = 80
 READ_CHARS = 1000
@@ -16,3 +20,10 @@ def title_of(title: str | None, questions: Iterable[str]) -> str:
         if line := shorten(storable(text[:READ_CHARS]).translate(CONTROLS), TITLE_CHARS):
             return line
     return UNTITLED
+
+
+def title_of_conversation(conversation: "Conversation") -> str:
+    """Return what a conversation is called that was read as a record."""
+    asked = [message.content for message in conversation.messages if message.role == "user"][:1]
+    pending = conversation.pending_turn
+    return title_of(conversation.title, [*asked, *([pending.question] if pending else [])])

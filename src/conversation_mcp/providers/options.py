@@ -23,7 +23,7 @@ def _date(value: object) -> object:
     raise ValueError("must be a date such as 2026-01-31 or 01/31/2026")
 
 
-def _list(value: object) -> object:
+def json_list(value: object) -> object:
     """Take a JSON string where a list is due: a habit of one client."""
     if isinstance(value, str) and value.lstrip().startswith("["):
         try:
@@ -34,7 +34,7 @@ def _list(value: object) -> object:
 
 
 def _domains(value: object) -> object:
-    domains = _list(value)
+    domains = json_list(value)
     try:
         names = TypeAdapter(list[str]).validate_python(domains, strict=True)
     except ValidationError:

@@ -14,7 +14,7 @@ OnWait = Callable[[float], Awaitable[None]]
 """Told, several times, for how many seconds a lock has been waited for."""
 
 OnWritten = Callable[[ConversationId], None]
-"""Told when a conversation was created or updated; must not block."""
+"""Told when a conversation was created, updated, moved to the trash or back, or removed; must not block."""
 
 
 Stamp = tuple[int, ...] | None
@@ -68,12 +68,60 @@ class CallRegister(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Trashed:
+    """A conversation in the trash; there may be more than one with the same id."""
+
+    conversation_id: ConversationId
+    deleted_at: str
+    location: str
+    """Where a person finds it: the absolute path of its file."""
+
+
+class Trash(Protocol):
+    """Deleted conversations that can still be brought back. Nothing but these calls sees them."""
+
+    async def put(self, conversation_id: ConversationId) -> Trashed:
+        """Move the conversation here, durably and in one step; whoever calls holds its turn lock.
+
+        Raises:
+            ConversationNotFoundError: nothing is stored under the id.
+        """
+        ...
+
+    async def entries(self, written_since: datetime | None = None) -> tuple[Trashed, ...]:
+        """Return what is here, the latest deletion first; only what was written since then if that is asked for."""
+        ...
+
+    async def load(self, trashed: Trashed) -> Conversation:
+        """Read the conversation; raises as `Store.load`."""
+        ...
+
+    async def restore(self, trashed: Trashed) -> None:
+        """Move the conversation back, durably and in one step.
+
+        Raises:
+            ConversationNotFoundError: it is no longer here.
+            FilesystemError: there is a conversation with this id already; neither is changed.
+        """
+        ...
+
+    async def remove(self, trashed: Trashed) -> None:
+        """Remove it for good, with whatever the store keeps beside it; harmless when that was done already."""
+        ...
+
+
 class Store(Protocol):
     """Keeps conversations. Every call raises FilesystemError when the place itself cannot be used."""
 
     @property
     def calls(self) -> CallRegister:
         """The register of calls that belongs to these conversations."""
+        ...
+
+    @property
+    def trash(self) -> Trash:
+        """The trash of these conversations."""
         ...
 
     def location(self, conversation_id: ConversationId) -> str:

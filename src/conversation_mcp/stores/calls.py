@@ -12,6 +12,7 @@ from typing import cast
 from anyio import to_thread
 
 from conversation_mcp.errors import FilesystemError, InvalidInputError
+from conversation_mcp.models import ConversationId
 from conversation_mcp.stores.base import Call
 from conversation_mcp.stores.disk import create_private, make_private_folder, read_file, refuse_link
 from conversation_mcp.stores.faults import explained
@@ -53,6 +54,15 @@ class CallFiles:
     async def is_asked_to_stop(self, call: Call) -> bool:
         """Tell whether the file is there and means this turn, and remove it."""
         return await to_thread.run_sync(self._is_asked_to_stop, self._stop(call), call)
+
+    def forget_all(self, conversation_id: ConversationId) -> None:
+        """Remove whatever names the conversation; blocks."""
+        with explained(self._folder), suppress(FileNotFoundError):
+            refuse_link(self._folder)
+            with os.scandir(self._folder) as entries:
+                for entry in entries:
+                    if _names(Path(entry), conversation_id):
+                        Path(entry).unlink(missing_ok=True)
 
     def _stop(self, call: Call) -> Path:
         return self._folder / f"{check_id(call.conversation_id)}.stop"
@@ -142,6 +152,12 @@ class CallFiles:
         with suppress(OSError):
             refuse_link(self._folder)
             path.unlink()
+
+
+def _names(path: Path, conversation_id: ConversationId) -> bool:
+    with suppress(OSError):
+        return conversation_id in path.name or conversation_id.encode() in read_file(path)
+    return False
 
 
 class HeldCall:

@@ -1,13 +1,11 @@
 """The store that keeps each conversation as a JSON file of its own."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
 
 import aiofiles
-from anyio import CancelScope, to_thread
-from anyio.lowlevel import checkpoint_if_cancelled
+from anyio import to_thread
 
 from conversation_mcp.models import Conversation, ConversationId
 from conversation_mcp.settings import Settings
@@ -15,12 +13,13 @@ from conversation_mcp.stores.base import Change, OnWait, OnWritten, Stamp, Store
 from conversation_mcp.stores.calls import CallFiles
 from conversation_mcp.stores.codec import decode
 from conversation_mcp.stores.disk import open_regular
+from conversation_mcp.stores.finishing import finish
 from conversation_mcp.stores.folder import ConversationFolder
 from conversation_mcp.stores.ids import check_id
 from conversation_mcp.stores.lines import Lines
+from conversation_mcp.stores.trash import TrashFiles
 from conversation_mcp.stores.turn_locks import HeldTurn, TurnLocks
 
-T = TypeVar("T")
 PARSED_AT_ONCE_BYTES = 256 * 1024
 
 
@@ -31,7 +30,7 @@ def _ignore(_conversation_id: ConversationId) -> None:
 class FileStore:
     """Conversations in a folder, shared with every process that uses the same one; satisfies Store.
 
-    `on_written` hears of each conversation that was created or updated here; it must not block.
+    `on_written` hears of each conversation that was created, updated or moved here; it must not block.
     """
 
     def __init__(self, folder: Path, *, now: Callable[[], datetime], on_written: OnWritten = _ignore) -> None:
@@ -39,12 +38,18 @@ class FileStore:
         self._writers = Lines()
         self._turns = TurnLocks(self._folder.try_turn)
         self._calls = CallFiles(folder.absolute(), now)
+        self._trash = TrashFiles(folder.absolute(), self._folder, self._calls, now, on_written)
         self._on_written = on_written
 
     @property
     def calls(self) -> CallFiles:
         """The register of calls, in the same folder."""
         return self._calls
+
+    @property
+    def trash(self) -> TrashFiles:
+        """The trash, in the same folder."""
+        return self._trash
 
     def location(self, conversation_id: ConversationId) -> str:
         """Return the absolute path of the conversation's file."""
@@ -60,7 +65,7 @@ class FileStore:
 
     async def create(self, conversation: Conversation) -> None:
         """Write the first state into the reserved folder; on failure the folder goes."""
-        await _finish(self._create(conversation))
+        await finish(self._create(conversation))
 
     async def exists(self, conversation_id: ConversationId) -> bool:
         """Tell whether there is a file, whatever it holds."""
@@ -68,11 +73,11 @@ class FileStore:
 
     async def load(self, conversation_id: ConversationId) -> Conversation:
         """Read the file as it is now; takes no lock and leaves no trace."""
-        return await _finish(self._load(conversation_id))
+        return await finish(self._load(conversation_id))
 
     async def update(self, conversation_id: ConversationId, change: Change) -> Conversation:
         """Replace the file by what the change makes of it; a caller who is cancelled meanwhile still waits for it."""
-        return await _finish(self._update(check_id(conversation_id), change))
+        return await finish(self._update(check_id(conversation_id), change))
 
     async def stamp(self, conversation_id: ConversationId | None) -> Stamp:
         """Return which file it is, of what time and size; of the folder, its time and how many folders it holds."""
@@ -112,12 +117,3 @@ class FileStore:
 def build(settings: Settings, now: Callable[[], datetime], on_written: OnWritten = _ignore) -> Store:
     """Make the store of the folder that the settings name."""
     return FileStore(settings.logs_dir, now=now, on_written=on_written)
-
-
-async def _finish(work: Awaitable[T]) -> T:
-    """Await the work to its end even if the caller is cancelled meanwhile, who sees the cancellation then."""
-    results: list[T] = []
-    with CancelScope(shield=True):
-        results.append(await work)
-    await checkpoint_if_cancelled()
-    return results[0]

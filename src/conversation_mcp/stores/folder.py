@@ -103,7 +103,7 @@ class ConversationFolder:
     def update(self, conversation_id: ConversationId, change: Change) -> Conversation:
         """Change what is stored now, under the write lock."""
         path = self.file(conversation_id)
-        require = partial(self._require, conversation_id)
+        require = partial(self.require, conversation_id)
         with self._locks.hold(f"{conversation_id}.write.lock", require, WRITE_WAIT_SECONDS):
             before = self._load(conversation_id)
             moment = self._now()
@@ -130,23 +130,16 @@ class ConversationFolder:
     def reading(self, conversation_id: ConversationId) -> Generator[Path]:
         """Yield the path to read from; what goes wrong meanwhile is told in our words."""
         path = self.file(conversation_id)
-        with explained(path, conversation_id):
-            try:
-                yield path
-            except FileNotFoundError:
-                raise ConversationNotFoundError(conversation_id, str(self._root)) from None
-            except OSError as error:
-                if error.errno != errno.EFBIG:
-                    raise
-                problem = f"is larger than the {disk.MAX_FILE_BYTES >> 20} MiB that are read"
-                raise ConversationCorruptedError(str(path), problem, conversation_id) from None
+        with readable(path, conversation_id, self._root):
+            yield path
 
     def _load(self, conversation_id: ConversationId) -> Conversation:
         with self.reading(conversation_id) as path:
             data = disk.read_file(path)
         return decode(data, str(path), conversation_id)
 
-    def _require(self, conversation_id: ConversationId) -> None:
+    def require(self, conversation_id: ConversationId) -> None:
+        """Raise ConversationNotFoundError when there is no file."""
         if not self.exists(conversation_id):
             raise ConversationNotFoundError(conversation_id, str(self._root))
 
@@ -171,3 +164,18 @@ class ConversationFolder:
             path.lstat()
         except FileNotFoundError:
             disk.replace_file(path, b"*\n")
+
+
+@contextmanager
+def readable(path: Path, conversation_id: ConversationId, root: Path) -> Generator[None]:
+    """Tell in our words what goes wrong while the file of a conversation in that folder is read."""
+    with explained(path, conversation_id):
+        try:
+            yield
+        except FileNotFoundError:
+            raise ConversationNotFoundError(conversation_id, str(root)) from None
+        except OSError as error:
+            if error.errno != errno.EFBIG:
+                raise
+            problem = f"is larger than the {disk.MAX_FILE_BYTES >> 20} MiB that are read"
+            raise ConversationCorruptedError(str(path), problem, conversation_id) from None

@@ -91,6 +91,16 @@ class LockFolder:
             finally:
                 os.close(descriptor)
 
+    def remove(self, name: str) -> None:
+        """Remove the lock file, unless somebody holds the lock; whoever has opened it opens the next."""
+        path = self._folder / name
+        if path.exists() and (lock := self.try_lock(name, lambda: None)):
+            try:
+                with suppress(PermissionError):  # Windows keeps a file that is open
+                    path.unlink()
+            finally:
+                lock.release()
+
     def _open(self, path: Path, before_creating: Callable[[], object]) -> int:
         refuse_link(self._folder)
         while True:

@@ -64,5 +64,10 @@ def _next_step(result: TurnResult, tools: Tools) -> str:
                 "and waitSeconds 50."
             )
         return ""
+    return following_up(result.conversation_id, tools)
+
+
+def following_up(conversation_id: str, tools: Tools) -> str:
+    """Return the sentence that names the tools for the next question; empty when none is switched on."""
     names = " or ".join(name for name in FOLLOW_UPS if name in tools)
-    return f"Follow up: {names} with conversationId {result.conversation_id}." if names else ""
+    return f"Follow up: {names} with conversationId {conversation_id}." if names else ""

@@ -4,13 +4,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.tools.branch_conversation import BRANCH_CONVERSATION
+from conversation_mcp.tools.cancel_turn import CANCEL_TURN
 from conversation_mcp.tools.deep_research import DEEP_RESEARCH
 from conversation_mcp.tools.deep_research_followup import DEEP_RESEARCH_FOLLOWUP
+from conversation_mcp.tools.delete_conversation import DELETE_CONVERSATION
 from conversation_mcp.tools.get_conversation_history import GET_CONVERSATION_HISTORY
 from conversation_mcp.tools.list_conversations import LIST_CONVERSATIONS
 from conversation_mcp.tools.search import SEARCH
 from conversation_mcp.tools.search_followup import SEARCH_FOLLOWUP
 from conversation_mcp.tools.tool import Tool
+from conversation_mcp.tools.update_conversation import UPDATE_CONVERSATION
 
 AnyTool = Tool[Any, Any]
 
@@ -22,6 +26,12 @@ TOOL_SETS: Mapping[str, tuple[AnyTool, ...]] = {
         DEEP_RESEARCH_FOLLOWUP,
         GET_CONVERSATION_HISTORY,
         LIST_CONVERSATIONS,
+    ),
+    "manage": (
+        BRANCH_CONVERSATION,
+        UPDATE_CONVERSATION,
+        CANCEL_TURN,
+        DELETE_CONVERSATION,
     ),
 }
 

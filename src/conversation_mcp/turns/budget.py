@@ -1,7 +1,9 @@
-"""The day's cost, counted from the files themselves, against the limit that was set."""
+"""The day's cost, counted from the files themselves and those in the trash, against the limit that was set."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
+from functools import partial
 
 from conversation_mcp.conversations.costs import cost_since
 from conversation_mcp.errors import BudgetReachedError, ConversationMCPError
@@ -23,11 +25,11 @@ class Budget:
             return
         midnight = self._now().replace(hour=0, minute=0, second=0, microsecond=0)
         spent_usd = 0.0
-        for conversation_id in await self._store.changed_since(midnight):
-            try:
-                conversation = await self._store.load(conversation_id)
-            except ConversationMCPError:
-                continue
-            spent_usd += cost_since(conversation, iso(midnight))
+        for reading in [
+            *(partial(self._store.load, each) for each in await self._store.changed_since(midnight)),
+            *(partial(self._store.trash.load, each) for each in await self._store.trash.entries(midnight)),
+        ]:
+            with suppress(ConversationMCPError):
+                spent_usd += cost_since(await reading(), iso(midnight))
         if spent_usd >= self._limit_usd:
             raise BudgetReachedError(spent_usd, self._limit_usd)

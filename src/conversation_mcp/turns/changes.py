@@ -35,8 +35,9 @@ def new_conversation(conversation_id: ConversationId, system_prompt: str, pendin
 
 
 def asked(conversation: Conversation, pending: PendingTurn) -> Conversation:
-    """Add a question; one that was never answered is set aside, kept and not sent again."""
-    return set_aside(conversation).changed(pending_turn=pending)
+    """Add a question; one that was never answered is set aside. What was put away is so no longer."""
+    unarchived = {"archived": None} if conversation.archived else {}
+    return set_aside(conversation).changed(pending_turn=pending, **unarchived)
 
 
 def set_aside(conversation: Conversation) -> Conversation:

@@ -3,10 +3,12 @@
 It knows no records, and every call blocks: the command line asks it directly, the server in a thread.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Protocol
+
+from conversation_mcp.errors import FilesystemError
 
 if TYPE_CHECKING:
     from conversation_mcp.models import ConversationId
@@ -116,6 +118,12 @@ class Watch:
     is_stopped: bool = False
 
 
+class IndexNotErasedError(FilesystemError):
+    """Conversations cannot be removed for good, because the index that may hold words of them cannot be written."""
+
+    advice = "Nothing was removed for good. Remove that folder, which is made anew, then try again."
+
+
 class Index(Protocol):
     """Finds conversations. An index that cannot be kept is made anew in memory, which a notice of each page says."""
 
@@ -152,8 +160,12 @@ class Index(Protocol):
         """Throw everything away and read all files."""
         ...
 
-    def erase_leftovers(self) -> None:
-        """Remove what deleted conversations left in the files of the index; call it when they were taken in as gone."""
+    def erase(self, ids: "Collection[ConversationId]") -> None:
+        """Take the conversations in, and leave nothing of those that are gone in the files of the index.
+
+        Raises:
+            IndexNotErasedError: the files cannot be written.
+        """
         ...
 
     def purge_orphans(self) -> None:

@@ -125,6 +125,14 @@ class IndexFile:
         with _usable(self.home), self._locked():
             self._put(draft)
 
+    def remove_drafts(self) -> None:
+        """Remove the drafts of rebuilds; one that is still being made fails and is made up for by a comparison."""
+        if not self.home.exists():
+            return
+        with _usable(self.home), self._locked():
+            for stray in self.home.glob(f"{FILE_NAME}.*"):
+                stray.unlink(missing_ok=True)
+
     def _put(self, draft: Path) -> None:
         long_ago = draft.stat().st_mtime - FORGOTTEN_AFTER_SECONDS
         for stray in self.home.glob(f"{FILE_NAME}?*"):

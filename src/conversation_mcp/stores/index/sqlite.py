@@ -1,6 +1,6 @@
 """The index as an SQLite full-text database in the user's cache folder, shared by all processes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime
 from pathlib import Path
 from threading import Lock
@@ -59,9 +59,9 @@ class SqliteIndex:
         """Read everything into a new file and put that in the place of the old one, which serves until then."""
         self._loaded().rebuild(watch)
 
-    def erase_leftovers(self) -> None:
+    def erase(self, ids: "Collection[ConversationId]") -> None:
         """Write the file anew without what search and free pages hold of deleted rows, or throw it away."""
-        self._loaded().erase_leftovers()
+        self._loaded().erase(ids)
 
     def purge_orphans(self) -> None:
         """Remove the indexes of folders that are gone."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from weakref import finalize
 
 from conversation_mcp.errors import FilesystemError
-from conversation_mcp.stores.index.base import Describe, Page, Place, Standing, Wanted, Watch
+from conversation_mcp.stores.index.base import Describe, IndexNotErasedError, Page, Place, Standing, Wanted, Watch
 from conversation_mcp.stores.index.database import (
     IndexDamagedError,
     IndexFile,
@@ -83,18 +83,29 @@ class WorkingIndex:
         except IndexUnusableError:
             self.compare(watch)
 
-    def erase_leftovers(self) -> None:
+    def erase(self, ids: Collection[str]) -> None:
         """Write the file anew without what search and free pages hold of deleted rows, or throw it away."""
-        if not self._file.path.exists():
-            return
         try:
-            self._in_file(_erase_leftovers)
-        except IndexUnusableError:
-            self._file.replace(self._file.path.stat().st_ino)
+            self._file.remove_drafts()
+            if not self._file.path.exists():
+                return
+            try:
+                self._in_file(lambda database: self._erase(database, ids))
+            except IndexUnusableError:
+                self._file.replace(self._file.path.stat().st_ino)
+        except IndexUnusableError as error:
+            raise IndexNotErasedError(self.location, str(error)) from error
 
     def purge_orphans(self) -> None:
         """Remove the indexes of folders that are gone."""
         purge_orphans(self._indexes)
+
+    def _erase(self, database: "sqlite3.Connection", ids: Collection[str]) -> None:
+        Taker(database, self._files).take_in(ids)
+        database.execute("INSERT INTO messages (messages) VALUES ('optimize')")
+        database.execute("VACUUM")
+        if database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+            raise IndexUnusableError(f"{self._file.path}: somebody has been reading it for too long")
 
     def _look(self, work: Work[T]) -> tuple[T, str | None]:
         """Do as `_ask`, in memory if the file could not take in what was last seen in the folder."""
@@ -147,9 +158,3 @@ class WorkingIndex:
             raise
         finalize(self, memory.close)
         return memory
-
-
-def _erase_leftovers(database: "sqlite3.Connection") -> None:
-    database.execute("INSERT INTO messages (messages) VALUES ('optimize')")
-    database.execute("VACUUM")
-    database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

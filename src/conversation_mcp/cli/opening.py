@@ -1,0 +1,74 @@
+"""What the commands share that put conversations in order: they open the program, do it, and say what they did."""
+
+import sys
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TypeVar
+
+import anyio
+import typer
+
+from conversation_mcp.app import App
+from conversation_mcp.bootstrap import open_app
+from conversation_mcp.cli.entry import FAILED, WrongUsageError
+from conversation_mcp.cli.ids import resolve
+from conversation_mcp.cli.terminal import say
+from conversation_mcp.errors import ConversationMCPError, InvalidInputError
+from conversation_mcp.models import ConversationId
+from conversation_mcp.settings import Settings
+
+T = TypeVar("T")
+
+
+def opened(settings: Settings, work: Callable[[App], Awaitable[T]]) -> T:
+    """Do the work with the program open; afterwards the index knows of it.
+
+    Raises:
+        WrongUsageError: an argument cannot be taken.
+    """
+    try:
+        return anyio.run(_opened, settings, work)
+    except InvalidInputError as error:
+        raise WrongUsageError(error.message.replace("messageNumber", "NUMBER")) from None
+
+
+async def _opened(settings: Settings, work: Callable[[App], Awaitable[T]]) -> T:
+    async with open_app(settings) as app:
+        try:
+            return await work(app)
+        finally:
+            await app.library.take_in()
+
+
+def resolved(settings: Settings, wanted: Iterable[str]) -> list[ConversationId]:
+    """Return the ids that are meant, each once, before anything is done to the first of them."""
+    return list(dict.fromkeys(resolve(settings.logs_dir, text) for text in wanted))
+
+
+async def on_each(wanted: Iterable[T], work: Callable[[T], Awaitable[object]]) -> list[str]:
+    """Do the work on each, and return what went wrong; it keeps nothing from the others."""
+    problems: list[str] = []
+    for each in wanted:
+        try:
+            await work(each)
+        except InvalidInputError:
+            raise
+        except ConversationMCPError as error:
+            problems.append(error.sentence())
+            say(problems[-1])
+    return problems
+
+
+def agreed(question: str, *, sure: bool) -> None:
+    """Go on if a person agrees, or has agreed before.
+
+    Raises:
+        WrongUsageError: nobody can be asked.
+        typer.Exit: the person said no.
+    """
+    if sure:
+        return
+    if not sys.stdin.isatty():
+        raise WrongUsageError("nobody can be asked here; add --yes to delete for good.")
+    if not typer.confirm(question, err=True):
+        say("Nothing was deleted.")
+        raise typer.Exit(FAILED)

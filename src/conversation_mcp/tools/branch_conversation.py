@@ -1,0 +1,42 @@
+"""The tool `branch_conversation`."""
+
+from pydantic import Field
+
+from conversation_mcp.app import App
+from conversation_mcp.tools.asking import ConversationIdArgument, following_up
+from conversation_mcp.tools.rendering_tidied import render_tidied
+from conversation_mcp.tools.tidied import TidiedConversation, tidied
+from conversation_mcp.tools.tool import Hints, Input, Tool
+from conversation_mcp.turns.asking import Caller
+
+
+class BranchInput(Input):
+    """Which conversation, up to where."""
+
+    conversation_id: ConversationIdArgument
+    message_number: int = Field(
+        ge=1,
+        alias="messageNumber",
+        description="The last message to take along, an answer, by its number in the history.",
+    )
+
+
+async def branch_conversation(given: BranchInput, app: App, caller: Caller) -> TidiedConversation:
+    """Open a conversation that begins like another one."""
+    del caller
+    branch = await app.tidier.branch(given.conversation_id, given.message_number)
+    return tidied(branch, app, following_up(branch.conversation_id, app.tools))
+
+
+BRANCH_CONVERSATION = Tool(
+    name="branch_conversation",
+    run=branch_conversation,
+    render=render_tidied,
+    input_model=BranchInput,
+    title="Branch a conversation",
+    description=(
+        "Open a new conversation with the messages of another one up to an answer, to go on from there in another way. "
+        "The original stays as it is. Asks nothing."
+    ),
+    hints=Hints(read_only=False, destructive=False, idempotent=False, open_world=False),
+)

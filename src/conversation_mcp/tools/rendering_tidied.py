@@ -1,0 +1,61 @@
+"""How the results of putting conversations in order read."""
+
+from conversation_mcp.text import dollars
+from conversation_mcp.tools.tidied import DeletedConversation, StoppedTurn, TidiedConversation
+
+
+def render_tidied(result: TidiedConversation) -> str:
+    """Return one line of facts, and below it what else is known and how to go on."""
+    parent = result.parent or {}
+    origin = parent.get("conversationId")
+    facts = (
+        f"Conversation {result.conversation_id}",
+        result.title,
+        _messages(result.message_count),
+        "archived" if result.archived else "",
+    )
+    return _paragraphs(
+        " · ".join(fact for fact in facts if fact),
+        f"Tags: {', '.join(result.tags)}" if result.tags else "",
+        f"Branched from {origin} after message {parent.get('messageCount')}" if origin else "",
+        result.next_step or "",
+    )
+
+
+def render_stopped(result: StoppedTurn) -> str:
+    """Return what became of the question that was to be stopped."""
+    pending = result.pending_turn
+    if pending is None:
+        return _paragraphs(
+            f"Conversation {result.conversation_id} · the answer was faster and is kept", result.next_step or ""
+        )
+    cost_usd = pending.usage.cost_usd if pending.usage else None
+    billed = "what was billed is not known" if cost_usd is None else f"billed {dollars(cost_usd)}"
+    return _paragraphs(
+        f"Conversation {result.conversation_id} · the question was stopped · {billed}",
+        pending.question,
+        f"Text so far:\n{pending.partial_text}" if pending.partial_text else "",
+        result.next_step or "",
+    )
+
+
+def render_deleted(result: DeletedConversation) -> str:
+    """Return what was deleted and how it comes back."""
+    facts = (
+        f"Conversation {result.conversation_id} deleted",
+        result.title or "",
+        "" if result.message_count is None else _messages(result.message_count),
+    )
+    return _paragraphs(
+        " · ".join(fact for fact in facts if fact),
+        f"Notice: its file could not be read: {result.problem}" if result.problem else "",
+        result.next_step,
+    )
+
+
+def _messages(count: int) -> str:
+    return f"{count} message{'' if count == 1 else 's'}"
+
+
+def _paragraphs(*paragraphs: str) -> str:
+    return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)

@@ -1,0 +1,56 @@
+"""The tool `update_conversation`."""
+
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
+
+from conversation_mcp.app import App
+from conversation_mcp.conversations.facts import Retag
+from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.providers.options import json_list
+from conversation_mcp.tools.asking import ConversationIdArgument
+from conversation_mcp.tools.rendering_tidied import render_tidied
+from conversation_mcp.tools.tidied import TidiedConversation, tidied
+from conversation_mcp.tools.tool import Hints, Input, Tool
+from conversation_mcp.turns.asking import Caller
+
+
+def _tags(value: object) -> object:
+    try:
+        return tuple(TypeAdapter(list[str]).validate_python(json_list(value), strict=True))
+    except ValidationError:
+        raise ValueError('must be a list of words such as ["rust", "b-tree"]') from None
+
+
+Tags = Annotated[tuple[str, ...], BeforeValidator(_tags)]
+
+
+class UpdateInput(Input):
+    """What to change in which conversation."""
+
+    conversation_id: ConversationIdArgument
+    title: str | None = Field(default=None, description="Empty: the first question stands for it again.")
+    tags: Tags | None = Field(default=None, description="All its tags, in place of those it has.")
+    archived: bool | None = Field(default=None, description="Whether lists leave it out; a question brings it back.")
+
+
+async def update_conversation(given: UpdateInput, app: App, caller: Caller) -> TidiedConversation:
+    """Change what is said of a conversation."""
+    del caller
+    if given.title is None and given.tags is None and given.archived is None:
+        raise InvalidInputError("update_conversation needs title, tags or archived.")
+    tags = given.tags
+    retag: Retag | None = None if tags is None else lambda _: tags
+    updated = await app.tidier.update(given.conversation_id, title=given.title, retag=retag, archived=given.archived)
+    return tidied(updated, app)
+
+
+UPDATE_CONVERSATION = Tool(
+    name="update_conversation",
+    run=update_conversation,
+    render=render_tidied,
+    input_model=UpdateInput,
+    title="Update a conversation",
+    description="Set the title or the tags of a conversation, or put it away. Its messages stay as they are.",
+    hints=Hints(read_only=False, destructive=False, idempotent=True, open_world=False),
+)

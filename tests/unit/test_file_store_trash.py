@@ -1,0 +1,168 @@
+"""The faults that only a trash of files can have: planted names, crashes between steps, what is left behind."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.fixtures.stores import Clock, appended, child, ignore, public_folder, run_child, started, texts_of, tree
+
+from conversation_mcp.errors import ConversationNotFoundError, FilesystemError
+from conversation_mcp.stores.files import FileStore
+
+posix = pytest.mark.skipif(os.name != "posix", reason="links and permissions of POSIX")
+CRASH_POINTS = ["before:rename:1", "after:rename:1", "after:fsync:1", "after:fsync:2"]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "logs"
+
+
+@pytest.fixture
+def store(root: Path) -> FileStore:
+    return FileStore(root, now=Clock())
+
+
+async def test_nothing_is_restored_over_a_conversation_or_a_folder(store: FileStore) -> None:
+    conversation_id = await started(store, "deleted")
+    trashed = await store.trash.put(conversation_id)
+    copy = Path(store.location(conversation_id))
+    copy.parent.mkdir()
+    with pytest.raises(FilesystemError, match="there is a conversation already"):
+        await store.trash.restore(trashed)
+    copy.write_bytes(Path(trashed.location).read_bytes().replace(b"deleted", b"restored from a backup"))
+    with pytest.raises(FilesystemError, match="there is a conversation already"):
+        await store.trash.restore(trashed)
+    assert texts_of(await store.load(conversation_id)) == ["restored from a backup"]
+    assert await store.trash.entries() == (trashed,)
+
+
+async def test_removing_a_copy_leaves_the_conversation_and_its_locks(store: FileStore, root: Path) -> None:
+    conversation_id = await started(store, "mine")
+    shutil.copytree(root / conversation_id, root / "copy")
+    trashed = await store.trash.put(conversation_id)
+    (root / "copy").rename(root / conversation_id)
+    lock = await store.acquire_turn(conversation_id, 0, ignore)
+    await store.trash.remove(trashed)
+    assert await store.turn_is_held(conversation_id)
+    await lock.release()
+    assert texts_of(await store.load(conversation_id)) == ["mine"]
+
+
+async def test_two_of_one_id_stand_side_by_side_and_each_goes_alone(store: FileStore, root: Path) -> None:
+    conversation_id = await started(store, "one")
+    copy = Path(store.location(conversation_id)).read_bytes()
+    first = await store.trash.put(conversation_id)
+    (root / conversation_id).mkdir()
+    Path(store.location(conversation_id)).write_bytes(copy.replace(b"one", b"two"))
+    second = await store.trash.put(conversation_id)
+    assert await store.trash.entries() == (second, first)
+    await store.trash.remove(second)
+    assert texts_of(await store.trash.load(first)) == ["one"]
+
+
+async def test_nothing_of_a_removed_conversation_stays_in_the_folder(store: FileStore, root: Path) -> None:
+    conversation_id = await started(store)
+    await (await store.acquire_turn(conversation_id, 0, ignore)).release()
+    await store.update(conversation_id, appended("more"))
+    (root / conversation_id / ".conversation.0123456789abcdef.tmp").write_text("a torn write")
+    (root / conversation_id / "notes").mkdir()
+    await store.trash.remove(await store.trash.put(conversation_id))
+    assert tree(root) == [".gitignore", ".locks", ".trash"]
+
+
+async def test_the_trash_is_private_and_ignored_by_git_like_the_rest(store: FileStore, root: Path) -> None:
+    await store.trash.put(await started(store))
+    assert (root / ".trash").stat().st_mode & 0o777 == 0o700
+    assert (root / ".gitignore").read_text() == "*\n"
+
+
+async def test_other_names_in_the_trash_are_left_alone(store: FileStore, root: Path) -> None:
+    trashed = await store.trash.put(await started(store))
+    for name in (
+        "notes",
+        "20260131-1769817600000",
+        ".20260131-1769817600000.1769817600000",
+        "20260131-1769817600000.1",
+    ):
+        (root / ".trash" / name).mkdir()
+    (root / ".trash" / "20260131-1769817600000.1769817600009").write_text("a file")
+    assert await store.trash.entries() == (trashed,)
+
+
+async def test_a_half_removed_conversation_is_not_brought_back_but_can_be_removed(store: FileStore, root: Path) -> None:
+    trashed = await store.trash.put(await started(store))
+    Path(trashed.location).unlink()
+    with pytest.raises(ConversationNotFoundError):
+        await store.trash.restore(trashed)
+    await store.trash.remove(trashed)
+    assert await store.trash.entries() == ()
+
+
+@posix
+async def test_links_are_not_followed(store: FileStore, root: Path, tmp_path: Path) -> None:
+    conversation_id = await started(store)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (root / ".trash").symlink_to(elsewhere)
+    for call in (store.trash.put(conversation_id), store.trash.entries()):
+        with pytest.raises(FilesystemError, match="is a symbolic link"):
+            await call
+    (root / ".trash").unlink()
+    real = (root / conversation_id).rename(elsewhere / "real")
+    (root / conversation_id).symlink_to(real)
+    with pytest.raises(FilesystemError, match="is a symbolic link"):
+        await store.trash.put(conversation_id)
+    assert tree(elsewhere) == ["real", "real/conversation.json"]
+    trashed = await store.trash.put(await started(store))
+    Path(trashed.location).with_name("link").symlink_to(elsewhere)
+    await store.trash.remove(trashed)
+    assert tree(elsewhere) == ["real", "real/conversation.json"]
+
+
+@posix
+@pytest.mark.parametrize("action", ["trash", "restore", "remove"])
+async def test_a_folder_that_cannot_be_written_stays_as_it_is(action: str) -> None:
+    with public_folder() as folder:
+        store = FileStore(folder / "logs", now=Clock())
+        conversation_id = await started(store)
+        if action != "trash":
+            await store.trash.put(conversation_id)
+        before = tree(folder)
+        told = run_child("attempt-read-only", folder / "logs", action, conversation_id)
+        assert told.startswith(f"FILESYSTEM_ERROR: {folder / 'logs'}")
+        assert "permission denied" in told
+        assert tree(folder) == before
+
+
+@posix
+@pytest.mark.parametrize("action", ["trash", "restore"])
+@pytest.mark.parametrize("point", CRASH_POINTS)
+async def test_a_process_that_is_killed_leaves_it_here_or_there_whole(
+    store: FileStore, root: Path, action: str, point: str
+) -> None:
+    conversation_id = await started(store, "Hello?")
+    if action == "restore":
+        await store.trash.put(conversation_id)
+    process = child("die-moving", root, action, conversation_id, point)
+    output, _ = process.communicate(timeout=100)
+    assert (process.returncode, output) == (-9, "")
+    in_trash = await store.trash.entries()
+    here = await store.exists(conversation_id)
+    assert here == (not in_trash)
+    assert here == ((action == "trash") == (point == "before:rename:1"))
+    found = await store.load(conversation_id) if here else await store.trash.load(in_trash[0])
+    assert texts_of(found) == ["Hello?"]
+    if not here:
+        await store.trash.restore(in_trash[0])
+    await store.update(conversation_id, appended("more"))
+
+
+@pytest.mark.slow
+async def test_four_processes_that_delete_the_same_conversations_move_each_once(store: FileStore, root: Path) -> None:
+    ids = [await started(store, str(number)) for number in range(10)]
+    processes = [child("delete-all", root, *ids) for _ in range(4)]
+    told = [line for process in processes for line in process.communicate(timeout=100)[0].split()]
+    assert sorted(told) == sorted(ids)
+    assert {trashed.conversation_id for trashed in await store.trash.entries()} == set(ids)

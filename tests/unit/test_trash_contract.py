@@ -1,0 +1,181 @@
+"""What the trash of every store promises."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from anyio import create_task_group
+from tests.fixtures.library import MUCH_LATER
+from tests.fixtures.stores import UNKNOWN, Clock, appended, ignore, started, texts_of
+
+from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError, InvalidInputError
+from conversation_mcp.models import ConversationId
+from conversation_mcp.settings import Settings
+from conversation_mcp.stores.base import Call, Store
+from conversation_mcp.stores.catalog import STORES, build_store
+from conversation_mcp.stores.ids import EPOCH
+
+NewStore = Callable[[], Store]
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def told() -> list[str]:
+    """What was said to be written."""
+    return []
+
+
+@pytest.fixture(params=STORES)
+def new_store(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock, told: list[str]) -> NewStore:
+    """Open the same place once more, as another process would."""
+    return lambda: build_store(request.param, Settings(logs_dir=tmp_path / "logs"), clock, told.append)
+
+
+@pytest.fixture
+def store(new_store: NewStore) -> Store:
+    return new_store()
+
+
+async def ids_in_trash(store: Store) -> list[str]:
+    return [trashed.conversation_id for trashed in await store.trash.entries()]
+
+
+async def test_a_conversation_in_the_trash_is_nowhere_else(store: Store, new_store: NewStore, clock: Clock) -> None:
+    conversation_id = await started(store, "Hello?")
+    trashed = await store.trash.put(conversation_id)
+    assert not await store.exists(conversation_id)
+    assert await store.changed_since(clock()) == ()
+    for call in (
+        store.load(conversation_id),
+        store.update(conversation_id, appended("more")),
+        store.acquire_turn(conversation_id, 0, ignore),
+        store.trash.put(conversation_id),
+    ):
+        with pytest.raises(ConversationNotFoundError):
+            await call
+    assert await new_store().trash.entries() == (trashed,)
+    assert (trashed.conversation_id, trashed.deleted_at) == (conversation_id, "2026-01-31T00:00:00.000Z")
+    assert texts_of(await new_store().trash.load(trashed)) == ["Hello?"]
+
+
+async def test_the_trash_is_empty_before_anything_was_deleted(store: Store) -> None:
+    assert await store.trash.entries() == ()
+    with pytest.raises(ConversationNotFoundError):
+        await store.trash.put(UNKNOWN)
+    with pytest.raises(InvalidInputError):
+        await store.trash.put(ConversationId("../x"))
+
+
+async def test_what_comes_back_is_as_it_was_and_goes_on(store: Store, new_store: NewStore) -> None:
+    conversation_id = await started(store, "Hello?")
+    before = await store.load(conversation_id)
+    await store.trash.restore(await store.trash.put(conversation_id))
+    assert await store.trash.entries() == ()
+    assert await new_store().load(conversation_id) == before
+    assert texts_of(await store.update(conversation_id, appended("more"))) == ["Hello?", "more"]
+
+
+async def test_the_latest_deletion_comes_first_and_old_ones_are_left_out_when_asked(store: Store, clock: Clock) -> None:
+    ids = [await started(store) for _ in range(3)]
+    for conversation_id in ids:
+        clock.move(1)
+        await store.trash.put(conversation_id)
+    assert await ids_in_trash(store) == ids[::-1]
+    assert len(await store.trash.entries(written_since=EPOCH)) == 3
+    assert await store.trash.entries(written_since=MUCH_LATER) == ()
+
+
+async def test_one_id_can_be_deleted_many_times_within_a_tick_of_the_clock(store: Store, new_store: NewStore) -> None:
+    conversation_id = await started(store, "first")
+    for text in ("second", "third"):
+        trashed = await store.trash.put(conversation_id)
+        await store.trash.restore(trashed)
+        await new_store().update(conversation_id, appended(text))
+    await store.trash.put(conversation_id)
+    (trashed,) = await store.trash.entries()
+    assert texts_of(await store.trash.load(trashed)) == ["first", "second", "third"]
+
+
+async def test_what_was_brought_back_or_removed_is_not_found_again(store: Store) -> None:
+    conversation_id = await started(store)
+    trashed = await store.trash.put(conversation_id)
+    await store.trash.restore(trashed)
+    for call in (store.trash.load(trashed), store.trash.restore(trashed)):
+        with pytest.raises(ConversationNotFoundError):
+            await call
+    again = await store.trash.put(conversation_id)
+    await store.trash.remove(again)
+    await store.trash.remove(again)
+    assert await store.trash.entries() == ()
+    with pytest.raises(ConversationNotFoundError):
+        await store.trash.restore(again)
+
+
+async def test_removing_frees_the_name_of_the_call_and_leaves_those_of_others(store: Store) -> None:
+    gone, other = await started(store), await started(store)
+    for key, conversation_id in (("a" * 64, gone), ("b" * 64, other)):
+        await store.calls.claim(key, Call(conversation_id, "2026-01-31T00:00:00.000Z"))
+        await store.calls.ask_to_stop(Call(conversation_id, "2026-01-31T00:00:00.000Z"))
+    await store.trash.remove(await store.trash.put(gone))
+    assert await store.calls.find("a" * 64) is None
+    assert not await store.calls.is_asked_to_stop(Call(gone, "2026-01-31T00:00:00.000Z"))
+    assert await store.calls.find("b" * 64) is not None
+    assert await store.calls.is_asked_to_stop(Call(other, "2026-01-31T00:00:00.000Z"))
+
+
+async def test_every_move_is_told(store: Store, told: list[str]) -> None:
+    conversation_id = await started(store)
+    told.clear()
+    trashed = await store.trash.put(conversation_id)
+    await store.trash.restore(trashed)
+    await store.trash.remove(await store.trash.put(conversation_id))
+    assert told == [conversation_id] * 4
+
+
+async def test_of_many_who_delete_or_restore_at_once_one_succeeds(store: Store, new_store: NewStore) -> None:
+    conversation_id = await started(store)
+    outcomes: list[object] = []
+
+    async def attempt(call: Callable[[], Awaitable[object]]) -> None:
+        try:
+            outcomes.append(await call())
+        except ConversationMCPError as error:
+            outcomes.append(type(error))
+
+    async with create_task_group() as group:
+        for each in [store, new_store(), new_store()] * 4:
+            group.start_soon(attempt, lambda each=each: each.trash.put(conversation_id))
+    (trashed,) = await store.trash.entries()
+    assert outcomes.count(trashed) == 1
+    assert outcomes.count(ConversationNotFoundError) == 11
+    outcomes.clear()
+    async with create_task_group() as group:
+        for each in [store, new_store(), new_store()] * 4:
+            group.start_soon(attempt, lambda each=each: each.trash.restore(trashed))
+    assert outcomes.count(None) == 1
+    assert set(outcomes) == {None, ConversationNotFoundError}
+    assert await store.exists(conversation_id)
+
+
+async def test_updates_and_deletions_at_once_lose_no_update(store: Store, new_store: NewStore) -> None:
+    conversation_id = await started(store, "Hello?")
+    other = new_store()
+    done: list[str] = []
+
+    async def update(number: int) -> None:
+        try:
+            await other.update(conversation_id, appended(str(number)))
+        except ConversationNotFoundError:
+            return
+        done.append(str(number))
+
+    async with create_task_group() as group:
+        for number in range(20):
+            group.start_soon(update, number)
+        group.start_soon(store.trash.put, conversation_id)
+    (trashed,) = await store.trash.entries()
+    assert texts_of(await store.trash.load(trashed)) == ["Hello?", *done]
