@@ -83,8 +83,8 @@ class Updates:
         """Tell of a turn that has left its mark, whether or not its request still waited."""
         identifier = turn.conversation_id
         if identifier in self._seen and identifier is not None:
-            changed = await self._has_changed(app.store, identifier)
-            if changed or isinstance(turn.outcome, TurnResult):
+            is_unsaved = isinstance(turn.outcome, TurnResult) and turn.outcome.message_count is None
+            if await self._has_changed(app.store, identifier) or is_unsaved:
                 await self._publish(uri_of(identifier))
 
     @asynccontextmanager
@@ -106,7 +106,7 @@ class Updates:
         for each in watched:
             if each is None:
                 await self._look_at_list(app.store)
-            elif app.running.on(each) is None and await self._has_changed(app.store, each):
+            elif not app.running.on(each) and await self._has_changed(app.store, each) and not app.running.on(each):
                 await self._publish(uri_of(each))
 
     async def _look_at_list(self, store: Store) -> None:
