@@ -33,13 +33,18 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 run: $(VENV)/.installed
 	@$(BIN)/python examples/main_job.py
 
-test: $(VENV)/.installed-dev $(VENV)/.installed-mcpb $(VENV)/.installed-checks
+test: $(VENV)/.installed-dev $(VENV)/.installed-mcpb $(VENV)/.installed-checks $(VENV)/.installed-engines
 	$(BIN)/python -m pytest $(ARGS)
 
 # The official conformance suite and inspector; the Node they run on comes with the type checker. NODE_CHECKS=required
 # fails where they cannot be installed, instead of leaving them out.
 $(VENV)/.installed-checks: $(VENV)/.installed-dev tests/conformance/package.json
 	@$(BIN)/python -m tests.fixtures.node && touch $@ || { echo "test: the conformance suite and the inspector cannot be installed; their tests are skipped"; test "$(NODE_CHECKS)" != required; }
+
+# Servers of models that nobody here wrote, in an environment of their own. ENGINE_CHECKS=required fails where they cannot
+# be installed, instead of leaving their tests out.
+$(VENV)/.installed-engines: $(VENV)/.made tests/fixtures/engines.txt
+	@$(PYTHON) -m venv $(VENV)/engines && $(VENV)/engines/bin/python -m pip install --quiet --disable-pip-version-check --retries 1 --only-binary :all: --requirement tests/fixtures/engines.txt && touch $@ || { echo "test: llama.cpp and llmock cannot be installed; their tests are skipped"; test "$(ENGINE_CHECKS)" != required; }
 
 # The validator of desktop bundles runs on Node; without it the tests of the manifest say what they left out.
 $(VENV)/.installed-mcpb: $(VENV)/.made
