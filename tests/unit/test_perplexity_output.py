@@ -11,7 +11,7 @@ from conversation_mcp.models import Source, Usage
 from conversation_mcp.providers.perplexity.outcome import settle
 from conversation_mcp.providers.perplexity.output import answer_text, sources, usage
 from conversation_mcp.providers.perplexity.request import Asked
-from conversation_mcp.providers.perplexity.wire import JsonObject, parse_object
+from conversation_mcp.providers.wire.reading import JsonObject, parse_object
 
 
 def results(*pages: dict[str, Any]) -> JsonObject:

@@ -12,7 +12,7 @@ from tests.fixtures.agent_client import answer_of, asking, request
 from conversation_mcp.errors import StreamBrokenError
 from conversation_mcp.models import Source, Usage
 from conversation_mcp.providers.base import Answer, Finished, Progress, Started, TextDelta
-from conversation_mcp.providers.perplexity.visible import VisibleText
+from conversation_mcp.providers.wire.visible import VisibleText
 
 
 async def test_a_run_is_told_from_its_id_to_its_answer() -> None:

@@ -23,7 +23,7 @@ from conversation_mcp.providers.perplexity.errors import (
 from conversation_mcp.providers.perplexity.facts import KEY_VARIABLE, PROVIDER, Facts
 from conversation_mcp.providers.perplexity.output import is_response_id
 from conversation_mcp.providers.perplexity.request import Draft, LevelField
-from conversation_mcp.providers.perplexity.wire import JsonObject, objects_at, parse_object
+from conversation_mcp.providers.wire.reading import JsonObject, objects_at, parse_object
 
 if TYPE_CHECKING:
     import httpx

@@ -21,7 +21,7 @@ from conversation_mcp.errors import (
 from conversation_mcp.logs import redact
 from conversation_mcp.providers.http import TOO_MANY_REQUESTS, retry_after_seconds
 from conversation_mcp.providers.perplexity.facts import BASE_URL_VARIABLE, KEY_VARIABLE, PROVIDER, Facts, Timeouts
-from conversation_mcp.providers.perplexity.wire import NOTHING, JsonObject, object_at, parse_object, text_at
+from conversation_mcp.providers.wire.reading import NOTHING, JsonObject, object_at, parse_object, text_at
 from conversation_mcp.text import shorten
 
 if TYPE_CHECKING:

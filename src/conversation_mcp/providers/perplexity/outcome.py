@@ -10,7 +10,7 @@ from conversation_mcp.providers.perplexity.facts import PROVIDER
 from conversation_mcp.providers.perplexity.output import answer_text, refusal, sources, usage
 from conversation_mcp.providers.perplexity.related import split_related
 from conversation_mcp.providers.perplexity.request import Asked
-from conversation_mcp.providers.perplexity.wire import JsonObject, object_at, objects_at, text_at
+from conversation_mcp.providers.wire.reading import JsonObject, object_at, objects_at, text_at
 from conversation_mcp.text import dollars, split_thinking
 
 FAILED = frozenset({"failed", "requires_action"})

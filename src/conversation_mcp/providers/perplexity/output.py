@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from conversation_mcp.models import Source, Usage
-from conversation_mcp.providers.perplexity.wire import (
+from conversation_mcp.providers.wire.reading import (
     JsonObject,
     count_at,
     items_at,

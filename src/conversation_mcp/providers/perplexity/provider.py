@@ -19,7 +19,7 @@ from conversation_mcp.providers.perplexity.output import is_response_id
 from conversation_mcp.providers.perplexity.request import Asked, Draft, draft, is_model, is_preset
 from conversation_mcp.providers.perplexity.runs import Runs
 from conversation_mcp.providers.perplexity.stream import StreamReader, incoming_events
-from conversation_mcp.providers.perplexity.wire import raw_text_at
+from conversation_mcp.providers.wire.reading import raw_text_at
 
 FORGOTTEN = Asked()
 

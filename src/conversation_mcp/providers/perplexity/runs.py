@@ -11,7 +11,7 @@ from conversation_mcp.providers.perplexity.facts import Facts
 from conversation_mcp.providers.perplexity.outcome import has_ended, settle
 from conversation_mcp.providers.perplexity.output import answer_text, page_count, reading
 from conversation_mcp.providers.perplexity.request import Asked
-from conversation_mcp.providers.perplexity.wire import JsonObject, objects_at
+from conversation_mcp.providers.wire.reading import JsonObject, objects_at
 from conversation_mcp.text import split_thinking
 
 

@@ -14,8 +14,8 @@ from conversation_mcp.providers.perplexity.facts import PROVIDER, Timeouts
 from conversation_mcp.providers.perplexity.outcome import ENDED, failure, settle
 from conversation_mcp.providers.perplexity.output import is_response_id, reading, usage
 from conversation_mcp.providers.perplexity.request import Asked
-from conversation_mcp.providers.perplexity.visible import VisibleText
-from conversation_mcp.providers.perplexity.wire import (
+from conversation_mcp.providers.sse import EventTooLargeError, ServerSentEvent, SseParser
+from conversation_mcp.providers.wire.reading import (
     JsonObject,
     count_at,
     items_at,
@@ -24,7 +24,7 @@ from conversation_mcp.providers.perplexity.wire import (
     parse_object,
     raw_text_at,
 )
-from conversation_mcp.providers.sse import EventTooLargeError, ServerSentEvent, SseParser
+from conversation_mcp.providers.wire.visible import VisibleText
 from conversation_mcp.text import shorten, storable
 
 if TYPE_CHECKING:
