@@ -170,6 +170,8 @@ def is_web_address(text: str) -> bool:
 
 def joined_base_url(given: str, usual: str | None) -> str:
     """Return a base URL without what people paste behind it; one without a path gets the path of the usual one."""
+    if not is_web_address(given):
+        return given.strip()
     parts = urlsplit(given.strip())
     path = parts.path.rstrip("/")
     for endpoint in ENDPOINTS:
@@ -183,10 +185,7 @@ def resolved(definition: Definition, given: Given) -> Configured | None:
     """Return the provider as it can be asked, or None when it is not configured.
 
     Configured is one whose key is set, or that needs none and whose address is known. A local one at its usual
-    address counts as configured; whether it is there shows when it is asked.
-
-    Raises:
-        InvalidInputError: the address that was set is none.
+    address counts as configured; whether it is there shows when it is asked. So does an address that is none.
     """
     key = given.api_key if given.api_key and given.api_key.get_secret_value() else None
     if definition.needs_key and key is None:
@@ -194,10 +193,6 @@ def resolved(definition: Definition, given: Given) -> Configured | None:
     address = given.base_url or definition.base_url
     if address is None:
         return None
-    if not is_web_address(address):
-        raise InvalidInputError(
-            f"{definition.base_url_name} is no web address. Use one such as https://example.org/v1, or unset it."
-        )
     return Configured(
         definition=definition,
         base_url=joined_base_url(address, definition.base_url),
@@ -205,6 +200,14 @@ def resolved(definition: Definition, given: Given) -> Configured | None:
         default_model=given.default_model,
         is_base_url_set=given.base_url is not None,
     )
+
+
+def _shipped() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(files("conversation_mcp.providers").joinpath("definitions.toml").read_text(encoding="utf-8"))
+
+
+SHIPPED = _shipped()
+"""Read while this module is imported, like code: that happens once, and never while an event loop waits for a file."""
 
 
 def load_definitions(given: Mapping[str, Mapping[str, object]] | None = None) -> dict[str, Definition]:
@@ -216,16 +219,12 @@ def load_definitions(given: Mapping[str, Mapping[str, object]] | None = None) ->
     Raises:
         InvalidInputError: a field is not what it must be; the message names it.
     """
-    tables: dict[str, dict[str, Any]] = {name: dict(table) for name, table in _shipped().items()}
+    tables: dict[str, dict[str, Any]] = {name: dict(table) for name, table in SHIPPED.items()}
     for name, fields in (given or {}).items():
         tables[name] = _merged(tables.get(name) or {"title": name, "accepts_any_model": True}, fields)
     known = {name: _definition(name, table, is_own=name in (given or {})) for name, table in tables.items()}
     order = ("direct", "unified", "local", "custom")
     return dict(sorted(known.items(), key=lambda item: order.index(item[1].kind)))
-
-
-def _shipped() -> dict[str, dict[str, Any]]:
-    return tomllib.loads(files("conversation_mcp.providers").joinpath("definitions.toml").read_text(encoding="utf-8"))
 
 
 def _merged(table: Mapping[str, Any], fields: Mapping[str, object]) -> dict[str, Any]:
