@@ -4,7 +4,7 @@ import re
 
 from conversation_mcp.providers.definitions import Configured
 
-MODEL = re.compile(r"[A-Za-z0-9~@][A-Za-z0-9_.~@+-]{0,100}(?:[/:][A-Za-z0-9_.~@+-]{1,100}){0,4}")
+MODEL = re.compile(r"[A-Za-z0-9~@][A-Za-z0-9_.~@+-]{0,100}(?:[/:][A-Za-z0-9~@][A-Za-z0-9_.~@+-]{0,100}){0,4}")
 
 
 def serves(configured: Configured, model: str) -> bool:
