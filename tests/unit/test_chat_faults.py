@@ -58,10 +58,10 @@ async def test_a_refusal_is_explained_whatever_shape_it_comes_in(name: str) -> N
 
 
 WITH_200 = {
-    "error_200": "PROVIDER_QUOTA: the the custom provider account is out of credit. Nothing was billed for this call. Add credit, then ask again.",
-    "string_200": "PROVIDER_REJECTED: the custom provider has nothing at this address (HTTP 404): Unexpected endpoint or method. (POST /v1/chat/completions). Check CUSTOM_API_URL and the model.",
-    "error_first": "PROVIDER_RATE_LIMITED: the custom provider takes no more requests at the moment. Nothing was billed for this call. Ask again in 60 s.",
-    "html_200": "PROVIDER_UNAVAILABLE: the custom provider answered with something else than a stream. The call may have been billed and was not repeated. Ask again to try once more.",
+    "error_200": "PROVIDER_QUOTA: the Custom account is out of credit. Nothing was billed for this call. Add credit, then ask again.",
+    "string_200": "PROVIDER_REJECTED: Custom has nothing at this address (HTTP 404): Unexpected endpoint or method. (POST /v1/chat/completions). Check CUSTOM_API_URL and the model.",
+    "error_first": "PROVIDER_RATE_LIMITED: Custom takes no more requests at the moment. Nothing was billed for this call. Ask again in 60 s.",
+    "html_200": "PROVIDER_UNAVAILABLE: Custom answered with something else than a stream. The call may have been billed and was not repeated. Ask again to try once more.",
 }
 
 
@@ -74,12 +74,12 @@ async def test_a_failure_under_http_200_is_one(fault: str) -> None:
 
 
 BROKEN = {
-    "early_eof": "PROVIDER_UNAVAILABLE: the custom provider broke off before the answer was complete. The call may have been billed and was not repeated. Ask again to try once more.",
-    "dropped": "PROVIDER_UNAVAILABLE: the connection to the custom provider broke before the answer was complete. The call may have been billed and was not repeated. Ask again to try once more.",
-    "dropped_before": "PROVIDER_UNAVAILABLE: the connection to the custom provider broke before the answer was complete. The call may have been billed and was not repeated. Ask again to try once more.",
-    "malformed": "PROVIDER_UNAVAILABLE: the custom provider sent an event that is not valid JSON. The call may have been billed and was not repeated. Ask again to try once more.",
-    "error_frame": "PROVIDER_UNAVAILABLE: the custom provider could not finish the answer: the upstream model broke down. The call may have been billed and was not repeated. Ask again to try once more.",
-    "error_finish": "PROVIDER_UNAVAILABLE: the custom provider could not finish the answer. The call may have been billed and was not repeated. Ask again to try once more.",
+    "early_eof": "PROVIDER_UNAVAILABLE: Custom broke off before the answer was complete. The call may have been billed and was not repeated. Ask again to try once more.",
+    "dropped": "PROVIDER_UNAVAILABLE: the connection to Custom broke before the answer was complete. The call may have been billed and was not repeated. Ask again to try once more.",
+    "dropped_before": "PROVIDER_UNAVAILABLE: the connection to Custom broke before the answer was complete. The call may have been billed and was not repeated. Ask again to try once more.",
+    "malformed": "PROVIDER_UNAVAILABLE: Custom sent an event that is not valid JSON. The call may have been billed and was not repeated. Ask again to try once more.",
+    "error_frame": "PROVIDER_UNAVAILABLE: Custom could not finish the answer: the upstream model broke down. The call may have been billed and was not repeated. Ask again to try once more.",
+    "error_finish": "PROVIDER_UNAVAILABLE: Custom could not finish the answer. The call may have been billed and was not repeated. Ask again to try once more.",
 }
 
 
@@ -159,7 +159,7 @@ async def test_a_limit_is_sent_only_where_it_is_set_or_insisted_on() -> None:
         answer = await chat.answer("Why? [[fault:needs_limit]]")
     assert [body.get("max_tokens") for body in chat.server.requests] == [None, 8192]
     assert answer.notices == (
-        "the custom provider was asked again with max_tokens 8,192, because it insists on a limit; nothing was billed for the first try.",
+        "Custom was asked again with max_tokens 8,192, because it insists on a limit; nothing was billed for the first try.",
     )
 
 
@@ -215,5 +215,5 @@ async def test_a_rate_limit_is_waited_for_and_a_refused_connection_is_tried_thre
     assert len(tries) == 3
     assert (
         error.sentence()
-        == "PROVIDER_UNAVAILABLE: the custom provider cannot be reached: connection refused. Nothing was billed. Ask again in a while."
+        == "PROVIDER_UNAVAILABLE: Custom cannot be reached: connection refused. Nothing was billed. Ask again in a while."
     )
