@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from conversation_mcp.conversations.library import Library
+from conversation_mcp.providers.choice import Providers
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Store
 from conversation_mcp.turns.engine import Turns
@@ -16,6 +17,7 @@ class App:
 
     settings: Settings
     store: Store
+    providers: Providers
     turns: Turns
     watch: Watch
     running: RunningTurns

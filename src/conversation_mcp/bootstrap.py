@@ -83,10 +83,10 @@ async def open_app(
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(keeper.run)
         running = RunningTurns(tasks)
-        chosen = Providers(build)
+        chosen = Providers(build, settings, now)
         runner = TurnRunner(store, unsaved)
         settler = Settler(store, chosen, runner, unsaved, now)
-        worker = TurnWorker(store, runner, unsaved, settler, prompts, limits, tasks)
+        worker = TurnWorker(store, chosen, runner, unsaved, settler, prompts, limits, tasks)
         resumer = Resumer(worker, running)
         budget = Budget(store, settings.max_cost_usd_per_day, now)
         earlier = EarlierCalls(store, resumer, unsaved)
@@ -94,7 +94,7 @@ async def open_app(
         watch = Watch(store, worker, running, resumer, unsaved, now)
         tools = frozenset(tool.name for tool in tools_of(settings.tools))
         try:
-            yield App(settings, store, turns, watch, running, Library(index, keeper, now), tools)
+            yield App(settings, store, chosen, turns, watch, running, Library(index, keeper, now), tools)
         except Exception as error:  # noqa: BLE001 -- raised below, as it came and not in a group
             failure = error
         finally:

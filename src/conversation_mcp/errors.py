@@ -157,11 +157,23 @@ class ProviderError(ConversationMCPError):
         """Whether the provider's run is over for certain; if not, it may still be fetched by its id."""
         return True
 
+    @property
+    def is_free(self) -> bool:
+        """Whether nothing can have been billed, so that somebody else may be asked."""
+        return not self.usage
+
 
 class ProviderNotConfiguredError(ProviderError):
     """No provider can take the question."""
 
     code = "PROVIDER_NOT_CONFIGURED"
+
+
+class ModelUnavailableError(ProviderError):
+    """The model that was named may not be asked, or is not there."""
+
+    code = "PROVIDER_REJECTED"
+    advice = "Name another model, or leave model out. Nothing was sent."
 
 
 class ProviderAuthError(ProviderError):
@@ -213,11 +225,34 @@ class ContextTooLargeError(ProviderError):
 
     code = "CONTEXT_TOO_LARGE"
 
-    def __init__(self, provider: str) -> None:
-        super().__init__(f"this conversation is larger than {provider} accepts. Nothing was billed for this call.")
+    def __init__(self, provider: str, *, needed_tokens: int | None = None, window_tokens: int | None = None) -> None:
+        numbers = f" ({needed_tokens:,} tokens; it takes {window_tokens:,})" if needed_tokens and window_tokens else ""
+        super().__init__(
+            f"this conversation is larger than {provider} accepts{numbers}. Nothing was billed for this call."
+        )
 
     def next_step(self, tools: Tools = NO_TOOLS) -> str:
         return "Start a new conversation with search." if "search" in tools else "Start a new conversation."
+
+
+class ConversationTooLongError(ContextTooLargeError):
+    """The conversation is more than the chosen model takes; nothing was sent."""
+
+    def __init__(self, model: str, tokens: int, limit_tokens: int, source: str) -> None:
+        super().__init__(model)
+        self.message = (
+            f"with this question the conversation has about {tokens:,} tokens; {model} takes about {limit_tokens:,}"
+            f"{f' ({source})' if source else ''}. Nothing was sent."
+        )
+        self.tokens = tokens
+        self.larger: tuple[str, ...] = ()
+        """Models that can be asked and take it."""
+
+    def next_step(self, tools: Tools = NO_TOOLS) -> str:
+        names = " or ".join(self.larger)
+        larger = f"Name a model that takes more: {names}. " if names else ""
+        where = "list_models shows the windows. " if "list_models" in tools and not names else ""
+        return f"{larger}{where}{'Or s' if larger else 'S'}{super().next_step(tools)[1:]}"
 
 
 class ProviderUnavailableError(ProviderError):
@@ -234,6 +269,10 @@ class ProviderUnavailableError(ProviderError):
     @property
     def ends_run(self) -> bool:
         return self.maybe_billed
+
+    @property
+    def is_free(self) -> bool:
+        return not self.maybe_billed
 
 
 class StreamBrokenError(ProviderUnavailableError):
@@ -287,6 +326,10 @@ class ProviderTimeoutError(ProviderError):
     def ends_run(self) -> bool:
         return False
 
+    @property
+    def is_free(self) -> bool:
+        return False
+
 
 class AnswerIncompleteError(ProviderError):
     """The run ended without any text of an answer."""
@@ -294,3 +337,7 @@ class AnswerIncompleteError(ProviderError):
     code = "ANSWER_INCOMPLETE"
     retryable = True
     advice = "Ask again, or ask a narrower question."
+
+    @property
+    def is_free(self) -> bool:
+        return False

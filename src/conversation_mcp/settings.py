@@ -193,16 +193,6 @@ class Settings(BaseModel):
         """Return what is set for a provider."""
         return self.providers.get(name, NOTHING_SET)
 
-    @property
-    def perplexity_api_key(self) -> SecretStr | None:
-        """The key of Perplexity."""
-        return self.provider("perplexity").api_key
-
-    @property
-    def perplexity_base_url(self) -> str | None:
-        """The address of Perplexity."""
-        return self.provider("perplexity").base_url
-
 
 NOTHING_SET = ProviderSettings()
 

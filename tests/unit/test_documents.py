@@ -202,5 +202,5 @@ def test_the_keys_in_the_examples_are_placeholders_that_the_settings_ignore(tmp_
     keys = {key for document in DOCUMENTS for key in re.findall(r"\bpplx-[\w-]+", text_of(document))}
     for key in keys:
         loaded = load_settings({}, {"PERPLEXITY_API_KEY": key}, tmp_path / "config.toml", tmp_path)
-        assert loaded.settings.perplexity_api_key is None
+        assert loaded.settings.provider("perplexity").api_key is None
     assert keys

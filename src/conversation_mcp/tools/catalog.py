@@ -4,10 +4,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.tools.chat import CHAT
 from conversation_mcp.tools.deep_research import DEEP_RESEARCH
 from conversation_mcp.tools.deep_research_followup import DEEP_RESEARCH_FOLLOWUP
 from conversation_mcp.tools.get_conversation_history import GET_CONVERSATION_HISTORY
 from conversation_mcp.tools.list_conversations import LIST_CONVERSATIONS
+from conversation_mcp.tools.list_models import LIST_MODELS
 from conversation_mcp.tools.search import SEARCH
 from conversation_mcp.tools.search_followup import SEARCH_FOLLOWUP
 from conversation_mcp.tools.tool import Tool
@@ -23,6 +25,7 @@ TOOL_SETS: Mapping[str, tuple[AnyTool, ...]] = {
         GET_CONVERSATION_HISTORY,
         LIST_CONVERSATIONS,
     ),
+    "models": (CHAT, LIST_MODELS),
 }
 
 
