@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit, urlunsplit
@@ -151,12 +151,11 @@ class Configured:
 
 @dataclass(frozen=True)
 class Given:
-    """What a user set for a provider. `fields` are the fields of a definition."""
+    """What a user set for a provider beside the fields of its definition."""
 
     api_key: SecretStr | None = None
     base_url: str | None = None
     default_model: str | None = None
-    fields: Mapping[str, object] = field(default_factory=dict[str, object])
 
 
 def is_web_address(text: str) -> bool:

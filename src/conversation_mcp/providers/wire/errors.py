@@ -214,7 +214,9 @@ class ErrorMap:
         if problem.status == PAYMENT_REQUIRED or OUT_OF_CREDIT.search(said):
             return ProviderQuotaError(self._title)
         if problem.status == BAD_REQUEST and TOO_LONG.search(said):
-            return ContextTooLargeError(self._title)
+            return ContextTooLargeError(
+                self._title, needed_tokens=problem.needed_tokens, window_tokens=problem.window_tokens
+            )
         known = {
             401: self.auth(),
             413: ContextTooLargeError(self._title),
