@@ -1,9 +1,10 @@
-"""One conversation with four answers of three engines: Perplexity's stand-in, a real llama.cpp, and a router."""
+"""One conversation with many engines: Perplexity's stand-in, a real llama.cpp, and servers of both families."""
 
 import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from mcp import Client
 from tests.fixtures.agent import KEY as AGENT_KEY
 from tests.fixtures.agent import LoopbackAgent
@@ -12,7 +13,8 @@ from tests.fixtures.chat_server import ChatServer
 from tests.fixtures.contract import messages_of
 from tests.fixtures.engines import LLAMA_MODEL, llama
 from tests.fixtures.families import Recording
-from tests.fixtures.serving import data_of, settings_for
+from tests.fixtures.responses_server import ResponsesServer
+from tests.fixtures.serving import data_of, error_of, serving, settings_for
 
 from conversation_mcp.bootstrap import open_app
 from conversation_mcp.server import ConversationServer
@@ -68,3 +70,35 @@ async def test_a_conversation_goes_on_with_whomever_is_named_and_one_file_tells_
         ("openrouter", "maker/large-1-0601", 0.0042, 0),
     ]
     assert [result["modelUsed"] for result in (found, noise, more, last)] == [model for _, model, _, _ in told]
+
+
+async def test_a_conversation_that_its_model_cannot_take_is_refused_and_goes_on_with_a_shorter_question(
+    tmp_path: Path,
+) -> None:
+    with llama() as llama_url:
+        async with serving(
+            tmp_path, tools=("models",), custom_base_url=llama_url, custom_default_model=LLAMA_MODEL
+        ) as client:
+            first = data_of(await client.call_tool("chat", {"prompt": "Say it.", "model": "custom"}))
+            same = {"conversationId": first["conversationId"]}
+            error = error_of(await client.call_tool("chat", {**same, "prompt": "Again, please. " * 200}))
+            second = data_of(await client.call_tool("chat", {**same, "prompt": "Again."}))
+    assert error["code"] == "CONTEXT_TOO_LARGE"
+    assert "it takes 2,048" in error["message"]
+    assert second["messageCount"] == 5
+
+
+@pytest.mark.parametrize("fault", ["early_eof", "dropped", "dropped_before", "error_frame", "500", "502_html"])
+@pytest.mark.parametrize("name", ["openrouter", "openai"])
+async def test_a_question_that_fails_is_sent_once_and_never_again(tmp_path: Path, name: str, fault: str) -> None:
+    kind = ChatServer if name == "openrouter" else ResponsesServer
+    question = f"Why? [[fault:{fault}]]"
+    with kind(name) as server:
+        access = {f"{name}_api_key": KEY, f"{name}_base_url": server.base_url}
+        async with serving(tmp_path, tools=("models",), **access) as client:
+            error = error_of(await client.call_tool("chat", {"prompt": question, "model": f"{name}:small-1"}))
+            same = {"conversationId": error["conversationId"]}
+            data_of(await client.call_tool("chat", {**same, "prompt": "And now?", "model": f"{name}:small-1"}))
+    assert error["code"] == "PROVIDER_UNAVAILABLE"
+    first, second = (messages_of(body) for body in server.requests)
+    assert (first[-1][1], [content for role, content in second if role == "user"]) == (question, ["And now?"])
