@@ -94,7 +94,7 @@ async def test_a_question_that_fails_is_sent_once_and_never_again(tmp_path: Path
     kind = ChatServer if name == "openrouter" else ResponsesServer
     question = f"Why? [[fault:{fault}]]"
     with kind(name) as server:
-        access = {f"{name}_api_key": KEY, f"{name}_base_url": server.base_url}
+        access: dict[str, Any] = {f"{name}_api_key": KEY, f"{name}_base_url": server.base_url}
         async with serving(tmp_path, tools=("models",), **access) as client:
             error = error_of(await client.call_tool("chat", {"prompt": question, "model": f"{name}:small-1"}))
             same = {"conversationId": error["conversationId"]}
