@@ -6,7 +6,7 @@ from tests.fixtures.asked import answer_of
 from tests.fixtures.chat_client import chatting
 from tests.fixtures.chat_rules import KEY, RULES
 
-from conversation_mcp.errors import RunLostError
+from conversation_mcp.errors import InvalidInputError, RunLostError
 from conversation_mcp.models import Source, Usage
 from conversation_mcp.providers.base import Answer, ChatMessage, Progress, Started, TextDelta
 
@@ -162,6 +162,13 @@ async def test_a_model_is_not_needed_where_the_user_set_one() -> None:
     async with chatting(default_model="large-1") as chat:
         await chat.answer("Why?", model=None)
     assert chat.server.requests[0]["model"] == "large-1"
+
+
+async def test_without_any_model_nothing_is_sent() -> None:
+    async with chatting() as chat:
+        with pytest.raises(InvalidInputError, match="name one, as in custom:MODEL"):
+            await chat.answer("Why?", model=None)
+    assert chat.server.requests == []
 
 
 @pytest.mark.parametrize("pasted", ["", "/", "/chat/completions", "/models/"])

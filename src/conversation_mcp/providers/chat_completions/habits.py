@@ -9,7 +9,6 @@ from conversation_mcp.providers.wire.errors import Problem
 
 NEEDED_LIMIT_TOKENS = 8192
 """Sent only to servers that insist on a limit."""
-REFUSING = frozenset({400, 422})
 STREAM_OPTIONS = "stream_options"
 OTHER_NAME: dict[TokenField, TokenField] = {
     "max_tokens": "max_completion_tokens",
@@ -57,28 +56,27 @@ class Habits:
         What is learnt changes the next body, so that the same refusal is never met twice; None when there is nothing
         to learn.
         """
-        if problem.status not in REFUSING:
-            return None
-        words = f"{problem.param} {problem.cause}"
-        if STREAM_OPTIONS in sent and _names(words, STREAM_OPTIONS):
+        if STREAM_OPTIONS in sent and problem.names(STREAM_OPTIONS):
             self._takes_stream_options = False
             return self._again(f"without {STREAM_OPTIONS}, which it refused")
-        if how := self._learn_limit(draft, words):
+        if how := self._learn_limit(draft, problem):
             return self._again(how)
         for name in draft.effort:
-            if name in sent and _names(words, name):
+            if name in sent and problem.names(name):
                 self._models[draft.model] = replace(self._of(draft), takes_effort=False)
                 return self._again(f"without {name}, which it refused")
         return None
 
-    def _learn_limit(self, draft: Draft, words: str) -> str | None:
+    def _learn_limit(self, draft: Draft, problem: Problem) -> str | None:
         habit = self._of(draft)
         name, other = habit.token_field, OTHER_NAME[habit.token_field]
-        if habit.limit_tokens is None and _names(words, "max_tokens") and MISSING.search(words):
+        if habit.limit_tokens is None:
+            if not (problem.names(name) and MISSING.search(problem.cause)):
+                return None
             self._models[draft.model] = replace(habit, limit_tokens=NEEDED_LIMIT_TOKENS)
             return f"with {name} {NEEDED_LIMIT_TOKENS:,}, because it insists on a limit"
-        is_refused = _names(words, name) and (_names(words, other) or UNKNOWN.search(words))
-        if habit.limit_tokens is not None and name == self._usual.token_field and is_refused:
+        is_unknown = problem.names(name) and (problem.names(other) or UNKNOWN.search(problem.cause))
+        if is_unknown and name == self._usual.token_field:
             self._models[draft.model] = replace(habit, token_field=other)
             return f"with {other} in place of {name}"
         return None
@@ -88,7 +86,3 @@ class Habits:
 
     def _again(self, how: str) -> str:
         return f"{self._title} was asked again {how}; nothing was billed for the first try."
-
-
-def _names(words: str, name: str) -> bool:
-    return re.search(rf"(?<!\w){name}(?!\w)", words) is not None

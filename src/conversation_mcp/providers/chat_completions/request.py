@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from conversation_mcp.providers.base import Request
 from conversation_mcp.providers.definitions import Configured
 from conversation_mcp.providers.options import Options
+from conversation_mcp.providers.wire.names import model_of
 from conversation_mcp.providers.wire.roles import sent_messages
 from conversation_mcp.providers.wire.unhonoured import option_notices
 
@@ -23,9 +24,9 @@ class Draft:
 
 
 def draft(request: Request, configured: Configured) -> Draft:
-    """Translate a request; `request.model` is the name as the provider knows it."""
+    """Translate a request; raises as `model_of`."""
     quirks = configured.definition.quirks
-    model = request.model or configured.model(request.mode) or ""
+    model = model_of(request, configured)
     body: dict[str, object] = {
         "model": model,
         "messages": sent_messages(request.messages, quirks.system_role),

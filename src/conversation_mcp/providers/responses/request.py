@@ -2,11 +2,11 @@
 
 from typing import Any, cast
 
-from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.providers.base import Request
 from conversation_mcp.providers.definitions import Configured, Quirks
 from conversation_mcp.providers.options import Options
 from conversation_mcp.providers.responses.asked import Asked
+from conversation_mcp.providers.wire.names import model_of
 from conversation_mcp.providers.wire.roles import sent_messages
 from conversation_mcp.providers.wire.unhonoured import option_notices
 
@@ -20,12 +20,7 @@ def draft(request: Request, configured: Configured) -> tuple[Asked, dict[str, ob
         InvalidInputError: no model is named and none is set.
     """
     definition, quirks = configured.definition, configured.definition.quirks
-    model = request.model or configured.model(request.mode)
-    if model is None:
-        raise InvalidInputError(
-            f"{definition.title} has no default model: name one, as in {definition.name}:MODEL, or set default_model "
-            f"under [providers.{definition.name}]."
-        )
+    model = model_of(request, configured)
     in_background = request.mode == "deep_research"
     body: dict[str, Any] = {"model": model, "input": _input(request, quirks), **quirks.body}
     if request.mode != "chat":
