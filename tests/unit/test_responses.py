@@ -6,10 +6,11 @@ from tests.fixtures.asked import answer_of
 from tests.fixtures.contract import Peer, messages_of, peer_of
 from tests.fixtures.families import Family, asking_at
 
-from conversation_mcp.errors import ContextTooLargeError, ConversationMCPError, InvalidInputError
+from conversation_mcp.errors import ContextTooLargeError, ConversationMCPError, InvalidInputError, ProviderRejectedError
 from conversation_mcp.models import Source
 from conversation_mcp.providers.base import ChatMessage, Progress, TextDelta
 from conversation_mcp.providers.definitions import Definition, load_definitions
+from conversation_mcp.providers.responses.provider import ResponsesProvider
 from conversation_mcp.text import split_thinking
 
 DEFINITIONS = load_definitions()
@@ -216,3 +217,15 @@ async def test_windows_are_read_from_the_list_of_models() -> None:
     async with peer_of(known("vllm")) as peer:
         listed = {model.id: model.context_tokens for model in await peer.provider.list_models()}
         assert listed == {"small-1": 8192, "large-1": 4096, "other-1": None}
+
+
+async def test_whatever_else_listens_at_the_usual_port_is_not_taken_for_the_server() -> None:
+    def reply(_request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, json={"hello": "world"})
+
+    async with asking_at(
+        "http://127.0.0.1:1/v1", FAMILY, model="m", transport=lambda: httpx.MockTransport(reply)
+    ) as asking:
+        assert isinstance(asking.provider, ResponsesProvider)
+        with pytest.raises(ProviderRejectedError, match="has nothing at this address"):
+            await asking.provider.check()

@@ -139,16 +139,9 @@ class Api:
         Raises:
             ProviderError: the key is refused, or nothing like an answer comes in time.
         """
-        configured, timeouts = self._configured, self.limits.timeouts
-        is_guessed = configured.definition.kind == "local" and not configured.is_base_url_set
-        return await self._listed(timeouts.probe_seconds if is_guessed else timeouts.look_seconds)
-
-    async def check(self) -> str:
-        """Have the models listed, patiently, and say how many there are; raises as `list_models`."""
-        count = len(await self._listed(self.limits.timeouts.look_seconds))
-        return f"{count} {'model' if count == 1 else 'models'}"
-
-    async def _listed(self, limit_seconds: float) -> tuple[ListedModel, ...]:
+        timeouts = self.limits.timeouts
+        is_guessed = self._configured.definition.kind == "local" and not self._configured.is_base_url_set
+        limit_seconds = timeouts.probe_seconds if is_guessed else timeouts.look_seconds
         client = await self._client.get()
         import httpx  # noqa: PLC0415 -- costs start-up time
 
@@ -167,9 +160,14 @@ class Api:
         body = parse_object(response.content)
         if body is None:
             raise ProviderUnavailableError(f"{self.title} answered with something else than JSON.")
-        if problem := problem_in(body):
-            raise self.errors.of_create(problem)
+        if "data" not in body:
+            raise self.errors.of_create(problem_in(body, NOT_FOUND) or Problem(NOT_FOUND))
         return listed_models(body)
+
+    async def check(self) -> str:
+        """Have the models listed and say how many there are; raises as `list_models`."""
+        count = len(await self.list_models())
+        return f"{count} {'model' if count == 1 else 'models'}"
 
     async def _call(self, method: str, path: str) -> "httpx.Response":
         client = await self._client.get()
