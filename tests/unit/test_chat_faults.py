@@ -2,6 +2,7 @@
 
 import json
 
+import anyio
 import httpx
 import pytest
 from tests.fixtures.chat_client import Chatting, chatting
@@ -152,6 +153,29 @@ async def test_the_name_of_the_limit_is_learnt_for_the_model_that_refused_it() -
         await chat.answer("Why?", model="small-1")
     names = [(body["model"], "max_tokens" in body, "max_completion_tokens" in body) for body in chat.server.requests]
     assert names == [("o-1", True, False), ("o-1", False, True), ("o-1", False, True), ("small-1", True, False)]
+
+
+async def test_what_one_question_learns_helps_another_that_is_under_way() -> None:
+    both = anyio.Event()
+    bodies: list[dict[str, object]] = []
+
+    async def answer(request: httpx.Request) -> httpx.Response:
+        body = json.loads(request.content)
+        bodies.append(body)
+        if len(bodies) == 2:
+            both.set()
+        await both.wait()
+        if "max_tokens" in body:
+            return httpx.Response(400, json={"error": {"message": "Use 'max_completion_tokens', not 'max_tokens'."}})
+        return httpx.Response(200, json={"choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}]})
+
+    async with (
+        chatting(transport=httpx.MockTransport(answer), quirks={"output_limit_tokens": 9}) as chat,
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(chat.answer, "One?")
+        tasks.start_soon(chat.answer, "Two?")
+    assert ["max_tokens" in body for body in bodies] == [True, True, False, False]
 
 
 async def test_a_limit_is_sent_only_where_it_is_set_or_insisted_on() -> None:

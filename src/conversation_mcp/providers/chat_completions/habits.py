@@ -9,6 +9,7 @@ from conversation_mcp.providers.wire.errors import Problem
 
 NEEDED_LIMIT_TOKENS = 8192
 """Sent only to servers that insist on a limit."""
+REFUSING = frozenset({400, 422})
 STREAM_OPTIONS = "stream_options"
 OTHER_NAME: dict[TokenField, TokenField] = {
     "max_tokens": "max_completion_tokens",
@@ -56,6 +57,8 @@ class Habits:
         What is learnt changes the next body, so that the same refusal is never met twice; None when there is nothing
         to learn.
         """
+        if problem.status in REFUSING and sent != self.payload(draft):
+            return self._again("with the fields that it took of another question")
         if STREAM_OPTIONS in sent and problem.names(STREAM_OPTIONS):
             self._takes_stream_options = False
             return self._again(f"without {STREAM_OPTIONS}, which it refused")
