@@ -8,7 +8,7 @@ from conversation_mcp.providers.base import Answer
 from conversation_mcp.providers.responses.asked import Asked
 from conversation_mcp.providers.responses.output import answer_text, calls_tools, reasoning_text, refusal
 from conversation_mcp.providers.wire.errors import short_cause
-from conversation_mcp.providers.wire.reading import JsonObject, object_at, objects_at, text_at
+from conversation_mcp.providers.wire.reading import JsonObject, object_at, objects_at, raw_text_at, text_at
 from conversation_mcp.providers.wire.related import split_related
 from conversation_mcp.providers.wire.sources import SourceCollector
 from conversation_mcp.providers.wire.usage import billed, cut_notice, usage, with_usage
@@ -21,7 +21,7 @@ NO_RELATED = "Related questions were asked for; the provider gave none."
 
 def has_ended(response: JsonObject) -> bool:
     """Tell whether nothing more will happen to this run."""
-    return response.get("status") in ENDED
+    return raw_text_at(response, "status") in ENDED
 
 
 def settle(response: JsonObject, asked: Asked, *, streamed_text: str = "", seen: Sequence[JsonObject] = ()) -> Answer:
@@ -33,7 +33,7 @@ def settle(response: JsonObject, asked: Asked, *, streamed_text: str = "", seen:
         ProviderUnavailableError: it failed.
     """
     used = usage(response)
-    status = response.get("status")
+    status = raw_text_at(response, "status")
     if status == "cancelled":
         raise with_usage(RunCancelledError(asked.title), used)
     if status in FAILED:
@@ -86,7 +86,7 @@ def _without_text(
     if why := short_cause({"message": refusal(items)}):
         return AnswerIncompleteError(f"{asked.title} refused to answer: {why}{billed(used)}.")
     reason = text_at(object_at(response, "incomplete_details"), "reason")
-    if response.get("status") == "incomplete" or reason:
+    if raw_text_at(response, "status") == "incomplete" or reason:
         why = reason or "no reason given"
         return AnswerIncompleteError(f"{asked.title} stopped before it wrote any text: {why}{billed(used)}.")
     if calls_tools(items):

@@ -81,7 +81,7 @@ class StreamReader:
         """Take an answer that came in one piece, from a server that does not stream."""
         self._response = response
         yield from self._start(response)
-        if response.get("status", "completed") in ENDED:
+        if (raw_text_at(response, "status") or "completed") in ENDED:
             self.ended = True
             yield Finished(settle(response, self._asked))
 
