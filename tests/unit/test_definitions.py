@@ -70,7 +70,6 @@ def test_a_kind_decides_when_its_names_are_looked_for() -> None:
         ("mine", {"base_url": "ftp://x"}, "[providers.mine] base_url: must be an address such as http://"),
         ("openai", {"abilities": ["fly"]}, "[providers.openai] abilities.0: Input should be 'search'"),
         ("mine", {"abilities": ["deep_research"]}, "[providers.mine]: abilities: deep_research needs family 'resp"),
-        ("mine", {"abilities": ["search"]}, "[providers.mine]: abilities: search needs quirks.search"),
         ("Mine", {}, "[providers.Mine]: the name of a provider has small letters"),
         ("openai", {"quirks": 7}, "[providers.openai] quirks: Input should be"),
     ],

@@ -67,7 +67,9 @@ async def test_domains_go_where_the_search_tool_takes_them(
 ) -> None:
     async with peer_of(known(name)) as peer:
         answer = await peer.answer("Why?", mode="search", search_domain_filter=domains)
-        assert peer.server.requests[-1]["tools"][0].get("filters") == filters
+        tools = peer.server.requests[-1]["tools"]
+        assert tools[0].get("filters") == filters
+        assert [tool["type"] for tool in tools if filters] == ["web_search"] * bool(filters)
         assert ("search_domain_filter was not applied" in " ".join(answer.notices)) is (filters is None)
 
 

@@ -40,7 +40,7 @@ class Quirks(_Data):
     body: dict[str, JsonValue] = Field(default_factory=dict)
     """Sent with every request."""
     search: dict[str, JsonValue] = Field(default_factory=dict)
-    """Sent as well when the question is a search: this is what makes the provider search."""
+    """Sent as well when the question is a search: this is what makes a provider search that would not by itself."""
     research: dict[str, JsonValue] = Field(default_factory=dict)
     """Sent as well when the question is a deep research."""
     domain_filters: frozenset[Literal["allowed_domains", "excluded_domains", "blocked_domains"]] = frozenset()
@@ -104,9 +104,6 @@ class Definition(_Data):
     def _fits_together(self) -> Self:
         if "deep_research" in self.abilities and self.family != "responses":
             message = "abilities: deep_research needs family 'responses'; it is a background run there"
-            raise ValueError(message)
-        if "search" in self.abilities and not self.quirks.search and self.name != "perplexity":
-            message = "abilities: search needs quirks.search, the fields that make it search"
             raise ValueError(message)
         return self
 

@@ -60,7 +60,10 @@ def _effort(effort: str, quirks: Quirks) -> dict[str, object]:
 
 
 def _filter(body: dict[str, Any], options: Options, quirks: Quirks) -> set[str]:
-    """Put the domains into the search tool where it takes them; return the options that are honoured by that."""
+    """Put the domains into the search tool where it takes them; return the options that are honoured by that.
+
+    A tool beside it that knows no such filter would search elsewhere, and is left out then.
+    """
     domains = options.search_domain_filter or ()
     denied = [domain[1:] for domain in domains if domain.startswith("-")]
     fields = ("excluded_domains", "blocked_domains") if denied else ("allowed_domains",)
@@ -69,5 +72,5 @@ def _filter(body: dict[str, Any], options: Options, quirks: Quirks) -> set[str]:
     if not domains or field is None or len(domains) > quirks.max_domains:
         return set()
     filters = {"filters": {field: denied or list(domains)}}
-    body["tools"] = [{**tool, **filters} if tool.get("type") == SEARCH_TOOL else tool for tool in tools]
+    body["tools"] = [{**tool, **filters} for tool in tools if tool.get("type") == SEARCH_TOOL]
     return {"search_domain_filter"}
