@@ -52,6 +52,17 @@ def build_index(folder: Path, now: Callable[[], datetime] = utc_now) -> Index:
 
 
 @asynccontextmanager
+async def open_providers(settings: Settings) -> AsyncGenerator[Providers]:
+    """Open the providers alone, for a look at what they have."""
+    client = LazyClient()
+    try:
+        yield Providers(partial(build_providers, ProviderContext(settings, client)), settings, utc_now)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await client.aclose()
+
+
+@asynccontextmanager
 async def open_app(
     settings: Settings,
     *,

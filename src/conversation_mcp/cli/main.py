@@ -11,6 +11,7 @@ from conversation_mcp.cli.config import config
 from conversation_mcp.cli.doctor import doctor
 from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.list_ import list_conversations
+from conversation_mcp.cli.models import models
 from conversation_mcp.cli.options import Documents, LogsDir, ToolSets
 from conversation_mcp.cli.resume import resume
 from conversation_mcp.cli.search import search
@@ -63,6 +64,7 @@ app.command("list")(list_conversations)
 app.command()(search)
 app.command()(resume)
 app.command()(cancel)
+app.command()(models)
 app.command()(config)
 app.command()(doctor)
 app.command()(serve)

@@ -22,14 +22,13 @@ from conversation_mcp.providers.configured import Described, definitions_in, is_
 from conversation_mcp.providers.listings import Listings
 from conversation_mcp.providers.model_facts import Catalogue, ModelFacts
 from conversation_mcp.providers.naming import Restrictions
-from conversation_mcp.providers.resolving import Choice, Resolver, as_described, chooses_itself, kind_of
+from conversation_mcp.providers.resolving import DOING, Choice, Resolver, as_described, chooses_itself, kind_of
 from conversation_mcp.settings import Settings
 
 if TYPE_CHECKING:
     from conversation_mcp.providers.definitions import Definition
 
 SHOWN_MODELS = 3
-DOING: dict[Mode, str] = {"search": "search", "deep_research": "do deep research", "chat": "chat"}
 HOW_TO_CONFIGURE: dict[Mode, str] = {
     "search": "Set PERPLEXITY_API_KEY, or start with --documents FOLDER to search your own files.",
     "deep_research": "Set PERPLEXITY_API_KEY, or start with --documents FOLDER to search your own files.",
@@ -57,12 +56,15 @@ class Providers:
         """Return the provider of that name, if it is configured."""
         return next((provider for provider in await self.all() if provider.name == name), None)
 
-    async def choose(self, mode: Mode, model: str | None, *, kept: str | None = None, needed_tokens: int = 0) -> Choice:
+    async def choose(
+        self, mode: Mode, model: str | None, *, level: str = "", kept: str | None = None, needed_tokens: int = 0
+    ) -> Choice:
         """Return who answers: the model that was named, that was kept from the turn before, or the default.
 
         Args:
             mode: what is asked for.
-            model: the model that the call names.
+            model: the model that the call names, or a provider, which then takes its own default.
+            level: what a provider that has levels is asked for when no model is named.
             kept: the model of the conversation's last turn of this kind, which counts when none is named.
             needed_tokens: how large a window auto has to find.
 
@@ -76,14 +78,16 @@ class Providers:
             raise ProviderNotConfiguredError(f"no provider can {DOING[mode]}. {HOW_TO_CONFIGURE[mode]}")
         wanted = model or kept or (self._settings.default_model if mode == "chat" else None)
         if wanted is None and chooses_itself(able[0]):
-            return Choice(able[0])
+            return self._at_level(able[0], level)
         await self.catalogue.ready()
         if wanted is None:
-            return await self._usual(mode, able, needed_tokens)
+            return await self._usual(mode, level, able, needed_tokens)
         if category := category_of(wanted, mode):
-            return await self._auto(mode, category, able, needed_tokens)
+            return await self._auto(mode, category, level, able, needed_tokens)
         if wanted.casefold().startswith(f"{AUTO}:"):
             raise InvalidInputError(f"auto takes fast, balanced or deep, such as auto:deep; got {wanted!r}.")
+        if alone := [provider for provider in able if provider.name == wanted.casefold() and as_described(provider)]:
+            return await self._usual(mode, level, alone, needed_tokens)
         choice = await self._resolver.resolve(wanted, mode, await self.all())
         return choice if model else replace(choice, notices=())
 
@@ -122,19 +126,21 @@ class Providers:
             self._built = tuple(sorted(built, key=lambda provider: rank.get(kind_of(provider), len(order))))
         return self._built
 
-    async def _usual(self, mode: Mode, able: list[Provider], needed_tokens: int) -> Choice:
-        """Return the default of a search or a research: the first provider that is there, with its own default."""
+    async def _usual(self, mode: Mode, level: str, able: list[Provider], needed_tokens: int) -> Choice:
+        """Return the first provider that is there, with its own default."""
         for provider in able:
             if not isinstance(provider, Described) or chooses_itself(provider):
-                return Choice(provider)
+                return self._at_level(provider, level)
             if not is_certain(provider.configured):
                 continue
             if model := provider.configured.model(mode):
                 return await self._resolver.at(provider, model)
-            return await self._auto(mode, None, [provider], needed_tokens)
-        return await self._auto(mode, None, able, needed_tokens)
+            return await self._auto(mode, None, level, [provider], needed_tokens)
+        return await self._auto(mode, None, level, able, needed_tokens)
 
-    async def _auto(self, mode: Mode, category: Category | None, able: list[Provider], needed_tokens: int) -> Choice:
+    async def _auto(
+        self, mode: Mode, category: Category | None, level: str, able: list[Provider], needed_tokens: int
+    ) -> Choice:
         wanted = category or category_of(AUTO, mode) or "balanced"
         for name in self._settings.preferred_models:
             try:
@@ -150,12 +156,18 @@ class Providers:
             name = facts.id if chooses_itself(provider) else f"{provider.name}:{facts.id}"
             return Choice(provider, facts.id, name, facts, (reason(Candidate(provider.name, facts), wanted),))
         if itself := next((provider for provider in able if chooses_itself(provider)), None):
-            return Choice(itself)
+            return self._at_level(itself, level)
         raise ProviderNotConfiguredError(
             f"auto found no model that can {DOING[mode]}"
             + (f" and takes about {needed_tokens:,} tokens" if needed_tokens else "")
             + f". {HOW_TO_CONFIGURE[mode]} Or name a model, as provider:model."
         )
+
+    def _at_level(self, provider: Provider, level: str) -> Choice:
+        why = self.restrictions.refusal(provider.name, [level])
+        if why is not None:
+            raise ModelUnavailableError(f"{provider.name} must not be asked with {level}: {why}.")
+        return Choice(provider)
 
     async def _candidates(self, able: list[Provider], needed_tokens: int) -> list[Candidate]:
         """Return what auto can choose from; servers that must be asked for it only count when there is nothing else."""

@@ -64,8 +64,11 @@ class Catalogue:
 
     async def ready(self) -> "Catalogue":
         """Have the snapshot read, and return the catalogue."""
-        if not self._snapshot:
-            self._snapshot = await to_thread.run_sync(_read)
+        return self if self._snapshot else await to_thread.run_sync(self.load)
+
+    def load(self) -> "Catalogue":
+        """Read the snapshot, and return the catalogue."""
+        self._snapshot = json.loads(files("conversation_mcp.providers").joinpath("models.json").read_text("utf-8"))
         return self
 
     @property
@@ -108,10 +111,6 @@ class Catalogue:
             yield facts if theirs is None else _changed(facts, theirs[1])
         for name, model in own.values():
             yield _changed(ModelFacts(name), model)
-
-
-def _read() -> Mapping[str, Any]:
-    return json.loads(files("conversation_mcp.providers").joinpath("models.json").read_text("utf-8"))
 
 
 def names_of(*names: str) -> frozenset[str]:

@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
+from conversation_mcp.providers.model_facts import ModelFacts
 from conversation_mcp.settings import Settings
 
 NEAR = 0.6
+SHOWN_NEAR = 3
 SHOWN_NAMES = 8
 
 
@@ -34,9 +36,24 @@ class Restrictions:
         return None
 
 
-def near_names(wanted: str, known: Mapping[str, str], count: int = 3) -> list[str]:
-    """Return the names that are most like the wanted one; `known` has how each is shown by how it is compared."""
-    return [known[name] for name in get_close_matches(wanted.casefold(), known, count, NEAR)]
+def known_names(models: Iterable[tuple[str, ModelFacts]]) -> dict[str, str]:
+    """Return how each model is shown by each spelling of its names; where two are alike the first one counts.
+
+    A model comes with its provider, or with nothing where its id alone is its name.
+    """
+    known: dict[str, str] = {}
+    for provider, model in models:
+        shown = f"{provider}:{model.id}" if provider else model.id
+        for spelling in sorted(model.names, key=len, reverse=True):
+            known.setdefault(spelling, shown)
+    return known
+
+
+def near_names(wanted: str, known: Mapping[str, str]) -> str:
+    """Return a sentence with the names that are most like the wanted one; nothing when none is."""
+    bare = wanted.rpartition(":")[2] or wanted
+    near = dict.fromkeys(known[name] for name in get_close_matches(bare.casefold(), known, SHOWN_NEAR, NEAR))
+    return f" Near to it: {', '.join(near)}." if near else ""
 
 
 def _bare(name: str, provider: str) -> str:

@@ -79,7 +79,12 @@ class ModelList(Record):
 
 
 async def list_offer(
-    providers: Providers, *, query: str = "", provider: str | None = None, ability: Mode | None = None, limit: int = 30
+    providers: Providers,
+    *,
+    query: str = "",
+    provider: str | None = None,
+    ability: Mode | None = None,
+    limit: int | None = None,
 ) -> ModelList:
     """Return what can be asked; servers of this machine are looked for."""
     built = await providers.all()

@@ -10,7 +10,7 @@ from conversation_mcp.providers.base import Mode, Provider
 from conversation_mcp.providers.configured import Described
 from conversation_mcp.providers.listings import Listings
 from conversation_mcp.providers.model_facts import Catalogue, ModelFacts, names_of
-from conversation_mcp.providers.naming import Restrictions, near_names, split_name
+from conversation_mcp.providers.naming import Restrictions, known_names, near_names, split_name
 from conversation_mcp.settings import Kind
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 DOCUMENTS = "local"
 PERPLEXITY = "perplexity"
-DOES: dict[Mode, str] = {"search": "search", "deep_research": "deep research", "chat": "chat"}
+DOING: Mapping[Mode, str] = {"search": "search", "deep_research": "do deep research", "chat": "chat"}
 ASSUMED = "assumed"
 LISTING = ("local", "custom")
 """Kinds of providers of which nobody knows the models but they themselves."""
@@ -212,14 +212,12 @@ class Resolver:
         )
 
     def _near(self, name: str, providers: Sequence[Provider]) -> str:
-        known: dict[str, str] = {}
-        for provider in providers:
-            for facts in self._catalogue.models(provider.name):
-                shown = facts.id if chooses_itself(provider) else f"{provider.name}:{facts.id}"
-                for spelling in (facts.id.casefold(), facts.id.casefold().rpartition("/")[2]):
-                    known.setdefault(spelling, shown)
-        near = near_names(name.rpartition(":")[2] or name, known)
-        return f" Near to it: {', '.join(dict.fromkeys(near))}." if near else ""
+        known = known_names(
+            ("" if chooses_itself(provider) else provider.name, facts)
+            for provider in providers
+            for facts in self._catalogue.models(provider.name)
+        )
+        return near_names(name, known)
 
 
 def _is_own_name(facts: ModelFacts, name: str) -> bool:
@@ -237,7 +235,7 @@ def _assumed(provider: Provider, facts: ModelFacts) -> str:
 def _unable(provider: Provider, mode: Mode, providers: Sequence[Provider]) -> str:
     able = [other.name for other in providers if mode in other.abilities]
     others = f"Those that can: {', '.join(able)}." if able else "No configured provider can."
-    return f"{provider.name} cannot {DOES[mode]}. {others}"
+    return f"{provider.name} cannot {DOING[mode]}. {others}"
 
 
 def _not_configured(definition: "Definition") -> str:

@@ -76,13 +76,14 @@ class Turns:
     async def _choose(self, ask: Ask, conversation_id: ConversationId | None) -> Choice:
         """Return who is asked; without a model named, whoever answered the last question of this kind."""
         if conversation_id is None or not await self._store.exists(conversation_id):
-            return await self._providers.choose(ask.mode, ask.model, needed_tokens=estimated_tokens(ask.question))
+            needed = estimated_tokens(ask.question)
+            return await self._providers.choose(ask.mode, ask.model, level=ask.preset, needed_tokens=needed)
         if ask.model is not None and category_of(ask.model, ask.mode) is None:
             return await self._providers.choose(ask.mode, ask.model)
         conversation = await self._store.load(conversation_id)
         needed = await to_thread.run_sync(lambda: tokens_of(messages_to_send(conversation, ask.question)))
         kept = kept_model(conversation, ask.mode)
-        return await self._providers.choose(ask.mode, ask.model, kept=kept, needed_tokens=needed)
+        return await self._providers.choose(ask.mode, ask.model, level=ask.preset, kept=kept, needed_tokens=needed)
 
     def _check_question(self, ask: Ask) -> None:
         if not ask.question.strip():
