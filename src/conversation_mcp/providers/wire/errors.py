@@ -41,10 +41,13 @@ if TYPE_CHECKING:
 MARKUP = re.compile(r"<[a-z!/?]", re.IGNORECASE)
 OUT_OF_CREDIT = re.compile("insufficient_quota|exceeded your current quota|insufficient balance", re.IGNORECASE)
 TOO_LONG = re.compile(
-    "context_length_exceeded|exceed_context_size_error|maximum context length|context window|available context size",
+    "context_length_exceeded|exceed_context_size_error|maximum (context|prompt) length|available context size"
+    "|context window|maximum number of tokens|prompt is too long",
     re.IGNORECASE,
 )
-ASKED_OF_WINDOW = re.compile(r"maximum context length is (\d{1,9}) tokens.{1,60}?(\d{1,9}) tokens", re.IGNORECASE)
+WINDOW_AND_NEEDED = re.compile(
+    r"maximum (?:context|prompt) length is (\d{1,9})\b.{1,60}?(\d{1,9}) tokens", re.IGNORECASE
+)
 NO_SUCH_ENDPOINT = re.compile("unexpected endpoint", re.IGNORECASE)
 OK, BAD_REQUEST, PAYMENT_REQUIRED, NOT_FOUND, GONE, UNPROCESSABLE, SERVER_ERROR = 200, 400, 402, 404, 410, 422, 500
 STATUSES = range(400, 600)
@@ -80,7 +83,6 @@ class Problem:
     param: str = ""
     cause: str = ""
     retry_after_seconds: float | None = None
-
     needed_tokens: int | None = None
     window_tokens: int | None = None
 
@@ -122,7 +124,7 @@ def problem_in(body: JsonObject, status: int = OK) -> Problem | None:
 def _problem(body: JsonObject, status: int, retry_seconds: float | None) -> Problem:
     error = object_at(body, "error")
     cause = short_cause(body)
-    said = ASKED_OF_WINDOW.search(cause)
+    said = WINDOW_AND_NEEDED.search(cause)
     return Problem(
         status=status,
         kind=f"{text_at(error, 'type')} {text_at(error, 'code')}".strip(),
