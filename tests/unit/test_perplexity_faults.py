@@ -200,6 +200,8 @@ async def test_a_connection_that_is_not_taken_in_time_was_not_billed() -> None:
 
     async with asking(transport=httpx.MockTransport(reply)) as asked:
         error, _ = await error_of(asked, "Why?")
+        assert isinstance(error, ProviderTimeoutError)
+        assert error.is_free
         assert error.message == "Perplexity did not take the connection within 10 s."
         assert error.next_step() == "Nothing was billed. Ask again in a while."
 

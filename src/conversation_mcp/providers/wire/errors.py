@@ -54,7 +54,6 @@ STATUSES = range(400, 600)
 REDIRECTS = range(300, 400)
 MAX_CAUSE_CHARS = 200
 MAX_ERROR_BYTES = 64 * 1024
-NOT_SENT = "Nothing was billed. Ask again in a while."
 GOES_ON = "The run goes on there and is looked up again by its id, not paid for again."
 
 
@@ -155,6 +154,16 @@ class UnseenError(ProviderUnavailableError):
         self.is_passing = is_passing
 
 
+class UnconnectedError(ProviderTimeoutError):
+    """No connection was made in time, so nothing was sent."""
+
+    advice = "Nothing was billed. Ask again in a while."
+
+    @property
+    def is_free(self) -> bool:
+        return True
+
+
 class ErrorMap:
     """Knows which error a user reads for which response.
 
@@ -251,9 +260,7 @@ class ErrorMap:
             case httpx.InvalidURL() | httpx.UnsupportedProtocol():
                 return self.no_address()
             case httpx.ConnectTimeout() | httpx.PoolTimeout():
-                late = ProviderTimeoutError(self._title, "take the connection", self._timeouts.connect_seconds)
-                late.advice = NOT_SENT
-                return late
+                return UnconnectedError(self._title, "take the connection", self._timeouts.connect_seconds)
             case httpx.ConnectError() | httpx.ProxyError():
                 return ProviderUnavailableError(f"{self._title} cannot be reached{_why(error)}.")
             case _:
