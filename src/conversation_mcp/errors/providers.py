@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from conversation_mcp.errors.base import NO_TOOLS, ConversationMCPError, Tools
 
 MAYBE_BILLED = "The call may have been billed and was not repeated. Ask again to try once more."
+NOT_BILLED = "Nothing was billed. Ask again in a while."
 
 
 class ProviderError(ConversationMCPError):
@@ -126,7 +127,7 @@ class ProviderUnavailableError(ProviderError):
     def __init__(self, message: str, *, maybe_billed: bool = False) -> None:
         super().__init__(message)
         self.maybe_billed = maybe_billed
-        self.advice = MAYBE_BILLED if maybe_billed else "Nothing was billed. Ask again in a while."
+        self.advice = MAYBE_BILLED if maybe_billed else NOT_BILLED
 
     @property
     def ends_run(self) -> bool:
@@ -179,10 +180,11 @@ class ProviderTimeoutError(ProviderError):
 
     code = "PROVIDER_TIMEOUT"
     retryable = True
-    advice = MAYBE_BILLED
 
-    def __init__(self, provider: str, what: str, limit_seconds: float) -> None:
+    def __init__(self, provider: str, what: str, limit_seconds: float, *, was_sent: bool = True) -> None:
         super().__init__(f"{provider} did not {what} within {limit_seconds:.0f} s.")
+        self.was_sent = was_sent
+        self.advice = MAYBE_BILLED if was_sent else NOT_BILLED
 
     @property
     def ends_run(self) -> bool:
@@ -190,7 +192,7 @@ class ProviderTimeoutError(ProviderError):
 
     @property
     def is_free(self) -> bool:
-        return False
+        return not self.was_sent
 
 
 class AnswerIncompleteError(ProviderError):
