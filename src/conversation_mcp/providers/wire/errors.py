@@ -154,16 +154,6 @@ class UnseenError(ProviderUnavailableError):
         self.is_passing = is_passing
 
 
-class UnconnectedError(ProviderTimeoutError):
-    """No connection was made in time, so nothing was sent."""
-
-    advice = "Nothing was billed. Ask again in a while."
-
-    @property
-    def is_free(self) -> bool:
-        return True
-
-
 class ErrorMap:
     """Knows which error a user reads for which response.
 
@@ -260,7 +250,8 @@ class ErrorMap:
             case httpx.InvalidURL() | httpx.UnsupportedProtocol():
                 return self.no_address()
             case httpx.ConnectTimeout() | httpx.PoolTimeout():
-                return UnconnectedError(self._title, "take the connection", self._timeouts.connect_seconds)
+                limit_seconds = self._timeouts.connect_seconds
+                return ProviderTimeoutError(self._title, "take the connection", limit_seconds, was_sent=False)
             case httpx.ConnectError() | httpx.ProxyError():
                 return ProviderUnavailableError(f"{self._title} cannot be reached{_why(error)}.")
             case _:
