@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from inline_snapshot import snapshot
 from tests.fixtures.models import FakeModels, FakePerplexity
@@ -13,7 +14,7 @@ from tests.fixtures.serving import settings_for
 
 from conversation_mcp.errors import ConversationMCPError, ModelUnavailableError
 from conversation_mcp.providers.base import ListedModel, Mode, Provider
-from conversation_mcp.providers.choice import Providers
+from conversation_mcp.providers.choice import Needed, Providers
 from conversation_mcp.providers.definitions import Given
 from conversation_mcp.providers.resolving import Choice
 
@@ -34,6 +35,14 @@ def everybody() -> list[Provider]:
         FakeModels(name="xai"),
         FakeModels(name="gemini"),
     ]
+
+
+def tokens(count: int) -> Needed:
+    async def needed() -> int:
+        await anyio.lowlevel.checkpoint()
+        return count
+
+    return needed
 
 
 def told(choice: Choice) -> tuple[str, str | None]:
@@ -245,13 +254,13 @@ async def test_auto_ranks_by_ability_then_window_then_price_and_never_by_the_alp
 async def test_auto_passes_over_what_is_too_small_ended_or_not_allowed() -> None:
     openai = FakeModels(name="openai")
     small = providers(openai, models={"openai:gpt-6-sol": {"context": 9_000}})
-    assert (await small.choose("chat", "auto", needed_tokens=8_000)).model != "gpt-6-sol"
+    assert (await small.choose("chat", "auto", needed=tokens(8_000))).model != "gpt-6-sol"
     disabled = providers(openai, disabled_models=["gpt-6-sol"])
     assert (await disabled.choose("chat", "auto")).model != "gpt-6-sol"
     late = Providers(lambda: [openai], settings_for(Path()), lambda: datetime(2027, 6, 1, tzinfo=UTC))
     assert (await late.choose("chat", "auto")).facts.ends is None
     with pytest.raises(ConversationMCPError, match="takes about 9,000,000 tokens"):
-        await providers(openai).choose("chat", "auto", needed_tokens=9_000_000)
+        await providers(openai).choose("chat", "auto", needed=tokens(9_000_000))
 
 
 async def test_preferred_models_come_before_what_is_known_of_any() -> None:

@@ -2,9 +2,16 @@
 
 from conversation_mcp.errors import ConversationTooLongError
 from conversation_mcp.models import Conversation
-from conversation_mcp.prompting.estimate import RESERVE, measured_ratio, tokens_of
+from conversation_mcp.prompting.estimate import RESERVE, estimated_tokens, measured_ratio, tokens_of
 from conversation_mcp.prompting.history import messages_to_send
 from conversation_mcp.providers.resolving import Choice
+
+
+def needed_tokens(conversation: Conversation | None, question: str) -> int:
+    """Return about how many tokens are sent with the question, in a conversation or as its first."""
+    if conversation is None:
+        return estimated_tokens(question)
+    return tokens_of(messages_to_send(conversation, question))
 
 
 def require_room(conversation: Conversation, question: str, choice: Choice) -> None:
@@ -15,8 +22,7 @@ def require_room(conversation: Conversation, question: str, choice: Choice) -> N
     limit = choice.facts.input_limit
     if limit is None:
         return
-    tokens = tokens_of(messages_to_send(conversation, question))
-    tokens = round(tokens * measured_ratio(conversation, choice.model or ""))
+    tokens = round(needed_tokens(conversation, question) * measured_ratio(conversation, choice.model or ""))
     takes = int(limit * (1 - RESERVE))
     if tokens > takes:
         name = choice.name or choice.provider.name

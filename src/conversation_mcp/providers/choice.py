@@ -1,6 +1,6 @@
 """Which provider answers with which model: what was named, else the best that can. Never a silent substitution."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -35,6 +35,12 @@ HOW_TO_CONFIGURE: dict[Mode, str] = {
     "chat": "Set a key such as OPENAI_API_KEY or OPENROUTER_API_KEY, or start a local server such as Ollama.",
 }
 
+Needed = Callable[[], Awaitable[int]]
+
+
+async def _nothing() -> int:
+    return 0
+
 
 class Providers:
     """The configured providers, built when the first question comes."""
@@ -57,7 +63,7 @@ class Providers:
         return next((provider for provider in await self.all() if provider.name == name), None)
 
     async def choose(
-        self, mode: Mode, model: str | None, *, level: str = "", kept: str | None = None, needed_tokens: int = 0
+        self, mode: Mode, model: str | None, *, level: str = "", kept: str | None = None, needed: Needed = _nothing
     ) -> Choice:
         """Return who answers: the model that was named, that was kept from the turn before, or the default.
 
@@ -66,7 +72,7 @@ class Providers:
             model: the model that the call names, or a provider, which then takes its own default.
             level: what a provider that has levels is asked for when no model is named.
             kept: the model of the conversation's last turn of this kind, which counts when none is named.
-            needed_tokens: how large a window auto has to find.
+            needed: tells how large a window auto has to find, in tokens; asked only when auto chooses.
 
         Raises:
             ProviderNotConfiguredError: none that is configured can do it.
@@ -81,13 +87,13 @@ class Providers:
             return self._at_level(able[0], level)
         await self.catalogue.ready()
         if wanted is None:
-            return await self._usual(mode, level, able, needed_tokens)
+            return await self._usual(mode, level, able, needed)
         if category := category_of(wanted, mode):
-            return await self._auto(mode, category, level, able, needed_tokens)
+            return await self._auto(mode, category, level, able, needed)
         if wanted.casefold().startswith(f"{AUTO}:"):
             raise InvalidInputError(f"auto takes fast, balanced or deep, such as auto:deep; got {wanted!r}.")
         if alone := [provider for provider in able if provider.name == wanted.casefold() and as_described(provider)]:
-            return await self._usual(mode, level, alone, needed_tokens)
+            return await self._usual(mode, level, alone, needed)
         choice = await self._resolver.resolve(wanted, mode, await self.all())
         return choice if model else replace(choice, notices=())
 
@@ -126,7 +132,7 @@ class Providers:
             self._built = tuple(sorted(built, key=lambda provider: rank.get(kind_of(provider), len(order))))
         return self._built
 
-    async def _usual(self, mode: Mode, level: str, able: list[Provider], needed_tokens: int) -> Choice:
+    async def _usual(self, mode: Mode, level: str, able: list[Provider], needed: Needed) -> Choice:
         """Return the first provider that is there, with its own default."""
         for provider in able:
             if not isinstance(provider, Described) or chooses_itself(provider):
@@ -135,13 +141,14 @@ class Providers:
                 continue
             if model := provider.configured.model(mode):
                 return await self._resolver.at(provider, model)
-            return await self._auto(mode, None, level, [provider], needed_tokens)
-        return await self._auto(mode, None, level, able, needed_tokens)
+            return await self._auto(mode, None, level, [provider], needed)
+        return await self._auto(mode, None, level, able, needed)
 
     async def _auto(
-        self, mode: Mode, category: Category | None, level: str, able: list[Provider], needed_tokens: int
+        self, mode: Mode, category: Category | None, level: str, able: list[Provider], needed: Needed
     ) -> Choice:
         wanted = category or category_of(AUTO, mode) or "balanced"
+        needed_tokens = await needed()
         for name in self._settings.preferred_models:
             try:
                 choice = await self._resolver.resolve(name, mode, able)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 DOCUMENTS = "local"
 PERPLEXITY = "perplexity"
 DOING: Mapping[Mode, str] = {"search": "search", "deep_research": "do deep research", "chat": "chat"}
+MAX_NAME_CHARS = 200
 ASSUMED = "assumed"
 LISTING = ("local", "custom")
 """Kinds of providers of which nobody knows the models but they themselves."""
@@ -71,6 +72,8 @@ class Resolver:
         Raises:
             InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError: there is none; the message says why.
         """
+        if len(name) > MAX_NAME_CHARS:
+            raise InvalidInputError(f"model has {len(name):,} characters; at most {MAX_NAME_CHARS} are taken.")
         unable: Provider | None = None
         refused: ModelUnavailableError | None = None
         async with aclosing(self._places(name, providers)) as places:
@@ -181,11 +184,11 @@ class Resolver:
     async def _require_there(self, provider: Provider, model: str, facts: ModelFacts | None) -> None:
         """Refuse a name that the provider cannot know; a server that does not say what it has is asked all the same."""
         described = as_described(provider)
-        if described is None or facts is not None or described.configured.definition.accepts_any_model:
+        if described is None or facts is not None or provider.serves(model):
             return
         definition = described.configured.definition
-        if provider.serves(model):
-            return
+        if definition.accepts_any_model:
+            raise InvalidInputError(f"{model!r} is no name of a model.")
         listed = await self._listings.of(provider)
         if listed is not None and model not in {one.id for one in listed}:
             there = ", ".join(one.id for one in listed) or "none"

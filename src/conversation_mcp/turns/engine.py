@@ -7,10 +7,8 @@ import anyio
 from anyio import to_thread
 
 from conversation_mcp.errors import ConversationBusyError, ConversationMCPError, InvalidInputError, ProviderError
-from conversation_mcp.models import ConversationId, iso
-from conversation_mcp.prompting.estimate import estimated_tokens, tokens_of
-from conversation_mcp.prompting.history import messages_to_send
-from conversation_mcp.providers.auto import category_of
+from conversation_mcp.models import Conversation, ConversationId, iso
+from conversation_mcp.prompting.room import needed_tokens
 from conversation_mcp.providers.choice import Providers
 from conversation_mcp.providers.resolving import Choice
 from conversation_mcp.stores.base import Call, Store
@@ -75,15 +73,18 @@ class Turns:
 
     async def _choose(self, ask: Ask, conversation_id: ConversationId | None) -> Choice:
         """Return who is asked; without a model named, whoever answered the last question of this kind."""
-        if conversation_id is None or not await self._store.exists(conversation_id):
-            needed = estimated_tokens(ask.question)
-            return await self._providers.choose(ask.mode, ask.model, level=ask.preset, needed_tokens=needed)
-        if ask.model is not None and category_of(ask.model, ask.mode) is None:
-            return await self._providers.choose(ask.mode, ask.model)
-        conversation = await self._store.load(conversation_id)
-        needed = await to_thread.run_sync(lambda: tokens_of(messages_to_send(conversation, ask.question)))
-        kept = kept_model(conversation, ask.mode)
-        return await self._providers.choose(ask.mode, ask.model, level=ask.preset, kept=kept, needed_tokens=needed)
+        conversation: Conversation | None = None
+        if ask.model is None and conversation_id is not None and await self._store.exists(conversation_id):
+            conversation = await self._store.load(conversation_id)
+
+        async def needed() -> int:
+            stored = conversation
+            if stored is None and conversation_id is not None and await self._store.exists(conversation_id):
+                stored = await self._store.load(conversation_id)
+            return await to_thread.run_sync(needed_tokens, stored, ask.question)
+
+        kept = kept_model(conversation, ask.mode) if conversation else None
+        return await self._providers.choose(ask.mode, ask.model, level=ask.preset, kept=kept, needed=needed)
 
     def _check_question(self, ask: Ask) -> None:
         if not ask.question.strip():
