@@ -3,6 +3,7 @@
 # make test-wheel  build the wheel, install it into an environment of its own, test it there without the sources
 # make check       lint, format, types, import rules, file sizes
 # make docs        write the documents that come from the code
+# make models      make the snapshot of what is known of models anew, from published packages
 # make bundle      pack build/conversation-mcp.mcpb, which Claude Desktop installs; needs npm
 # make crash       kill servers at 200 random moments and look at what is left; CRASH_KILLS and CRASH_SEED choose another run
 # make bench       measure against peers; prints the table that docs/benchmarks.md keeps
@@ -12,7 +13,7 @@ BIN := $(VENV)/bin
 # The pip of Debian 12 warns about a package of the tests that it would build the old way.
 export PIP_USE_PEP517 := 1
 .DEFAULT_GOAL := help
-.PHONY: help run test test-wheel check docs bundle crash bench format clean
+.PHONY: help run test test-wheel check docs models bundle crash bench format clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -33,13 +34,18 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 run: $(VENV)/.installed
 	@$(BIN)/python examples/main_job.py
 
-test: $(VENV)/.installed-dev $(VENV)/.installed-mcpb $(VENV)/.installed-checks
+test: $(VENV)/.installed-dev $(VENV)/.installed-mcpb $(VENV)/.installed-checks $(VENV)/.installed-engines
 	$(BIN)/python -m pytest $(ARGS)
 
 # The official conformance suite and inspector; the Node they run on comes with the type checker. NODE_CHECKS=required
 # fails where they cannot be installed, instead of leaving them out.
 $(VENV)/.installed-checks: $(VENV)/.installed-dev tests/conformance/package.json
 	@$(BIN)/python -m tests.fixtures.node && touch $@ || { echo "test: the conformance suite and the inspector cannot be installed; their tests are skipped"; test "$(NODE_CHECKS)" != required; }
+
+# Servers of models that nobody here wrote, in an environment of their own. ENGINE_CHECKS=required fails where they cannot
+# be installed, instead of leaving their tests out.
+$(VENV)/.installed-engines: $(VENV)/.made tests/fixtures/engines.txt
+	@$(PYTHON) -m venv $(VENV)/engines && $(VENV)/engines/bin/python -m pip install --quiet --disable-pip-version-check --retries 1 --only-binary :all: --requirement tests/fixtures/engines.txt && touch $@ || { echo "test: llama.cpp and llmock cannot be installed; their tests are skipped"; test "$(ENGINE_CHECKS)" != required; }
 
 # The validator of desktop bundles runs on Node; without it the tests of the manifest say what they left out.
 $(VENV)/.installed-mcpb: $(VENV)/.made
@@ -60,6 +66,12 @@ test-wheel: $(VENV)/.installed-dev
 
 docs: $(VENV)/.installed-dev
 	@$(BIN)/python -m tests.reference
+
+# The packages are no dependency: they are read once, in an environment of their own.
+models:
+	$(PYTHON) -m venv --clear $(VENV)/models
+	$(VENV)/models/bin/python -m pip install --quiet --disable-pip-version-check --requirement packaging/models/requirements.txt
+	$(VENV)/models/bin/python packaging/models/build.py
 
 BUNDLE := build
 bundle: $(VENV)/.installed-mcpb

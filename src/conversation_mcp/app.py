@@ -8,6 +8,7 @@ from conversation_mcp.conversations.library import Library
 from conversation_mcp.conversations.pruning import Pruner
 from conversation_mcp.conversations.tidying import Tidier
 from conversation_mcp.conversations.trash import TrashCan
+from conversation_mcp.providers.choice import Providers
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Store
 from conversation_mcp.turns.engine import Turns
@@ -24,6 +25,7 @@ class App:
 
     settings: Settings
     store: Store
+    providers: Providers
     turns: Turns
     watch: Watch
     running: RunningTurns

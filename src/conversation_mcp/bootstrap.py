@@ -55,6 +55,17 @@ def build_index(folder: Path, now: Callable[[], datetime] = utc_now) -> Index:
 
 
 @asynccontextmanager
+async def open_providers(settings: Settings) -> AsyncGenerator[Providers]:
+    """Open the providers alone, for a look at what they have."""
+    client = LazyClient()
+    try:
+        yield Providers(partial(build_providers, ProviderContext(settings, client)), settings, utc_now)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await client.aclose()
+
+
+@asynccontextmanager
 async def open_app(
     settings: Settings,
     *,
@@ -86,10 +97,10 @@ async def open_app(
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(keeper.run)
         running = RunningTurns(tasks)
-        chosen = Providers(build)
+        chosen = Providers(build, settings, now)
         runner = TurnRunner(store, unsaved)
         settler = Settler(store, chosen, runner, unsaved, now)
-        worker = TurnWorker(store, runner, unsaved, settler, prompts, limits, tasks)
+        worker = TurnWorker(store, chosen, runner, unsaved, settler, prompts, limits, tasks)
         resumer = Resumer(worker, running)
         budget = Budget(store, settings.max_cost_usd_per_day, now)
         earlier = EarlierCalls(store, resumer, unsaved)
@@ -102,7 +113,7 @@ async def open_app(
         if settings.conversation_timeout_hours is not None:
             tasks.start_soon(pruner.archive_idle, timedelta(hours=settings.conversation_timeout_hours))
         try:
-            yield App(settings, store, turns, watch, running, library, tidier, trash, pruner, tools, tasks)
+            yield App(settings, store, chosen, turns, watch, running, library, tidier, trash, pruner, tools, tasks)
         except Exception as error:  # noqa: BLE001 -- raised below, as it came and not in a group
             failure = error
         finally:

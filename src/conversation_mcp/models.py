@@ -100,6 +100,8 @@ class Message(Record):
     """Of an answer: the provider's level that was asked for."""
     model: str | None = None
     """Of an answer: the model that gave it."""
+    requested_model: str | None = None
+    """Of an answer: the model that was named or chosen for it; absent when nobody named one."""
     response_id: str | None = None
     """Of an answer: the id of the run at the provider."""
     finish_reason: str | None = None
@@ -135,7 +137,7 @@ class PendingTurn(Record):
     provider: str | None = None
     """Whom it was sent to."""
     model: str | None = None
-    """The model that the call named, if it named one."""
+    """The model that was named or chosen, if one was."""
     options: dict[str, JsonValue] | None = None
     """Filters and effort, in the spelling of the arguments."""
     status: TurnStatus = "running"
@@ -152,6 +154,8 @@ class PendingTurn(Record):
     """Why there is no answer."""
     usage: Usage | None = None
     """What was charged all the same."""
+    notices: tuple[str, ...] | None = None
+    """What its answer will say about the choice of the model."""
 
 
 class Conversation(Record):

@@ -2,21 +2,35 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.sources import PREFIX, config_path, gather, read_toml, variable_of
+from conversation_mcp.sources import (
+    PREFIX,
+    PROVIDER_FIELDS,
+    ProviderSetting,
+    config_path,
+    gather,
+    provider_settings,
+    read_toml,
+    variable_of,
+)
 
 PLACEHOLDER = re.compile(
     r"(pplx-)?(your\W.*|your_.*|change.?me.*|placeholder.*|example.*|todo.*|api.?key.*|x{3,}|\.{3,}|<.*>|\$\{?\w*\}?)",
     re.IGNORECASE,
 )
+FLAT = re.compile(rf"(?P<provider>[a-z][a-z0-9_-]*)_(?P<field>{'|'.join(PROVIDER_FIELDS)})")
+TABLES = ("providers", "models")
+"""Settings that are tables, and that no variable can hold."""
+
+Kind = Literal["direct", "unified", "local", "custom"]
 
 
 def _separated(separator: str) -> BeforeValidator:
@@ -28,21 +42,61 @@ def _separated(separator: str) -> BeforeValidator:
     return BeforeValidator(split)
 
 
+Names = Annotated[tuple[str, ...], _separated(",")]
+
+
+class ProviderSettings(BaseModel):
+    """What is set for one provider. Whatever else its table in the user's file holds are fields of its definition."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    api_key: SecretStr | None = None
+    """Its key; never logged or stored, and shown only by its end."""
+    base_url: str | None = None
+    """Another address."""
+    default_model: str | None = None
+    """The model that is asked when none is named."""
+    allowed_models: Names = ()
+    """The only models that may be asked, by any of their names; empty: all."""
+
+    @property
+    def extra(self) -> Mapping[str, object]:
+        """The fields of its definition that the user's file sets."""
+        return self.model_extra or {}
+
+
+class OwnModel(BaseModel):
+    """What a user knows better about a model. Prices are US dollars for a million tokens."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    aliases: Names = ()
+    context: int | None = Field(default=None, ge=1)
+    input: int | None = Field(default=None, ge=1)
+    output: int | None = Field(default=None, ge=1)
+    images: bool | None = None
+    reasoning: bool | None = None
+    price_in: float | None = Field(default=None, ge=0)
+    price_out: float | None = Field(default=None, ge=0)
+    ability: int | None = Field(default=None, ge=0, le=29)
+
+
 class Settings(BaseModel):
     """Everything that can be set.
 
-    A field has its environment variable in NAMED_VARIABLES, or its name in upper case after CONVERSATION_MCP_.
+    A field has its environment variable in NAMED_VARIABLES, or its name in upper case after CONVERSATION_MCP_. What is
+    set for a provider can also be given flat: `openai_api_key`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    perplexity_api_key: SecretStr | None = Field(
-        default=None,
-        description="Key of the Perplexity API. It is never logged or stored; doctor shows its end.",
+    providers: Mapping[str, ProviderSettings] = Field(
+        default_factory=dict[str, ProviderSettings],
+        description="A table for each provider: its key, its address, its models, and what else is to be different.",
     )
-    perplexity_base_url: str | None = Field(
-        default=None,
-        description="Another address of Perplexity's Agent API, without /v1. Default: the public one.",
+    models: Mapping[str, OwnModel] = Field(
+        default_factory=dict[str, OwnModel],
+        description="A table for each model, named provider:model: its windows, prices and aliases.",
     )
     logs_dir: Path = Field(
         default=Path(),
@@ -69,6 +123,25 @@ class Settings(BaseModel):
         default_factory=lambda: config_path().parent / "prompts",
         description="Folder with your own search.md and deep_research.md in place of the system messages. "
         "Default: prompts beside the configuration file.",
+    )
+    default_model: str = Field(
+        default="auto",
+        description="Model of chat: auto, auto:fast, auto:balanced, auto:deep, a name, or provider:model.",
+    )
+    preferred_models: Names = Field(
+        default=(), description="Models that auto takes before all others, in this order, separated by commas."
+    )
+    disabled_models: Names = Field(
+        default=(), description="Models that are never asked, by name or provider:model, separated by commas."
+    )
+    fallback_models: Names = Field(
+        default=(),
+        description="Models that are asked, in this order, when the chosen one did not take the question and nothing "
+        "was billed. The result says so. Default: none.",
+    )
+    provider_order: Annotated[tuple[Kind, ...], _separated(",")] = Field(
+        default=("direct", "unified", "local", "custom"),
+        description="Where a name is looked for first, separated by commas.",
     )
     search_preset: str = Field(default="fast", description="Perplexity preset of search.")
     search_followup_preset: str = Field(default="low", description="Perplexity preset of search_followup.")
@@ -106,6 +179,30 @@ class Settings(BaseModel):
         description="DEBUG, INFO, WARNING or ERROR; the log goes to stderr.",
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _fold(cls, values: object) -> object:
+        """Take `openai_api_key` as the `api_key` of the provider `openai`."""
+        if not isinstance(values, dict):
+            return values
+        given = cast("dict[str, Any]", values)
+        flat = {name: FLAT.fullmatch(name) for name in given if name not in cls.model_fields}
+        if not any(flat.values()):
+            return given
+        folded = {name: value for name, value in given.items() if not flat.get(name)}
+        tables = {name: dict(table) for name, table in dict(given.get("providers") or {}).items()}
+        for name, found in flat.items():
+            if found:
+                tables.setdefault(found["provider"], {})[found["field"]] = given[name]
+        return {**folded, "providers": tables}
+
+    def provider(self, name: str) -> ProviderSettings:
+        """Return what is set for a provider."""
+        return self.providers.get(name, NOTHING_SET)
+
+
+NOTHING_SET = ProviderSettings()
+
 
 @dataclass(frozen=True)
 class LoadedSettings:
@@ -124,21 +221,27 @@ def load_settings(
     Raises:
         InvalidInputError: a value or name is not valid; the message names the variable, key or option.
     """
-    for name in read_toml(config):
-        if name not in Settings.model_fields:
-            near = get_close_matches(name, Settings.model_fields, 1)
+    filed = read_toml(config)
+    of_providers = {setting.name: setting for setting in provider_settings(_tables(filed))}
+    for name in filed:
+        if name not in Settings.model_fields and name not in of_providers:
+            near = get_close_matches(name, (*Settings.model_fields, *of_providers), 1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise InvalidInputError(f"{config} has no setting {name!r}.{hint}")
-    gathered = gather(Settings.model_fields, options, environment, config, working_folder)
+    variables = {name: (variable_of(name),) for name in Settings.model_fields if name not in TABLES}
+    variables |= {"models": (), **{name: setting.variables for name, setting in of_providers.items()}}
+    gathered = gather(variables, options, environment, config, working_folder)
     values, origins = gathered.values, gathered.origins
+    tables = _with_table_values(_tables(filed), of_providers.values(), values, origins, config)
     warnings = _unknown_variables(environment)
-    if _is_placeholder(values.get("perplexity_api_key")):
-        warnings.append(f"{origins['perplexity_api_key']} holds a placeholder, not a key; it is ignored")
-        del values["perplexity_api_key"], origins["perplexity_api_key"]
+    for name, setting in of_providers.items():
+        if setting.field == "api_key" and _is_placeholder(values.get(name)):
+            warnings.append(f"{origins[name]} holds a placeholder, not a key; it is ignored")
+            del values[name], origins[name]
     try:
-        settings = Settings.model_validate(values)
+        settings = Settings.model_validate({**values, "providers": tables or filed.get("providers", {})})
     except ValidationError as error:
-        raise InvalidInputError(_sentence(error, origins)) from None
+        raise InvalidInputError(_sentence(error, origins, config)) from None
     paths = {
         "logs_dir": working_folder / settings.logs_dir.expanduser(),
         "documents": tuple(working_folder / path.expanduser() for path in settings.documents),
@@ -147,8 +250,31 @@ def load_settings(
     return LoadedSettings(settings.model_copy(update=paths), origins, tuple(warnings))
 
 
+def _tables(filed: Mapping[str, Any]) -> Mapping[str, Any]:
+    tables = filed.get("providers", {})
+    return cast("Mapping[str, Any]", tables) if isinstance(tables, dict) else {}
+
+
+def _with_table_values(
+    tables: Mapping[str, Any],
+    settings: Iterable[ProviderSetting],
+    values: dict[str, object],
+    origins: dict[str, str],
+    config: Path,
+) -> Mapping[str, Any]:
+    """Take what stands in the tables as the settings it is, unless a variable wins; return what else they hold."""
+    left = {name: dict(cast("Mapping[str, Any]", table)) for name, table in tables.items() if isinstance(table, dict)}
+    for setting in settings:
+        table = left.get(setting.provider, {})
+        if setting.field in table:
+            value = table.pop(setting.field)
+            if setting.name not in values:
+                values[setting.name], origins[setting.name] = value, str(config)
+    return {**tables, **left}
+
+
 def _unknown_variables(environment: Mapping[str, str]) -> list[str]:
-    known = {variable_of(name) for name in Settings.model_fields}
+    known = {variable_of(name) for name in Settings.model_fields if name not in TABLES}
     warnings: list[str] = []
     for name in sorted(environment):
         if name.startswith(PREFIX) and name not in known:
@@ -161,8 +287,11 @@ def _is_placeholder(key: object) -> bool:
     return isinstance(key, str) and PLACEHOLDER.fullmatch(key) is not None
 
 
-def _sentence(error: ValidationError, origins: Mapping[str, str]) -> str:
+def _sentence(error: ValidationError, origins: Mapping[str, str], config: Path) -> str:
     problem = error.errors(include_url=False)[0]
-    name = str(problem["loc"][0])
-    shown = "" if name == "perplexity_api_key" else f"; got {problem['input']!r}"
-    return f"{origins.get(name, name)}: {problem['msg'][0].lower()}{problem['msg'][1:]}{shown}."
+    place = [str(part) for part in problem["loc"]]
+    name = "_".join(place[1:3]) if place[0] == "providers" else place[0]
+    origin = origins.get(name, str(config) if place[0] in TABLES else name)
+    where = f"{config}: {'.'.join(place)}" if origin == str(config) else origin
+    shown = "" if "api_key" in place else f"; got {problem['input']!r}"
+    return f"{where}: {problem['msg'][0].lower()}{problem['msg'][1:]}{shown}."

@@ -1,10 +1,11 @@
 """Where settings come from and what they are called there. Nothing here knows what a valid value is."""
 
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from platformdirs import user_config_path, user_data_path
 
@@ -13,12 +14,15 @@ from conversation_mcp.errors import InvalidInputError
 PREFIX = "CONVERSATION_MCP_"
 APP_NAME = "conversation-mcp"
 NAMED_VARIABLES = {
-    "perplexity_api_key": "PERPLEXITY_API_KEY",
-    "perplexity_base_url": "PERPLEXITY_BASE_URL",
     "logs_dir": "CONVERSATION_LOGS_DIR",
     "max_conversation_turns": "MAX_CONVERSATION_TURNS",
     "conversation_timeout_hours": "CONVERSATION_TIMEOUT_HOURS",
+    "default_model": "DEFAULT_MODEL",
+    "preferred_models": "PREFERRED_MODELS",
+    "disabled_models": "DISABLED_MODELS",
 }
+PROVIDER_FIELDS = ("api_key", "base_url", "default_model", "allowed_models")
+"""What can be set for each provider by a variable; as a setting it is called `openai_api_key`."""
 FOLDER_NAME = "conversation-logs"
 
 
@@ -30,9 +34,39 @@ class Gathered:
     origins: dict[str, str]
 
 
+@dataclass(frozen=True)
+class ProviderSetting:
+    """One thing that can be set for one provider, and the variables that set it, the first wins."""
+
+    name: str
+    provider: str
+    field: str
+    variables: tuple[str, ...]
+
+
 def variable_of(field: str) -> str:
     """Return the environment variable of a setting."""
     return NAMED_VARIABLES.get(field, PREFIX + field.upper())
+
+
+def provider_settings(tables: Mapping[str, Any] | None = None) -> Iterator[ProviderSetting]:
+    """Yield what can be set for the known providers, and for those that `tables` of the user's file adds."""
+    known: dict[str, Any] = tomllib.loads(
+        files("conversation_mcp.providers").joinpath("definitions.toml").read_text("utf-8")
+    )
+    own = {name: cast("Mapping[str, Any]", table) for name, table in (tables or {}).items() if isinstance(table, dict)}
+    for provider in dict.fromkeys((*known, *own)):
+        facts = {**known.get(provider, {}), **own.get(provider, {})}
+        prefix = provider.upper().replace("-", "_")
+        keys = facts.get("key_variables", [f"{prefix}_API_KEY"])
+        variables = {
+            "api_key": tuple(map(str, cast("list[object]", keys))) if isinstance(keys, list) else (),
+            "base_url": (str(facts.get("base_url_variable", f"{prefix}_BASE_URL")),),
+            "default_model": (str(facts["model_variable"]),) if "model_variable" in facts else (),
+            "allowed_models": (f"{prefix}_ALLOWED_MODELS",),
+        }
+        for field in PROVIDER_FIELDS:
+            yield ProviderSetting(f"{provider}_{field}", provider, field, variables[field])
 
 
 def config_path() -> Path:
@@ -57,21 +91,26 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def gather(
-    names: Collection[str],
+    names: Mapping[str, Iterable[str]],
     options: Mapping[str, object],
     environment: Mapping[str, str],
     config: Path,
     working_folder: Path,
 ) -> Gathered:
-    """Merge command-line options, environment and TOML file, the first wins; the folder has a default of its own."""
+    """Merge command-line options, environment and TOML file, the first wins; the folder has a default of its own.
+
+    `names` are the settings that are asked for, each with its variables.
+    """
     values: dict[str, object] = {}
     origins: dict[str, str] = {}
     for name, value in read_toml(config).items():
         if name in names:
             values[name], origins[name] = value, str(config)
-    for name in names:
-        if text := environment.get(variable_of(name), "").strip():
-            values[name], origins[name] = text, variable_of(name)
+    for name, variables in names.items():
+        found = ((variable, text) for variable in variables if (text := environment.get(variable, "").strip()))
+        for variable, text in found:
+            values[name], origins[name] = text, variable
+            break
     for name, value in options.items():
         if value is not None:
             values[name], origins[name] = value, "--" + name.replace("_", "-")
@@ -96,7 +135,8 @@ def conversation_folder(
     Raises:
         InvalidInputError: the file with the settings cannot be read, or names no folder.
     """
-    gathered = gather(("logs_dir",), {"logs_dir": option}, environment, config, working_folder)
+    names = {"logs_dir": (variable_of("logs_dir"),)}
+    gathered = gather(names, {"logs_dir": option}, environment, config, working_folder)
     value = gathered.values["logs_dir"]
     if not isinstance(value, str | Path):
         raise InvalidInputError(f"{gathered.origins['logs_dir']}: logs_dir must be a path; got {value!r}.")

@@ -13,7 +13,7 @@ from tests.fixtures.processes import RawServer
 
 YEARS_AGO = 1_262_304_000
 OLD = "20100101-1262304000000"
-FAULTS = ["401", "403_retired", "502_html", "html_200", "json_200", "dropped_before", "early_eof_lost", "failed", "500"]
+FAULTS = ["401", "403_retired", "502_html", "html_200", "dropped_before", "early_eof_lost", "failed", "500"]
 
 
 @pytest.mark.slow

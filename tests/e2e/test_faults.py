@@ -28,7 +28,6 @@ MAYBE_BILLED = {
     "500": "PROVIDER_UNAVAILABLE",
     "502_html": "PROVIDER_UNAVAILABLE",
     "html_200": "PROVIDER_UNAVAILABLE",
-    "json_200": "PROVIDER_UNAVAILABLE",
     "dropped_before": "PROVIDER_UNAVAILABLE",
     "dropped_lost": "PROVIDER_UNAVAILABLE",
     "early_eof_lost": "PROVIDER_UNAVAILABLE",

@@ -92,7 +92,9 @@ BAD_ARGUMENTS: list[tuple[str, dict[str, Any], Any]] = [
     (
         "search",
         {"query": "x", "model": "sonar"},
-        snapshot("model must be a preset (fast, low, medium, high, xhigh), provider/model, or local; got 'sonar'."),
+        snapshot(
+            "model must be a preset (fast, low, medium, high, xhigh), provider/model, or local; got 'sonar'. Near to it: perplexity/sonar."
+        ),
     ),
     (
         "search",

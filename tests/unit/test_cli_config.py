@@ -9,11 +9,13 @@ from inline_snapshot import snapshot
 from tests.fixtures.cli import Here
 
 from conversation_mcp.cli.config_file import EXAMPLES, config_text
+from conversation_mcp.cli.setting_values import USUAL
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.settings import Settings, load_settings
+from conversation_mcp.settings import TABLES, Settings, load_settings
 from conversation_mcp.sources import config_path, conversation_folder
 
 KEY = "pplx-0123456789abcdef"
+SCALARS = [name for name in Settings.model_fields if name not in TABLES]
 
 
 @pytest.fixture
@@ -37,6 +39,11 @@ conversation_timeout_hours		default
 tools	research	default
 documents	/a:/b	--documents
 prompts_dir	/home/me/config/conversation-mcp/prompts	default
+default_model	auto	default
+preferred_models		default
+disabled_models		default
+fallback_models		default
+provider_order	direct,unified,local,custom	default
 search_preset	medium	CONVERSATION_MCP_SEARCH_PRESET
 search_followup_preset	low	default
 deep_research_preset	high	default
@@ -77,9 +84,8 @@ def test_the_written_file_has_every_setting_as_a_comment_and_changes_nothing(her
     assert here("config", "--write").code == 0
     text = config_path().read_text(encoding="utf-8")
     assert tomllib.loads(text) == {}
-    assert [line.split()[1] for line in text.splitlines() if line.startswith("# ") and " = " in line] == list(
-        Settings.model_fields
-    )
+    explained = [line.split()[1] for line in text.splitlines() if line.startswith("# ") and " = " in line]
+    assert explained == [*USUAL, *SCALARS, "api_key", "allowed_models", "context", "aliases"]
     assert config_path().stat().st_mode & 0o077 == 0
     assert text[:900] == snapshot("""\
 # Settings of conversation-mcp. Without the # in front of it a setting counts; what stands here as a
@@ -106,14 +112,13 @@ def test_the_written_file_has_every_setting_as_a_comment_and_changes_nothing(her
 
 def test_every_line_of_the_written_file_is_valid_without_its_mark(tmp_path: Path) -> None:
     lines = config_text({}).splitlines()
-    for name in Settings.model_fields:
+    for name in (*USUAL, *SCALARS):
         (line,) = [line.removeprefix("# ") for line in lines if line.startswith(f"# {name} = ")]
         config = tmp_path / f"{name}.toml"
         config.write_text(line, encoding="utf-8")
         loaded = load_settings({}, {}, config, tmp_path)
-        field = Settings.model_fields[name]
         if name not in EXAMPLES:
-            assert getattr(loaded.settings, name) == field.default
+            assert getattr(loaded.settings, name) == Settings.model_fields[name].default
 
 
 def test_a_file_that_exists_is_not_replaced_unasked(here: Here) -> None:
@@ -132,6 +137,21 @@ def test_a_file_that_is_replaced_keeps_its_values_and_a_copy(here: Here) -> None
     assert here("config", "--write", "--force").code == 0
     assert tomllib.loads(config_path().read_text(encoding="utf-8")) == values
     assert config_path().with_suffix(".toml.bak").read_text(encoding="utf-8") == before
+
+
+def test_tables_are_kept_when_the_file_is_replaced(here: Here) -> None:
+    before = """
+openai_api_key = "sk-1234567890abcdef"
+[providers.mine]
+base_url = "http://127.0.0.1:9/v1"
+quirks.search.tools = [{ type = "web", "odd key" = [1, true] }]
+[models."mine:a/b:c"]
+context = 5000
+"""
+    config_path().parent.mkdir(parents=True)
+    config_path().write_text(before, encoding="utf-8")
+    assert here("config", "--write", "--force").code == 0
+    assert tomllib.loads(config_path().read_text(encoding="utf-8")) == tomllib.loads(before)
 
 
 def test_a_broken_file_is_never_replaced(here: Here) -> None:

@@ -17,8 +17,10 @@ from conversation_mcp.cli.main import app
 from conversation_mcp.conversations.history import HistoryPage
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.models import Conversation, ConversationId, Message, PendingTurn, Source, TurnError, Usage
+from conversation_mcp.providers.offering import ModelList
 from conversation_mcp.providers.perplexity.facts import FACTS
-from conversation_mcp.settings import Settings, load_settings, variable_of
+from conversation_mcp.settings import TABLES, Settings, load_settings
+from conversation_mcp.sources import provider_settings, variable_of
 from conversation_mcp.stores.codec import decode
 from conversation_mcp.tools.arguments import wire_name
 from conversation_mcp.tools.catalog import TOOL_SETS, AnyTool, tools_of
@@ -62,6 +64,7 @@ RECORDS: list[type[BaseModel]] = [
     TurnError,
     TurnResult,
     HistoryPage,
+    ModelList,
 ]
 
 
@@ -95,7 +98,7 @@ def anchors_of(document: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("field", Settings.model_fields)
+@pytest.mark.parametrize("field", [field for field in Settings.model_fields if field not in TABLES])
 def test_every_setting_has_a_row_with_its_default(field: str) -> None:
     row = row_of(variable_of(field))
     assert row, f"{variable_of(field)} is missing in the table of settings"
@@ -104,9 +107,17 @@ def test_every_setting_has_a_row_with_its_default(field: str) -> None:
         assert f"| `{default}` |" in row
 
 
+def test_every_provider_has_a_row_with_its_variables() -> None:
+    rows = {setting.provider: row_of(setting.provider, "docs/providers.md") for setting in provider_settings()}
+    for setting in provider_settings():
+        if setting.field in ("api_key", "base_url"):
+            assert all(f"`{variable}`" in rows[setting.provider] for variable in setting.variables), setting.name
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_every_variable_and_error_code_that_is_named_exists(document: Path) -> None:
-    known = {variable_of(field) for field in Settings.model_fields} | error_codes() | OF_OTHERS
+    of_providers = {variable for setting in provider_settings() for variable in setting.variables}
+    known = {variable_of(field) for field in Settings.model_fields} | of_providers | error_codes() | OF_OTHERS
     assert {*every(VARIABLE, document), *every(CONSTANT, document)} - known == set()
 
 
@@ -202,5 +213,5 @@ def test_the_keys_in_the_examples_are_placeholders_that_the_settings_ignore(tmp_
     keys = {key for document in DOCUMENTS for key in re.findall(r"\bpplx-[\w-]+", text_of(document))}
     for key in keys:
         loaded = load_settings({}, {"PERPLEXITY_API_KEY": key}, tmp_path / "config.toml", tmp_path)
-        assert loaded.settings.perplexity_api_key is None
+        assert loaded.settings.provider("perplexity").api_key is None
     assert keys

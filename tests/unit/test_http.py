@@ -4,7 +4,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.fixtures.agent_client import FakeTime
+from tests.fixtures.asked import FakeTime
 
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.providers.base import Progress

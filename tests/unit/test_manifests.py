@@ -21,12 +21,16 @@ from tests.fixtures.manifests import (
 )
 
 from conversation_mcp import __version__
+from conversation_mcp.cli.config_file import WORDS
 from conversation_mcp.settings import Settings, load_settings
-from conversation_mcp.sources import variable_of
+from conversation_mcp.sources import provider_settings, variable_of
 from conversation_mcp.tools.catalog import tools_of
 
 DOCKERFILE = ROOT / "Dockerfile"
-VARIABLES = {variable_of(name): field for name, field in Settings.model_fields.items()}
+VARIABLES = {
+    **{variable_of(name): str(field.description) for name, field in Settings.model_fields.items()},
+    **{variable: WORDS.get(one.name, "") for one in provider_settings() for variable in one.variables},
+}
 LINTED = {"mcp-registry": [SERVER], "single-plugin": [PLUGIN, PLUGIN_SERVERS]}
 """The files that the linter of packages judges, by the kind that it calls them; server.json by its released schema."""
 BREACHES: list[tuple[str, str, dict[str, Any]]] = [
@@ -75,9 +79,8 @@ def test_every_file_has_the_version_of_the_package() -> None:
 def test_every_variable_is_a_setting_in_its_own_words() -> None:
     (package,) = manifest(SERVER)["packages"]
     for variable in package["environmentVariables"]:
-        setting = VARIABLES[variable["name"]]
-        assert variable["description"] == setting.description
-        assert variable["isSecret"] == ("SecretStr" in str(setting.annotation))
+        assert variable["description"] == VARIABLES[variable["name"]]
+        assert variable["isSecret"] == variable["name"].endswith("_API_KEY")
     bundle = manifest(BUNDLE)
     plugin = manifest(PLUGIN_SERVERS)["mcpServers"]["conversations"]
     assert VARIABLES.keys() >= bundle["server"]["mcp_config"]["env"].keys() | plugin["env"].keys()

@@ -8,12 +8,11 @@ from typing import Any
 import httpx
 import pytest
 from tests.fixtures.agent import KEY, LoopbackAgent, agent_process
-from tests.fixtures.agent_client import request
+from tests.fixtures.asked import request
 
 from conversation_mcp.providers.base import Finished
-from conversation_mcp.providers.catalog import ProviderContext
+from conversation_mcp.providers.catalog import ProviderContext, build_providers
 from conversation_mcp.providers.http import LazyClient
-from conversation_mcp.providers.perplexity.provider import build
 from conversation_mcp.settings import Settings
 
 USER = {"role": "user", "content": "Why?"}
@@ -93,7 +92,7 @@ async def test_the_agent_runs_as_a_process_that_keeps_a_journal(tmp_path: Path) 
             {"logs_dir": tmp_path, "perplexity_api_key": KEY, "perplexity_base_url": base_url}
         )
         client = LazyClient()
-        provider = build(ProviderContext(settings, client))
+        [provider] = [each for each in build_providers(ProviderContext(settings, client)) if each.name == "perplexity"]
         assert provider
         events = [event async for event in provider.ask(request("Why? [[fault:429:1]] [[delay:0.01]]"))]
         await client.aclose()

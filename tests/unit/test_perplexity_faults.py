@@ -3,7 +3,8 @@
 import httpx
 import pytest
 from tests.fixtures.agent import KEY
-from tests.fixtures.agent_client import Asking, asking, request
+from tests.fixtures.agent_client import Asking, asking
+from tests.fixtures.asked import request
 
 from conversation_mcp.errors import (
     MAYBE_BILLED,
@@ -31,7 +32,7 @@ SET_KEY = (
 )
 RETIRED = (
     "Perplexity retired this endpoint on 2026-09-27; PERPLEXITY_BASE_URL points at an old gateway. "
-    "Unset it or use https://api.perplexity.ai."
+    "Unset it or use https://api.perplexity.ai/v1."
 )
 USAGE = {"inputTokens": 100, "outputTokens": 13, "reasoningTokens": 3, "costUsd": 0.0031}
 
@@ -144,12 +145,17 @@ async def test_a_stream_without_an_answer_says_what_it_was_and_what_it_cost(
         assert asked.agent.creates == 1
 
 
-@pytest.mark.parametrize("fault", ["html_200", "json_200", "dropped_before"])
+@pytest.mark.parametrize("fault", ["html_200", "dropped_before"])
 async def test_what_is_no_stream_may_have_been_billed(fault: str) -> None:
     async with asking() as asked:
         error, seen = await error_of(asked, f"Why? [[fault:{fault}]]")
         assert isinstance(error, ProviderUnavailableError)
         assert (error.maybe_billed, seen, asked.agent.creates) == (True, [], 1)
+
+
+async def test_an_answer_that_comes_in_one_piece_is_taken() -> None:
+    async with asking() as asked:
+        assert (await asked.answer("Why? [[fault:json_200]]")).content == "answer 1 to: Why?[1]"
 
 
 @pytest.mark.parametrize("fault", ["429_long", "429_seconds", "429_ms", "429_date", "429_bare"])
@@ -194,6 +200,8 @@ async def test_a_connection_that_is_not_taken_in_time_was_not_billed() -> None:
 
     async with asking(transport=httpx.MockTransport(reply)) as asked:
         error, _ = await error_of(asked, "Why?")
+        assert isinstance(error, ProviderTimeoutError)
+        assert error.is_free
         assert error.message == "Perplexity did not take the connection within 10 s."
         assert error.next_step() == "Nothing was billed. Ask again in a while."
 

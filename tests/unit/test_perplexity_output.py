@@ -8,10 +8,18 @@ from hypothesis import strategies as st
 
 from conversation_mcp.errors import ProviderUnavailableError
 from conversation_mcp.models import Source, Usage
-from conversation_mcp.providers.perplexity.outcome import settle
-from conversation_mcp.providers.perplexity.output import answer_text, sources, usage
-from conversation_mcp.providers.perplexity.request import Asked
-from conversation_mcp.providers.perplexity.wire import JsonObject, parse_object
+from conversation_mcp.providers.responses.asked import Asked
+from conversation_mcp.providers.responses.outcome import settle
+from conversation_mcp.providers.responses.output import answer_text
+from conversation_mcp.providers.wire.reading import JsonObject, parse_object
+from conversation_mcp.providers.wire.sources import SourceCollector
+from conversation_mcp.providers.wire.usage import usage
+
+
+def sources(items: list[JsonObject], response: JsonObject) -> tuple[Source, ...]:
+    collector = SourceCollector()
+    collector.take(*items, response)
+    return collector.sources()
 
 
 def results(*pages: dict[str, Any]) -> JsonObject:
@@ -83,7 +91,7 @@ def test_a_cut_that_is_reported_as_completed_is_a_cut() -> None:
         "incomplete_details": {"reason": "max_steps"},
         "output": [{"type": "message", "content": "so far"}],
     }
-    answer = settle(response, Asked(preset="fast"))
+    answer = settle(response, Asked("Perplexity", preset="fast"))
     assert (answer.finish_reason, answer.notices) == (
         "length",
         ("the answer was cut by the provider (max_steps). Ask it to continue.",),
@@ -104,13 +112,13 @@ JSON = st.recursive(
 
 @given(st.dictionaries(KEYS, JSON), st.sampled_from(["completed", "incomplete"]))
 def test_no_response_is_too_odd_to_have_its_answer_read(response: dict[str, Any], status: str) -> None:
-    assert settle({**response, "status": status}, Asked(related=True), streamed_text="something").content
+    assert settle({**response, "status": status}, Asked("Perplexity", related=True), streamed_text="something").content
 
 
 @given(st.dictionaries(KEYS, JSON), st.sampled_from(["failed", "cancelled", "requires_action"]))
 def test_no_failure_is_too_odd_to_be_told(response: dict[str, Any], status: str) -> None:
     with pytest.raises(ProviderUnavailableError) as caught:
-        settle({**response, "status": status}, Asked())
+        settle({**response, "status": status}, Asked("Perplexity"))
     assert "\n" not in caught.value.sentence()
 
 

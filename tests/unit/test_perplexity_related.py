@@ -1,6 +1,6 @@
 import pytest
 
-from conversation_mcp.providers.perplexity.related import split_related
+from conversation_mcp.providers.wire.related import split_related
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ import pytest
 from dirty_equals import IsPartialDict
 from inline_snapshot import snapshot
 from tests.fixtures.agent import KEY
-from tests.fixtures.agent_client import answer_of, asking, request
+from tests.fixtures.agent_client import asking
+from tests.fixtures.asked import answer_of, request
 
 from conversation_mcp import __version__
 from conversation_mcp.providers.base import ChatMessage, Mode

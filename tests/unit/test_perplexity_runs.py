@@ -4,7 +4,8 @@ from contextlib import aclosing
 
 import httpx
 import pytest
-from tests.fixtures.agent_client import Asking, answer_of, asking, request
+from tests.fixtures.agent_client import Asking, asking
+from tests.fixtures.asked import answer_of, request
 
 from conversation_mcp.errors import (
     AnswerIncompleteError,

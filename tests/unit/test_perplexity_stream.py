@@ -7,12 +7,13 @@ import httpx
 import pytest
 from inline_snapshot import snapshot
 from tests.fixtures.agent import LoopbackAgent
-from tests.fixtures.agent_client import answer_of, asking, request
+from tests.fixtures.agent_client import asking
+from tests.fixtures.asked import answer_of, request
 
 from conversation_mcp.errors import StreamBrokenError
 from conversation_mcp.models import Source, Usage
 from conversation_mcp.providers.base import Answer, Finished, Progress, Started, TextDelta
-from conversation_mcp.providers.perplexity.visible import VisibleText
+from conversation_mcp.providers.wire.visible import VisibleText
 
 
 async def test_a_run_is_told_from_its_id_to_its_answer() -> None:
@@ -122,7 +123,7 @@ async def test_retries_stand_in_the_notices_of_the_answer() -> None:
         assert asked.agent.paid == ["Why? [[fault:429:1]]"]
 
 
-@pytest.mark.parametrize("response_id", ["resp_../../x", "resp_", "x", "", "resp_" + "a" * 101, "resp_1\n", None, 7])
+@pytest.mark.parametrize("response_id", ["resp_../../x", "_", "", "a" * 201, "resp_1\n", None, 7])
 async def test_an_id_that_is_none_is_never_told(response_id: object) -> None:
     def reply(_request: httpx.Request) -> httpx.Response:
         run = {"id": response_id, "output": [{"type": "message", "content": [{"type": "output_text", "text": "a"}]}]}

@@ -18,10 +18,9 @@ from conversation_mcp.conversations.keeping import IndexKeeper
 from conversation_mcp.conversations.pruning import Action, Pruner
 from conversation_mcp.conversations.tidying import Tidier
 from conversation_mcp.conversations.trash import TrashCan
-from conversation_mcp.errors import ConversationBusyError, FilesystemError, InvalidInputError
+from conversation_mcp.errors import ConversationBusyError, FilesystemError, IndexNotErasedError, InvalidInputError
 from conversation_mcp.models import Conversation, ConversationId, Message
 from conversation_mcp.stores.files import FileStore
-from conversation_mcp.stores.index.base import IndexNotErasedError
 
 NEW = ConversationId("20260131-1769817600999")
 DAY: dict[Action, timedelta] = {"trash": timedelta(days=1)}

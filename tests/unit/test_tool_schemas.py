@@ -37,6 +37,14 @@ def test_the_list_is_short_on_the_wire_and_is_the_one_that_was_reviewed(tmp_path
     assert len(wire.encode()) < MAX_BYTES
 
 
+def test_the_tools_for_models_make_the_list_no_longer_than_half_as_much_again() -> None:
+    def size(*sets: str) -> int:
+        tools = [shown(tool).model_dump(by_alias=True, mode="json", exclude_none=True) for tool in tools_of(sets)]
+        return len(json.dumps(tools, separators=(",", ":"), ensure_ascii=False).encode())
+
+    assert size("research", "models") <= 1.5 * size("research")
+
+
 @pytest.mark.parametrize("tool", tools_of(TOOL_SETS), ids=lambda tool: tool.name)
 def test_every_tool_says_its_four_hints_and_takes_only_known_arguments(tool: AnyTool) -> None:
     told = shown(tool).model_dump(by_alias=True, mode="json", exclude_none=True)

@@ -31,8 +31,13 @@ def ask(
     deep: Annotated[
         bool, typer.Option("--deep", help="Research thoroughly: minutes, many sources, more cost.")
     ] = False,
+    chat: Annotated[bool, typer.Option("--chat", help="Talk to a model, without a search.")] = False,
     model: Annotated[
-        str | None, typer.Option(metavar="NAME", help="A preset (fast to xhigh), provider/model, or local.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="A preset (fast to xhigh), a model, provider:model, auto:fast, auto:balanced, auto:deep, or local.",
+        ),
     ] = None,
     recency: Annotated[
         Literal["hour", "day", "week", "month", "year"] | None, typer.Option(help="Only pages this recent.")
@@ -48,7 +53,8 @@ def ask(
     academic: Annotated[bool, typer.Option("--academic", help="Prefer scholarly sources.")] = False,
     related: Annotated[bool, typer.Option("--related", help="Also get related questions.")] = False,
     effort: Annotated[
-        Literal["low", "medium", "high"] | None, typer.Option(help="How hard a research tries; goes with --deep.")
+        Literal["low", "medium", "high"] | None,
+        typer.Option(help="How hard a research or a model tries; goes with --deep or --chat."),
     ] = None,
     show_thinking: Annotated[
         bool, typer.Option("--show-thinking", help="Also show the model's reasoning, if it gives any.")
@@ -73,6 +79,8 @@ def ask(
         "reasoning_effort": effort,
         "show_thinking": show_thinking or None,
     }
+    if chat and deep:
+        raise WrongUsageError("--chat and --deep are two things; give one.")
     text = _question(question)
     loaded = settings_from({"logs_dir": logs_dir, "documents": documents or None})
     from conversation_mcp.cli.asking import Question, ask_and_show  # noqa: PLC0415 -- brings the turn engine
@@ -80,7 +88,7 @@ def ask(
     asked = Question(
         text=text,
         conversation=conversation,
-        deep=deep,
+        kind="chat" if chat else "research" if deep else "search",
         arguments={name: value for name, value in arguments.items() if value is not None},
     )
     raise typer.Exit(ask_and_show(loaded.settings, asked, as_json=as_json))

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import anyio
 
@@ -21,6 +21,7 @@ from conversation_mcp.stores.catalog import build_store
 from conversation_mcp.stores.ids import SHAPE
 from conversation_mcp.tools.arguments import parse
 from conversation_mcp.tools.catalog import AnyTool
+from conversation_mcp.tools.chat import CHAT
 from conversation_mcp.tools.deep_research import DEEP_RESEARCH
 from conversation_mcp.tools.deep_research_followup import DEEP_RESEARCH_FOLLOWUP
 from conversation_mcp.tools.search import SEARCH
@@ -28,14 +29,18 @@ from conversation_mcp.tools.search_followup import SEARCH_FOLLOWUP
 from conversation_mcp.turns.asking import Caller
 from conversation_mcp.turns.result import TurnResult
 
-TOOLS = {
-    (False, False): SEARCH,
-    (False, True): SEARCH_FOLLOWUP,
-    (True, False): DEEP_RESEARCH,
-    (True, True): DEEP_RESEARCH_FOLLOWUP,
+Kind = Literal["search", "research", "chat"]
+TOOLS: Mapping[Kind, tuple[AnyTool, AnyTool]] = {
+    "search": (SEARCH, SEARCH_FOLLOWUP),
+    "research": (DEEP_RESEARCH, DEEP_RESEARCH_FOLLOWUP),
+    "chat": (CHAT, CHAT),
 }
+"""What opens a conversation, and what follows up."""
+HOW: Mapping[Kind, str] = {"search": "without --deep", "research": "with --deep", "chat": "with --chat"}
 OPTION_OF = {
     "query": "the question",
+    "prompt": "the question",
+    "show_thinking": "--show-thinking",
     "search_recency_filter": "--recency",
     "search_domain_filter": "--domain",
     "search_after_date_filter": "--after",
@@ -53,7 +58,7 @@ class Question:
 
     text: str
     conversation: str | None
-    deep: bool
+    kind: Kind
     arguments: Mapping[str, Any]
 
 
@@ -64,7 +69,7 @@ def ask_and_show(settings: Settings, question: Question, *, as_json: bool) -> in
         WrongUsageError: an option cannot be what it was given, or not together with another.
         ConversationMCPError: there is no answer.
     """
-    tool: AnyTool = TOOLS[question.deep, question.conversation is not None]
+    tool: AnyTool = TOOLS[question.kind][question.conversation is not None]
     given = _parsed(tool, settings, question)
     watching = Watching(streams=is_terminal() and not as_json)
     with interrupts(STOPPING) as interrupt:
@@ -87,9 +92,9 @@ def ask_and_show(settings: Settings, question: Question, *, as_json: bool) -> in
 def _parsed(tool: AnyTool, settings: Settings, question: Question) -> Any:  # noqa: ANN401 -- the tool's own input
     for name in question.arguments:
         if name not in tool.input_model.model_fields:
-            with_or_without = "with" if question.deep else "without"
-            raise WrongUsageError(f"{OPTION_OF[name]} cannot be used {with_or_without} --deep.")
-    arguments = {"query": question.text, **question.arguments}
+            raise WrongUsageError(f"{OPTION_OF[name]} cannot be used {HOW[question.kind]}.")
+    text = "query" if "query" in tool.input_model.model_fields else "prompt"
+    arguments = {text: question.text, **question.arguments}
     if question.conversation is not None:
         arguments["conversation_id"] = resolve(settings.logs_dir, question.conversation)
     try:

@@ -10,6 +10,7 @@ from conversation_mcp.cli.findings import Finding
 from conversation_mcp.errors import ConversationMCPError, ProviderRejectedError
 from conversation_mcp.providers.base import Checkable
 from conversation_mcp.providers.catalog import ProviderContext, build_providers
+from conversation_mcp.providers.configured import Described, is_certain
 from conversation_mcp.providers.http import LazyClient
 from conversation_mcp.settings import Settings
 
@@ -38,18 +39,26 @@ async def check_server(settings: Settings) -> Finding:
 
 
 async def check_online(settings: Settings) -> list[Finding]:
-    """Try the keys of the configured providers with a call that costs nothing."""
+    """Try the keys of the configured providers with a call that costs nothing.
+
+    A local server that nobody named is mentioned only when it is there.
+    """
     client = LazyClient()
-    is_gateway = settings.perplexity_base_url is not None
     try:
-        return [
-            await _tried(provider.name, provider, is_gateway=is_gateway)
-            for provider in build_providers(ProviderContext(settings, client))
-            if isinstance(provider, Checkable)
-        ]
+        found: list[Finding] = []
+        for provider in build_providers(ProviderContext(settings, client)):
+            if isinstance(provider, Checkable):
+                is_named = not isinstance(provider, Described) or is_certain(provider.configured)
+                finding = await _tried(provider.name, provider, is_gateway=_has_own_address(settings, provider.name))
+                found += [finding] if is_named or finding.state == "ok" else []
+        return found
     finally:
         with anyio.CancelScope(shield=True):
             await client.aclose()
+
+
+def _has_own_address(settings: Settings, provider: str) -> bool:
+    return settings.provider(provider).base_url is not None
 
 
 async def _tried(name: str, provider: Checkable, *, is_gateway: bool) -> Finding:

@@ -10,9 +10,11 @@ from pathlib import Path
 
 from conversation_mcp import __version__
 from conversation_mcp.cli.findings import Finding
-from conversation_mcp.cli.setting_values import end_of, shown
+from conversation_mcp.cli.setting_values import Value, values_of
+from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.providers.configured import configured_in, is_certain
 from conversation_mcp.settings import LoadedSettings, Settings
-from conversation_mcp.sources import config_path, variable_of
+from conversation_mcp.sources import config_path
 
 PROXY_VARIABLES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
 CERTIFICATE_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
@@ -30,23 +32,32 @@ def check_settings(loaded: LoadedSettings, environment: Mapping[str, str], *, on
         yield Finding("warn", "this installation is a temporary one; clients need one that stays: uv tool install")
     config = config_path()
     yield Finding("ok", f"configuration file {config}" + ("" if config.exists() else " (there is none)"))
-    for name, origin in loaded.origins.items():
-        if name not in ("perplexity_api_key", "logs_dir"):
-            yield Finding("ok", f"{variable_of(name)} = {shown(getattr(loaded.settings, name))} (from {origin})")
-    yield from _key(loaded, online=online)
+    values = values_of(loaded)
+    for value in values:
+        if value.origin != "default" and not value.is_secret and value.name != "logs_dir":
+            yield Finding("ok", f"{value.label} = {value.shown} (from {value.origin})")
+    yield from _providers(
+        loaded.settings, [value for value in values if value.is_secret and value.shown], online=online
+    )
     yield from _documents(loaded.settings)
     yield from _network(environment)
 
 
-def _key(loaded: LoadedSettings, *, online: bool) -> Iterable[Finding]:
-    if key := loaded.settings.perplexity_api_key:
-        origin = loaded.origins["perplexity_api_key"]
-        place = "the environment" if origin == variable_of("perplexity_api_key") else origin
-        found = f"PERPLEXITY_API_KEY from {place}, ends in {end_of(key)}"
+def _providers(settings: Settings, keys: list[Value], *, online: bool) -> Iterable[Finding]:
+    for key in keys:
+        place = "the environment" if key.is_from_environment else key.origin
+        found = f"{key.label} from {place}, ends in {key.shown}"
         yield Finding("ok", found) if online else Finding("warn", f"{found}; not tried (use --online)")
-    elif loaded.settings.documents:
+    try:
+        configured = [name for name, given in configured_in(settings).items() if is_certain(given)]
+    except InvalidInputError as error:
+        yield Finding("fail", error.message)
+        return
+    if set(configured) - {"perplexity"}:
+        yield Finding("ok", f"providers: {', '.join(configured)}; local servers are looked for when a question comes")
+    elif settings.documents and not configured:
         yield Finding("ok", "no PERPLEXITY_API_KEY: questions go to your documents")
-    else:
+    elif not configured:
         yield Finding("warn", "no provider: set PERPLEXITY_API_KEY, or name documents with --documents")
 
 

@@ -11,13 +11,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
-from conversation_mcp.cli.setting_values import shown
+from conversation_mcp.cli.setting_values import shown, values_of
 from conversation_mcp.cli.toml_text import toml_table
 from conversation_mcp.settings import LoadedSettings
-from conversation_mcp.sources import variable_of
 
 SERVER_NAME = "conversations"
-SECRETS = frozenset({"perplexity_api_key"})
 
 
 @dataclass(frozen=True)
@@ -97,9 +95,7 @@ def launch_of(program: Sequence[str], loaded: LoadedSettings, options: Mapping[s
         values = settings.documents if name == "documents" else (shown(getattr(settings, name)),)
         arguments += [part for value in values if given for part in ("--" + name.replace("_", "-"), str(value))]
     variables = {
-        origin: shown(getattr(settings, name))
-        for name, origin in loaded.origins.items()
-        if origin == variable_of(name) and name not in SECRETS
+        value.origin: value.shown for value in values_of(loaded) if value.is_from_environment and not value.is_secret
     }
     return Launch((*program, *arguments), variables)
 

@@ -3,12 +3,13 @@
 import textwrap
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from conversation_mcp.cli.toml_text import toml_value
+from conversation_mcp.cli.setting_values import USUAL
+from conversation_mcp.cli.toml_text import toml_key, toml_table, toml_value
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.settings import Settings
-from conversation_mcp.sources import read_toml, variable_of
+from conversation_mcp.settings import TABLES, Settings
+from conversation_mcp.sources import provider_settings, read_toml, variable_of
 from conversation_mcp.stores.disk import make_private_folder, replace_file
 from conversation_mcp.stores.faults import explained
 
@@ -17,6 +18,14 @@ HEAD = """\
 Settings of conversation-mcp. Without the # in front of it a setting counts; what stands here as a comment is its
 default or an example. Environment variables and command-line options win over this file.
 """
+WORDS = {
+    "perplexity_api_key": "Key of the Perplexity API. It is never logged or stored; doctor shows its end.",
+    "perplexity_base_url": "Another address of Perplexity's Agent API, without /v1. Default: the public one.",
+}
+TABLE_EXAMPLES: Mapping[str, Mapping[str, Any]] = {
+    "providers": {"openai": {"api_key": "your-key", "allowed_models": ["gpt-6-sol"]}},
+    "models": {"ollama:qwen3": {"context": 32768, "aliases": ["home"]}},
+}
 EXAMPLES: Mapping[str, Any] = {
     "perplexity_api_key": "pplx-your-key",
     "perplexity_base_url": "https://api.perplexity.ai",
@@ -50,15 +59,37 @@ def write_config(path: Path, *, force: bool) -> Path | None:
 
 def config_text(kept: Mapping[str, Any]) -> str:
     """Return the file: each setting with what it is for, as a comment unless it has a value to keep."""
-    parts = [_comment(HEAD), *(_setting(name, kept) for name in Settings.model_fields)]
+    variables = {setting.name: setting.variables for setting in provider_settings()}
+    scalars = [name for name in Settings.model_fields if name not in TABLES]
+    others = [name for name in kept if name not in (*USUAL, *Settings.model_fields)]
+    parts = [
+        _comment(HEAD),
+        *(_setting(name, f"{WORDS[name]} [{variables[name][0]}]", EXAMPLES[name], kept) for name in USUAL),
+        *(f"{name} = {toml_value(kept[name])}" for name in others),
+        *(_scalar(name, kept) for name in scalars),
+        *(_table(name, kept.get(name, {})) for name in TABLES),
+    ]
     return "\n\n".join(parts) + "\n"
 
 
-def _setting(name: str, kept: Mapping[str, Any]) -> str:
+def _scalar(name: str, kept: Mapping[str, Any]) -> str:
     field = Settings.model_fields[name]
-    example = EXAMPLES.get(name, field.default)
+    return _setting(name, f"{field.description} [{variable_of(name)}]", EXAMPLES.get(name, field.default), kept)
+
+
+def _setting(name: str, words: str, example: object, kept: Mapping[str, Any]) -> str:
     line = f"{name} = {toml_value(kept[name])}" if name in kept else f"# {name} = {toml_value(example)}"
-    return f"{_comment(f'{field.description} [{variable_of(name)}]')}\n{line}"
+    return f"{_comment(words)}\n{line}"
+
+
+def _table(name: str, kept: Mapping[str, Any]) -> str:
+    """Return the tables that are kept, or an example that is a comment; in TOML they must come last."""
+    tables = kept or TABLE_EXAMPLES[name]
+    text = "\n".join(
+        toml_table(f"{name}.{toml_key(inner)}", cast("Mapping[str, Any]", table)) for inner, table in tables.items()
+    ).rstrip()
+    shown = text if kept else "\n".join(f"# {line}" for line in text.splitlines())
+    return f"{_comment(str(Settings.model_fields[name].description))}\n{shown}"
 
 
 def _comment(text: str) -> str:

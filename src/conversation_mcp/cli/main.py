@@ -14,6 +14,7 @@ from conversation_mcp.cli.delete import delete
 from conversation_mcp.cli.doctor import doctor
 from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.list_ import list_conversations
+from conversation_mcp.cli.models import models
 from conversation_mcp.cli.options import Documents, LogsDir, ToolSets
 from conversation_mcp.cli.prune import prune
 from conversation_mcp.cli.rename import rename
@@ -77,6 +78,7 @@ app.add_typer(trash, name="trash")
 app.command()(prune)
 app.command()(resume)
 app.command()(cancel)
+app.command()(models)
 app.command()(config)
 app.command()(doctor)
 app.command()(serve)

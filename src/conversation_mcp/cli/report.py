@@ -12,11 +12,10 @@ from conversation_mcp.cli.check_server import check_online, check_server
 from conversation_mcp.cli.check_settings import check_settings
 from conversation_mcp.cli.clients import Client, Launch, installation, launch_of, load_clients
 from conversation_mcp.cli.findings import Finding
+from conversation_mcp.cli.setting_values import values_of
 from conversation_mcp.cli.terminal import put, put_json
 from conversation_mcp.settings import LoadedSettings
-from conversation_mcp.sources import APP_NAME, config_path, variable_of
-
-KEY = "perplexity_api_key"
+from conversation_mcp.sources import APP_NAME, config_path
 
 
 def report(loaded: LoadedSettings, options: Mapping[str, object], *, online: bool, as_json: bool) -> bool:
@@ -37,7 +36,7 @@ def report(loaded: LoadedSettings, options: Mapping[str, object], *, online: boo
             }
         )
     else:
-        put("\n".join(("", *_how_to(clients.values(), launch), *_about_the_key(loaded))))
+        put("\n".join(("", *_how_to(clients.values(), launch), *_about_keys(loaded))))
     return all(finding.state != "fail" for finding in found)
 
 
@@ -76,10 +75,14 @@ def _how_to(clients: Iterable[Client], launch: Launch) -> Iterable[str]:
         yield from (f"    {line}" for line in snippet.splitlines())
 
 
-def _about_the_key(loaded: LoadedSettings) -> Iterable[str]:
-    if loaded.origins.get(KEY) == variable_of(KEY):
+def _about_keys(loaded: LoadedSettings) -> Iterable[str]:
+    keys = [value for value in values_of(loaded) if value.is_secret and value.is_from_environment]
+    if keys:
+        variables, names = (
+            " and ".join(texts) for texts in zip(*((key.origin, key.name) for key in keys), strict=True)
+        )
         yield ""
         yield (
-            f"Clients do not pass your shell's {variable_of(KEY)} on. Put {KEY} into {config_path()} "
+            f"Clients do not pass your shell's {variables} on. Put {names} into {config_path()} "
             "(`conversation-mcp config --write` makes it), or into the client's env."
         )

@@ -7,27 +7,55 @@ from typing import cast
 
 from pydantic import SecretStr
 
-from conversation_mcp.settings import LoadedSettings, Settings
+from conversation_mcp.settings import TABLES, LoadedSettings, Settings
+from conversation_mcp.sources import provider_settings, variable_of
 
 SHOWN_OF_SECRET = 4
 LONG_ENOUGH = 12
+USUAL = ("perplexity_api_key", "perplexity_base_url")
+"""What is shown although it is not set: who has set nothing yet looks for it."""
 """Of a shorter secret its end would be too much of it."""
 
 
 @dataclass(frozen=True)
 class Value:
-    """One setting; `shown` is empty when it is not set."""
+    """One setting; `shown` is empty when it is not set. `variables` are those that could set it."""
 
     name: str
     shown: str
     origin: str
+    variables: tuple[str, ...]
+    is_secret: bool = False
+
+    @property
+    def is_from_environment(self) -> bool:
+        """Whether a variable has set it."""
+        return self.origin in self.variables
+
+    @property
+    def label(self) -> str:
+        """The name by which people know it: that of its variable, if it has one."""
+        return self.variables[0] if self.variables else self.name
 
 
 def values_of(loaded: LoadedSettings) -> list[Value]:
-    """Return every setting in the order of the settings page."""
-    return [
-        Value(name, shown(getattr(loaded.settings, name)), loaded.origins.get(name, "default"))
+    """Return every setting in the order of the settings page; of the providers those that are set."""
+    settings, origins = loaded.settings, loaded.origins
+    of_providers = [
+        Value(
+            name=setting.name,
+            shown=shown(getattr(settings.provider(setting.provider), setting.field)),
+            origin=origins.get(setting.name, "default"),
+            variables=setting.variables,
+            is_secret=setting.field == "api_key",
+        )
+        for setting in provider_settings({name: table.extra for name, table in settings.providers.items()})
+        if setting.name in origins or setting.name in USUAL
+    ]
+    return of_providers + [
+        Value(name, shown(getattr(settings, name)), origins.get(name, "default"), (variable_of(name),))
         for name in Settings.model_fields
+        if name not in TABLES
     ]
 
 

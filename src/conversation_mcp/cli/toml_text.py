@@ -1,16 +1,27 @@
 """Values as TOML."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import cast
 
+BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def toml_key(name: str) -> str:
+    """Return the name as a key, in quotes where it needs them."""
+    return name if BARE.fullmatch(name) else toml_value(name)
+
 
 def toml_value(value: object) -> str:
-    """Return a string, number, boolean or list as TOML; anything else as the string that it shows as."""
+    """Return a string, number, boolean, list or inline table as TOML; anything else as the string that it shows as."""
     if isinstance(value, bool | int | float):
         return str(value).lower()
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(toml_value, cast('Iterable[object]', value)))}]"
+    if isinstance(value, Mapping):
+        pairs = cast("Mapping[str, object]", value).items()
+        return f"{{ {', '.join(f'{toml_key(name)} = {toml_value(inner)}' for name, inner in pairs)} }}"
     # What JSON escapes TOML escapes alike, but for DEL.
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
 
@@ -21,7 +32,7 @@ def toml_table(name: str, entry: Mapping[str, object]) -> str:
     tables: list[str] = []
     for key, value in entry.items():
         if isinstance(value, Mapping):
-            tables.append(toml_table(f"{name}.{key}", cast("Mapping[str, object]", value)))
+            tables.append(toml_table(f"{name}.{toml_key(key)}", cast("Mapping[str, object]", value)))
         else:
-            lines.append(f"{key} = {toml_value(value)}")
+            lines.append(f"{toml_key(key)} = {toml_value(value)}")
     return "\n".join(lines) + "\n" + "".join(f"\n{table}" for table in tables)

@@ -7,7 +7,7 @@ from pathlib import Path
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.providers.base import Mode
 
-PROMPT_FILES: Mapping[Mode, str] = {"search": "search.md", "deep_research": "deep_research.md"}
+PROMPT_FILES: Mapping[Mode, str] = {"search": "search.md", "deep_research": "deep_research.md", "chat": "chat.md"}
 
 
 def load_prompts(folder: Path) -> Mapping[Mode, str]:

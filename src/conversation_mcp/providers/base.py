@@ -140,3 +140,24 @@ class Checkable(Protocol):
             ProviderError: the provider refuses the key, or cannot be asked.
         """
         ...
+
+
+@dataclass(frozen=True)
+class ListedModel:
+    """A model as a server lists it; the window is what it tells, if it tells one."""
+
+    id: str
+    context_tokens: int | None = None
+
+
+@runtime_checkable
+class ModelLister(Protocol):
+    """A provider that says which models it has."""
+
+    async def list_models(self) -> tuple[ListedModel, ...]:
+        """Return the models; a server of this machine that does not answer at once is not there.
+
+        Raises:
+            ProviderError: it cannot be asked.
+        """
+        ...

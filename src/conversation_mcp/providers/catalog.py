@@ -1,4 +1,4 @@
-"""The providers, by name. Adding one is a module and a line here; the first that can answer is the default."""
+"""The adapters, by what they speak. A provider that differs by data alone is a table in definitions.toml."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from conversation_mcp.providers.base import Provider
 from conversation_mcp.settings import Settings
 
 if TYPE_CHECKING:
+    from conversation_mcp.providers.definitions import Configured
     from conversation_mcp.providers.http import LazyClient
 
 
@@ -20,18 +21,31 @@ class ProviderContext:
     client: "LazyClient"
 
 
+BuildDefined = Callable[[ProviderContext, "Configured"], Provider]
 BuildProvider = Callable[[ProviderContext], Provider | None]
 """Returns None when the provider is not configured."""
 
-PROVIDERS = {
-    "perplexity": "conversation_mcp.providers.perplexity.provider:build",
-    "local": "conversation_mcp.providers.local.provider:build",
+FAMILIES = {
+    "responses": "conversation_mcp.providers.responses.provider:build",
+    "chat_completions": "conversation_mcp.providers.chat_completions.provider:build",
 }
+DIALECTS = {"perplexity": "conversation_mcp.providers.perplexity.provider:build"}
+"""Providers of definitions.toml that differ from their family by more than data."""
+PROVIDERS = {"local": "conversation_mcp.providers.local.provider:build"}
+"""Providers without an address, which come after all others."""
 
 
 def build_providers(context: ProviderContext) -> Iterator[Provider]:
-    """Yield the configured providers in the order of the catalog."""
+    """Yield the configured providers in the order in which names of models are looked for.
+
+    Raises:
+        InvalidInputError: what is set for one of them is not what it must be.
+    """
+    from conversation_mcp.providers.configured import configured_in  # noqa: PLC0415 -- costs start-up time
+
+    for name, configured in configured_in(context.settings).items():
+        target = DIALECTS.get(name, FAMILIES[configured.definition.family])
+        yield cast("BuildDefined", resolve_name(target))(context, configured)
     for target in PROVIDERS.values():
-        build = cast("BuildProvider", resolve_name(target))
-        if provider := build(context):
+        if provider := cast("BuildProvider", resolve_name(target))(context):
             yield provider

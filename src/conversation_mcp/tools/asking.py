@@ -12,7 +12,7 @@ from conversation_mcp.tools.tool import Input
 from conversation_mcp.turns.asking import Ask
 from conversation_mcp.turns.result import TurnResult
 
-FOLLOW_UPS = ("search_followup", "deep_research_followup")
+FOLLOW_UPS = ("search_followup", "deep_research_followup", "chat")
 
 ConversationIdArgument = Annotated[str, Field(alias="conversationId", description="Id from an earlier result.")]
 Query = Annotated[str, Field(description="The question.")]

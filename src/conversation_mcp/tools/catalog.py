@@ -6,11 +6,13 @@ from typing import Any
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.tools.branch_conversation import BRANCH_CONVERSATION
 from conversation_mcp.tools.cancel_turn import CANCEL_TURN
+from conversation_mcp.tools.chat import CHAT
 from conversation_mcp.tools.deep_research import DEEP_RESEARCH
 from conversation_mcp.tools.deep_research_followup import DEEP_RESEARCH_FOLLOWUP
 from conversation_mcp.tools.delete_conversation import DELETE_CONVERSATION
 from conversation_mcp.tools.get_conversation_history import GET_CONVERSATION_HISTORY
 from conversation_mcp.tools.list_conversations import LIST_CONVERSATIONS
+from conversation_mcp.tools.list_models import LIST_MODELS
 from conversation_mcp.tools.search import SEARCH
 from conversation_mcp.tools.search_followup import SEARCH_FOLLOWUP
 from conversation_mcp.tools.tool import Tool
@@ -33,6 +35,7 @@ TOOL_SETS: Mapping[str, tuple[AnyTool, ...]] = {
         CANCEL_TURN,
         DELETE_CONVERSATION,
     ),
+    "models": (CHAT, LIST_MODELS),
 }
 
 

@@ -25,6 +25,8 @@ class Ask:
     model: str | None = None
     options: Options = field(default_factory=Options)
     show_thinking: bool = False
+    question_name: str = "query"
+    """What the tool calls its question."""
 
     def stored_options(self) -> dict[str, JsonValue] | None:
         """Return what was asked for beside the text, as it stands in the file; None when nothing was."""

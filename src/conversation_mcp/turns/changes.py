@@ -3,21 +3,23 @@
 from conversation_mcp.errors import ConversationMCPError, ProviderError
 from conversation_mcp.models import Conversation, ConversationId, Message, PendingTurn, TurnError, Usage
 from conversation_mcp.providers.base import Answer
+from conversation_mcp.providers.resolving import Choice
 from conversation_mcp.stores.ids import created_at
 from conversation_mcp.text import storable
 from conversation_mcp.turns.asking import Ask
 
 
-def pending_turn(ask: Ask, provider: str, started_at: str) -> PendingTurn:
+def pending_turn(ask: Ask, choice: Choice, started_at: str) -> PendingTurn:
     """Return the question as it stands on disk before it is sent."""
     return PendingTurn.of(
         question=storable(ask.question),
         tool=ask.tool,
-        provider=provider,
-        model=ask.model,
+        provider=choice.provider.name,
+        model=choice.name,
         options=ask.stored_options(),
         status="running",
         started_at=started_at,
+        notices=choice.notices or None,
     )
 
 
@@ -38,6 +40,11 @@ def asked(conversation: Conversation, pending: PendingTurn) -> Conversation:
     """Add a question; one that was never answered is set aside. What was put away is so no longer."""
     unarchived = {"archived": None} if conversation.archived else {}
     return set_aside(conversation).changed(pending_turn=pending, **unarchived)
+
+
+def asked_again(conversation: Conversation, pending: PendingTurn) -> Conversation:
+    """Put the question to somebody else, after the first one did not take it; nothing where it is gone."""
+    return conversation.changed(pending_turn=pending) if is_ours(conversation, pending) else conversation
 
 
 def set_aside(conversation: Conversation) -> Conversation:
@@ -83,6 +90,7 @@ def answered(conversation: Conversation, pending: PendingTurn, answer: Answer, n
         provider=pending.provider,
         preset=answer.preset,
         model=answer.model,
+        requested_model=pending.model,
         response_id=answer.response_id,
         finish_reason=answer.finish_reason,
         sources=answer.sources or None,

@@ -4,16 +4,19 @@ from collections.abc import Callable
 from datetime import datetime
 
 import anyio
+from anyio import to_thread
 
 from conversation_mcp.errors import ConversationBusyError, ConversationMCPError, InvalidInputError, ProviderError
-from conversation_mcp.models import ConversationId, iso
-from conversation_mcp.providers.base import Provider
+from conversation_mcp.models import Conversation, ConversationId, iso
+from conversation_mcp.prompting.room import needed_tokens
 from conversation_mcp.providers.choice import Providers
+from conversation_mcp.providers.resolving import Choice
 from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.stores.ids import check_id, created_at
 from conversation_mcp.turns.asking import Ask, Caller
 from conversation_mcp.turns.budget import Budget
 from conversation_mcp.turns.earlier import EarlierCalls
+from conversation_mcp.turns.kept import kept_model
 from conversation_mcp.turns.result import TurnResult
 from conversation_mcp.turns.runner import finish
 from conversation_mcp.turns.running import RunningTurn, RunningTurns
@@ -61,18 +64,35 @@ class Turns:
 
     async def _call(self, ask: Ask, conversation_id: ConversationId | None, caller: Caller) -> TurnResult:
         self._check_question(ask)
-        provider = await self._providers.choose(ask.mode, ask.model)
+        choice = await self._choose(ask, conversation_id)
         key = ask.key(caller.owner, conversation_id)
         if (turn := self._running.get(key)) is None:
             turn = RunningTurn(key, ask, conversation_id, anyio.current_time)
-            self._running.begin(turn, self._claimed(turn, provider))
+            self._running.begin(turn, self._claimed(turn, choice))
         return await self._wait(turn, caller)
+
+    async def _choose(self, ask: Ask, conversation_id: ConversationId | None) -> Choice:
+        """Return who is asked; without a model named, whoever answered the last question of this kind."""
+        conversation: Conversation | None = None
+        if ask.model is None and conversation_id is not None and await self._store.exists(conversation_id):
+            conversation = await self._store.load(conversation_id)
+
+        async def needed() -> int:
+            stored = conversation
+            if stored is None and conversation_id is not None and await self._store.exists(conversation_id):
+                stored = await self._store.load(conversation_id)
+            return await to_thread.run_sync(needed_tokens, stored, ask.question)
+
+        kept = kept_model(conversation, ask.mode) if conversation else None
+        return await self._providers.choose(ask.mode, ask.model, level=ask.preset, kept=kept, needed=needed)
 
     def _check_question(self, ask: Ask) -> None:
         if not ask.question.strip():
-            raise InvalidInputError("query must not be empty.")
+            raise InvalidInputError(f"{ask.question_name} must not be empty.")
         if len(ask.question) > (limit := self._limits.max_question_chars):
-            raise InvalidInputError(f"query has {len(ask.question):,} characters; at most {limit:,} are taken.")
+            raise InvalidInputError(
+                f"{ask.question_name} has {len(ask.question):,} characters; at most {limit:,} are taken."
+            )
 
     async def _wait(self, turn: RunningTurn, caller: Caller) -> TurnResult:
         turn.waiters += 1
@@ -106,7 +126,7 @@ class Turns:
             conversation_path=self._store.location(turn.conversation_id),
         )
 
-    async def _claimed(self, turn: RunningTurn, provider: Provider) -> TurnResult:
+    async def _claimed(self, turn: RunningTurn, choice: Choice) -> TurnResult:
         """Join the same call made by somebody else, or run the turn under the call's name."""
         given, calls = turn.conversation_id, self._store.calls
         if given is not None and not await self._store.exists(given):
@@ -121,7 +141,7 @@ class Turns:
             turn.call = Call(own, turn.asks_at)
             try:
                 await calls.claim(turn.key, turn.call)
-                return await self._worker.ask(turn, own, provider)
+                return await self._worker.ask(turn, own, choice)
             finally:
                 if turn.started_at is None:  # nothing was sent
                     await finish(calls.forget(turn.key, turn.call))

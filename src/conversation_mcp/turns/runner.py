@@ -138,6 +138,7 @@ class TurnRunner:
 
     async def _save(self, opened: OpenTurn, answer: Answer) -> TurnResult:
         conversation_id, notice = opened.conversation_id, None
+        answer = replace(answer, notices=(*(opened.pending.notices or ()), *answer.notices))
         saved: Conversation | None = None
         try:
             saved = await self._store.update(

@@ -2,14 +2,16 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import anyio
 from anyio.abc import TaskGroup
 
 from conversation_mcp.errors import (
     ConversationBusyError,
+    ConversationTooLongError,
     InvalidInputError,
+    ProviderError,
     ProviderMissingError,
     RunAliveError,
     RunCancelledError,
@@ -17,7 +19,10 @@ from conversation_mcp.errors import (
 )
 from conversation_mcp.models import Conversation, ConversationId, PendingTurn
 from conversation_mcp.prompting.history import messages_to_send
+from conversation_mcp.prompting.room import has_room, require_room
 from conversation_mcp.providers.base import Event, Mode, Provider, Request
+from conversation_mcp.providers.choice import Providers
+from conversation_mcp.providers.resolving import Choice
 from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.turns import changes
 from conversation_mcp.turns.result import TurnResult
@@ -44,6 +49,7 @@ class TurnWorker:
     def __init__(
         self,
         store: Store,
+        providers: Providers,
         runner: TurnRunner,
         unsaved: UnsavedAnswers,
         settler: Settler,
@@ -52,6 +58,7 @@ class TurnWorker:
         tasks: TaskGroup,
     ) -> None:
         self._store = store
+        self._providers = providers
         self._runner = runner
         self._unsaved = unsaved
         self._settler = settler
@@ -59,33 +66,87 @@ class TurnWorker:
         self._limits = limits
         self._tasks = tasks
 
-    async def ask(self, turn: RunningTurn, conversation_id: ConversationId, provider: Provider) -> TurnResult:
+    async def ask(self, turn: RunningTurn, conversation_id: ConversationId, choice: Choice) -> TurnResult:
         """Ask the turn's question in the conversation, or open it with the question when it is only reserved.
 
         Raises:
             ConversationBusyError: another turn kept the lock too long; nothing was sent.
+            ConversationTooLongError: the model does not take so much; nothing was sent.
             ConversationMCPError: there is no answer; where the question was sent the file says so.
         """
         turn.queued = turn.conversation_id is not None
         async with self._locked(turn, conversation_id):
-            pending = changes.pending_turn(turn.ask, provider.name, turn.asks_at)
-            if turn.conversation_id is None:
-                conversation = changes.new_conversation(conversation_id, self._prompts[turn.ask.mode], pending)
-                await self._store.create(conversation)
-                turn.conversation_id = conversation_id
-            else:
-                conversation = await self._add(conversation_id, pending)
-            opened = OpenTurn(turn, conversation, pending)
+            pending = changes.pending_turn(turn.ask, choice, turn.asks_at)
+            try:
+                conversation = await self._write(turn, conversation_id, pending, choice)
+            except ConversationTooLongError as error:
+                error.conversation_id = turn.conversation_id
+                error.larger = await self._providers.larger(turn.ask.mode, error.tokens)
+                raise
+            turn.conversation_id = conversation_id
             turn.asked(turn.asks_at)
-            turn.report(f"asking {provider.name}")
-            request = Request(
-                mode=turn.ask.mode,
-                messages=messages_to_send(conversation, opened.pending.question),
-                preset=turn.ask.preset,
-                model=turn.ask.model,
-                options=turn.ask.options,
-            )
-            return await self._answer(opened, provider, provider.ask(request))
+            return await self._put_until_taken(OpenTurn(turn, conversation, pending), choice)
+
+    async def _write(
+        self, turn: RunningTurn, conversation_id: ConversationId, pending: PendingTurn, choice: Choice
+    ) -> Conversation:
+        if turn.conversation_id is not None:
+            return await self._add(conversation_id, pending, choice)
+        conversation = changes.new_conversation(conversation_id, self._prompts[turn.ask.mode], pending)
+        require_room(conversation, pending.question, choice)
+        await self._store.create(conversation)
+        return conversation
+
+    async def _put(self, opened: OpenTurn, choice: Choice) -> TurnResult:
+        turn = opened.turn
+        turn.report(f"asking {choice.provider.name}")
+        request = Request(
+            mode=turn.ask.mode,
+            messages=messages_to_send(opened.conversation, opened.pending.question),
+            preset=turn.ask.preset,
+            model=choice.model,
+            options=turn.ask.options,
+        )
+        return await self._answer(opened, choice.provider, choice.provider.ask(request))
+
+    async def _put_until_taken(self, opened: OpenTurn, choice: Choice) -> TurnResult:
+        """Put the question to the chosen model, then to those that may stand in, while nothing can have been billed.
+
+        Raises:
+            ProviderError: that of the last one that was asked, which stands in the file.
+        """
+        try:
+            return await self._put(opened, choice)
+        except ProviderError as error:
+            failure = error
+        for other in await self._providers.fallbacks(opened.turn.ask.mode, choice):
+            if not failure.is_free or opened.turn.response_id is not None:
+                break
+            if not has_room(opened.conversation, opened.pending.question, other):
+                continue
+            opened = await self._open_again(opened, choice, other, failure)
+            choice = other
+            try:
+                return await self._put(opened, choice)
+            except ProviderError as error:
+                failure = error
+        raise failure
+
+    async def _open_again(self, opened: OpenTurn, choice: Choice, other: Choice, failure: ProviderError) -> OpenTurn:
+        notice = (
+            f"{choice.name or choice.provider.name} did not take the question, and nothing was billed "
+            f"({failure.code}: {failure.message.rstrip('.')}); {other.name} from the fallback list was asked instead"
+        )
+        pending = opened.pending.model_copy(
+            update={
+                "provider": other.provider.name,
+                "model": other.name,
+                "notices": (*(opened.pending.notices or ()), notice),
+            }
+        )
+        opened.turn.report(notice)
+        await self._store.update(opened.conversation_id, lambda stored, _: changes.asked_again(stored, pending))
+        return replace(opened, pending=pending)
 
     async def resume(self, turn: RunningTurn, conversation_id: ConversationId) -> None:
         """Find out what became of the pending turn of a dead server; a run in the background is watched to its end.
@@ -134,7 +195,7 @@ class TurnWorker:
             turn.holds_lock = False
             await finish(lock.release())
 
-    async def _add(self, conversation_id: ConversationId, pending: PendingTurn) -> Conversation:
+    async def _add(self, conversation_id: ConversationId, pending: PendingTurn, choice: Choice) -> Conversation:
         """Put the question into the file; one before it that has no answer is settled first."""
         await self._unsaved.require_saved(conversation_id)
         settled = False
@@ -145,6 +206,7 @@ class TurnWorker:
                 raise TurnLimitReachedError(conversation_id, limit)
             if stored.pending_turn is not None and not settled:
                 raise _UnsettledError
+            require_room(stored, pending.question, choice)
             return changes.asked(stored, pending)
 
         try:

@@ -5,12 +5,6 @@ from importlib.resources import files
 
 from pydantic import BaseModel, ConfigDict
 
-from conversation_mcp.providers.http import RetryLimits
-
-PROVIDER = "Perplexity"
-KEY_VARIABLE = "PERPLEXITY_API_KEY"
-BASE_URL_VARIABLE = "PERPLEXITY_BASE_URL"
-
 
 class _Data(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -24,39 +18,13 @@ class Retired(_Data):
     phrases: tuple[str, ...]
 
 
-class Timeouts(_Data):
-    """How long is waited for what."""
-
-    connect_seconds: float
-    silence_seconds: float
-    answer_seconds: float
-    look_seconds: float
-    research_seconds: float
-
-
-class Polling(_Data):
-    """How a background run is watched."""
-
-    first_wait_seconds: float
-    growth: float
-    max_wait_seconds: float
-    max_failures: int
-    grace_seconds: float
-    cancel_wait_seconds: float
-    cancel_looks: int
-
-
 class Facts(_Data):
     """Everything about the API that may change without a change of the code."""
 
-    base_url: str
     presets: frozenset[str]
     output_limit_makers: frozenset[str]
     output_limit_tokens: int
     retired: Retired
-    timeouts: Timeouts
-    retry: RetryLimits
-    polling: Polling
     academic: str
     related_questions: str
 

@@ -8,23 +8,14 @@ from typing import Literal
 from conversation_mcp.providers.base import Request
 from conversation_mcp.providers.options import Options
 from conversation_mcp.providers.perplexity.facts import Facts
-from conversation_mcp.text import storable
+from conversation_mcp.providers.responses.asked import Asked
+from conversation_mcp.providers.wire.roles import sent_messages
 
 LevelField = Literal["preset", "effort"]
 
 PINNED = re.compile(r"([a-z-]{1,40})(?:@[A-Za-z0-9][A-Za-z0-9._-]{0,60})?")
 MODEL = re.compile(r"(?!local/)[A-Za-z0-9][A-Za-z0-9_.-]{0,60}(?:/[A-Za-z0-9][A-Za-z0-9_.:@-]{0,100}){1,3}")
 ACADEMIC_NOTICE = "search_mode academic was applied as an instruction; the provider has no such filter."
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What the answer needs to know of its question; `related` is None when nobody remembers the question."""
-
-    preset: str | None = None
-    model: str | None = None
-    related: bool | None = None
-    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,7 +42,7 @@ def is_model(name: str) -> bool:
     return MODEL.fullmatch(name) is not None
 
 
-def draft(request: Request, facts: Facts) -> Draft:
+def draft(request: Request, facts: Facts, title: str) -> Draft:
     """Translate a request; a preset is sent alone, a model together with the search that it would not do by itself."""
     options = request.options
     preset = request.preset if request.model is None else request.model
@@ -68,13 +59,12 @@ def draft(request: Request, facts: Facts) -> Draft:
     body["background" if request.mode == "deep_research" else "stream"] = True
     body["store"] = True
     notices = (ACADEMIC_NOTICE,) if options.search_mode == "academic" else ()
-    return Draft(Asked(preset, model, bool(options.return_related_questions), notices), body)
+    asked = Asked(title, preset, model, bool(options.return_related_questions), notices)
+    return Draft(asked, body)
 
 
 def _input(request: Request, facts: Facts) -> list[dict[str, str]]:
-    items = [
-        {"type": "message", "role": message.role, "content": storable(message.content)} for message in request.messages
-    ]
+    items = [{"type": "message", **message} for message in sent_messages(request.messages)]
     last = items[-1]
     last["content"] = "\n\n".join([last["content"], *_instructions(request.options, facts)])
     return items

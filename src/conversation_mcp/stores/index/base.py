@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from conversation_mcp.errors import FilesystemError
-
 if TYPE_CHECKING:
     from conversation_mcp.models import ConversationId
 
@@ -116,12 +114,6 @@ class Watch:
     """How many conversations there are to look at; counted only when that takes long."""
     seen: int = 0
     is_stopped: bool = False
-
-
-class IndexNotErasedError(FilesystemError):
-    """Conversations cannot be removed for good, because the index that may hold words of them cannot be written."""
-
-    advice = "Nothing was removed for good. Remove that folder, which is made anew, then try again."
 
 
 class Index(Protocol):

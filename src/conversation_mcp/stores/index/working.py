@@ -9,8 +9,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 from weakref import finalize
 
-from conversation_mcp.errors import FilesystemError
-from conversation_mcp.stores.index.base import Describe, IndexNotErasedError, Page, Place, Standing, Wanted, Watch
+from conversation_mcp.errors import FilesystemError, IndexNotErasedError
+from conversation_mcp.stores.index.base import Describe, Page, Place, Standing, Wanted, Watch
 from conversation_mcp.stores.index.database import (
     IndexDamagedError,
     IndexFile,

@@ -5,29 +5,34 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from conversation_mcp.errors import ProviderTimeoutError, RunLostError
 from conversation_mcp.providers.base import Event, Finished, Progress, StillRunning, TextDelta
 from conversation_mcp.providers.http import Sleep
-from conversation_mcp.providers.perplexity.api import AgentApi
-from conversation_mcp.providers.perplexity.errors import UnseenError, unseen_in_time
-from conversation_mcp.providers.perplexity.facts import Facts
-from conversation_mcp.providers.perplexity.outcome import has_ended, settle
-from conversation_mcp.providers.perplexity.output import answer_text, page_count, reading
-from conversation_mcp.providers.perplexity.request import Asked
-from conversation_mcp.providers.perplexity.wire import JsonObject, objects_at
+from conversation_mcp.providers.responses.asked import Asked
+from conversation_mcp.providers.responses.outcome import has_ended, settle
+from conversation_mcp.providers.responses.output import answer_text, is_response_id, page_count, reading
+from conversation_mcp.providers.wire.api import Api
+from conversation_mcp.providers.wire.errors import UnseenError
+from conversation_mcp.providers.wire.reading import JsonObject, objects_at
 from conversation_mcp.text import split_thinking
 
 
 class Runs:
-    """Watches runs by polling, patiently; the clock counts seconds from anywhere."""
+    """Watches runs by polling, patiently; `path` is where they are, the clock counts seconds from anywhere."""
 
-    def __init__(self, api: AgentApi, facts: Facts, *, sleep: Sleep, clock: Callable[[], float]) -> None:
+    def __init__(self, api: Api, path: str, *, sleep: Sleep, clock: Callable[[], float]) -> None:
         self._api = api
-        self._polling = facts.polling
-        self._limit_seconds = facts.timeouts.research_seconds
+        self._path = path
+        self._polling = api.limits.polling
+        self._limit_seconds = api.limits.timeouts.research_seconds
         self._sleep = sleep
         self._clock = clock
 
     async def look(self, response_id: str, asked: Asked) -> Finished | StillRunning:
         """Look once. Raises as `Provider.fetch`."""
-        return outcome(await self._api.look(response_id), asked)
+        return outcome(await self._seen(response_id), asked)
+
+    async def _seen(self, response_id: str) -> JsonObject:
+        if not is_response_id(response_id):
+            raise RunLostError(self._api.title)
+        return await self._api.look(f"{self._path}/{response_id}")
 
     async def watch(
         self, response_id: str, asked: Asked, *, submitted_at: float | None = None
@@ -44,7 +49,7 @@ class Runs:
             await self._sleep(wait)
         while True:
             try:
-                response = await self._api.look(response_id)
+                response = await self._seen(response_id)
             except (RunLostError, UnseenError, ProviderTimeoutError) as error:
                 failures += 1
                 if not self._may_pass(error, failures, submitted_at):
@@ -58,7 +63,7 @@ class Runs:
                     yield found
                     return
             if self._clock() - started_at > self._limit_seconds:
-                raise unseen_in_time("finish the run", self._limit_seconds)
+                raise self._api.errors.unseen_in_time("finish the run", self._limit_seconds)
             wait = min(wait * self._polling.growth, self._polling.max_wait_seconds)
             await self._sleep(wait)
 
@@ -73,7 +78,7 @@ class Runs:
         found = await self.look(response_id, asked)
         if isinstance(found, Finished):
             return found
-        await self._api.cancel(response_id)
+        await self._api.cancel(f"{self._path}/{response_id}/cancel")
         for _ in range(self._polling.cancel_looks):
             found = await self.look(response_id, asked)
             if isinstance(found, Finished):

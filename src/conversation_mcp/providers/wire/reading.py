@@ -63,3 +63,14 @@ def count_at(parent: JsonObject, name: str) -> int | None:
     """Return the whole number of this name."""
     value = number_at(parent, name)
     return None if value is None else int(value)
+
+
+def parse_first_object(data: str | bytes) -> JsonObject | None:
+    """Return the JSON object in the data, or the first of a list of them, which is how one provider tells errors."""
+    try:
+        value: object = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(value, list) and value:
+        value = cast("list[object]", value)[0]
+    return cast("JsonObject", value) if isinstance(value, dict) else None

@@ -1,0 +1,122 @@
+"""What goes wrong with conversations, input and the program itself."""
+
+from conversation_mcp.errors.base import NO_TOOLS, ConversationMCPError, Tools, stopping
+from conversation_mcp.text import dollars
+
+
+class ConversationNotFoundError(ConversationMCPError):
+    """No conversation has this id."""
+
+    code = "CONVERSATION_NOT_FOUND"
+
+    def __init__(self, conversation_id: str, folder: str) -> None:
+        super().__init__(f"no conversation {conversation_id} in {folder}.", conversation_id=conversation_id)
+
+    def next_step(self, tools: Tools = NO_TOOLS) -> str:
+        check = "Check the id with list_conversations" if "list_conversations" in tools else "Check the id"
+        return f"{check}, or start one with search." if "search" in tools else f"{check}."
+
+
+class ConversationCorruptedError(ConversationMCPError):
+    """The file cannot be read as a conversation; it is left as it is."""
+
+    code = "CONVERSATION_CORRUPTED"
+    advice = "The file was not changed; mend it by hand or restore a copy."
+
+    def __init__(self, path: str, problem: str, conversation_id: str | None = None) -> None:
+        super().__init__(f"{path} {problem}.", conversation_id=conversation_id)
+
+
+class ConversationBusyError(ConversationMCPError):
+    """Another turn holds the conversation."""
+
+    code = "CONVERSATION_BUSY"
+    retryable = True
+
+    def __init__(self, conversation_id: str, waited_seconds: float) -> None:
+        super().__init__(
+            f"another follow-up on {conversation_id} is still running; waited {waited_seconds:.0f} s for it.",
+            conversation_id=conversation_id,
+        )
+
+    def next_step(self, tools: Tools = NO_TOOLS) -> str:
+        how = "Try again"
+        if "get_conversation_history" in tools:
+            how += ", or wait for it with get_conversation_history and waitSeconds 50"
+        return f"{how}; {stopping(self.conversation_id, tools)} stops it."
+
+
+class RunAliveError(ConversationBusyError):
+    """An earlier question of the conversation is still being worked on at its provider."""
+
+    def __init__(self, conversation_id: str, provider: str, doing: str) -> None:
+        super().__init__(conversation_id, 0)
+        self.message = f"the question before this one is still being answered by {provider} ({doing})."
+
+
+class EarlierTurnFailedError(ConversationMCPError):
+    """The same call was made before and failed; its caller never heard of it."""
+
+    advice = "That is the outcome of this same call, made earlier. Ask again to try anew."
+
+    def __init__(self, code: str, message: str, conversation_id: str) -> None:
+        super().__init__(message, conversation_id=conversation_id)
+        self.code = code
+
+
+class BudgetReachedError(ConversationMCPError):
+    """The day's cost is at the limit that was set."""
+
+    code = "BUDGET_REACHED"
+    advice = "Wait for the next day (UTC), or raise CONVERSATION_MCP_MAX_COST_USD_PER_DAY."
+
+    def __init__(self, spent_usd: float, limit_usd: float) -> None:
+        super().__init__(f"{dollars(spent_usd)} were spent today, the limit is {dollars(limit_usd)}. Nothing was sent.")
+
+
+class FilesystemError(ConversationMCPError):
+    """The folder or file cannot be read or written."""
+
+    code = "FILESYSTEM_ERROR"
+    retryable = True
+    advice = "Nothing was changed. Check the folder, its permissions and the free space, then try again."
+
+    def __init__(self, path: str, problem: str, conversation_id: str | None = None) -> None:
+        super().__init__(f"{path}: {problem}.", conversation_id=conversation_id)
+
+
+class IndexNotErasedError(FilesystemError):
+    """Conversations cannot be removed for good, because the index that may hold words of them cannot be written."""
+
+    advice = "Nothing was removed for good. Remove that folder, which is made anew, then try again."
+
+
+class InvalidInputError(ConversationMCPError):
+    """An argument, option or setting is not what it must be."""
+
+    code = "VALIDATION_ERROR"
+
+
+class TurnLimitReachedError(ConversationMCPError):
+    """The conversation has as many questions as MAX_CONVERSATION_TURNS allows."""
+
+    code = "TURN_LIMIT_REACHED"
+
+    def __init__(self, conversation_id: str, limit: int) -> None:
+        super().__init__(
+            f"{conversation_id} has reached {limit} turns, the limit set by MAX_CONVERSATION_TURNS.",
+            conversation_id=conversation_id,
+        )
+
+    def next_step(self, tools: Tools = NO_TOOLS) -> str:
+        return "Start a new conversation with search." if "search" in tools else "Start a new conversation."
+
+
+class InternalError(ConversationMCPError):
+    """A bug; its traceback is in the log under the reference."""
+
+    code = "INTERNAL_ERROR"
+    advice = "The server's log on stderr has the details under that reference."
+
+    def __init__(self, reference: str) -> None:
+        super().__init__(f"something unexpected went wrong (reference {reference}).")

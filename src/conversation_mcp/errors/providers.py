@@ -1,0 +1,208 @@
+"""What goes wrong with providers."""
+
+from collections.abc import Mapping
+
+from conversation_mcp.errors.base import NO_TOOLS, ConversationMCPError, Tools, stopping
+
+MAYBE_BILLED = "The call may have been billed and was not repeated. Ask again to try once more."
+NOT_BILLED = "Nothing was billed. Ask again in a while."
+
+
+class ProviderError(ConversationMCPError):
+    """The answer engine gave no answer; what it charged all the same is in `usage`."""
+
+    def __init__(self, message: str, *, conversation_id: str | None = None) -> None:
+        super().__init__(message, conversation_id=conversation_id)
+        self.usage: Mapping[str, float] = {}
+
+    @property
+    def ends_run(self) -> bool:
+        """Whether the provider's run is over for certain; if not, it may still be fetched by its id."""
+        return True
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nothing can have been billed, so that somebody else may be asked."""
+        return not self.usage
+
+
+class ProviderNotConfiguredError(ProviderError):
+    """No provider can take the question."""
+
+    code = "PROVIDER_NOT_CONFIGURED"
+
+
+class ModelUnavailableError(ProviderError):
+    """The model that was named may not be asked, or is not there."""
+
+    code = "PROVIDER_REJECTED"
+    advice = "Name another model. Nothing was sent."
+
+
+class ProviderAuthError(ProviderError):
+    """The key was refused."""
+
+    code = "PROVIDER_AUTH"
+
+    def __init__(self, provider: str, variable: str) -> None:
+        super().__init__(f"{provider} refused the key.")
+        self.advice = (
+            f"Set {variable} to a key from its API console; `conversation-mcp doctor` shows where the key came from."
+        )
+
+
+class ProviderQuotaError(ProviderError):
+    """The account is out of credit."""
+
+    code = "PROVIDER_QUOTA"
+    advice = "Add credit, then ask again."
+
+    def __init__(self, provider: str) -> None:
+        super().__init__(f"the {provider} account is out of credit. Nothing was billed for this call.")
+
+
+class ProviderRateLimitedError(ProviderError):
+    """Too many requests; nothing was billed."""
+
+    code = "PROVIDER_RATE_LIMITED"
+    retryable = True
+
+    def __init__(self, provider: str, retry_after_seconds: float | None = None) -> None:
+        super().__init__(f"{provider} takes no more requests at the moment. Nothing was billed for this call.")
+        self.retry_after_seconds = retry_after_seconds
+        self.advice = f"Ask again in {retry_after_seconds or 60:.0f} s."
+
+
+class ProviderRejectedError(ProviderError):
+    """The provider understood the request and will not serve it."""
+
+    code = "PROVIDER_REJECTED"
+
+    def __init__(self, message: str, advice: str = "") -> None:
+        super().__init__(message)
+        self.advice = advice
+
+
+class ContextTooLargeError(ProviderError):
+    """The conversation is more than the provider takes."""
+
+    code = "CONTEXT_TOO_LARGE"
+
+    def __init__(self, provider: str, *, needed_tokens: int | None = None, window_tokens: int | None = None) -> None:
+        numbers = f" ({needed_tokens:,} tokens; it takes {window_tokens:,})" if needed_tokens and window_tokens else ""
+        super().__init__(
+            f"this conversation is larger than {provider} accepts{numbers}. Nothing was billed for this call."
+        )
+
+    def next_step(self, tools: Tools = NO_TOOLS) -> str:
+        return "Start a new conversation with search." if "search" in tools else "Start a new conversation."
+
+
+class ConversationTooLongError(ContextTooLargeError):
+    """The conversation is more than the chosen model takes; nothing was sent."""
+
+    def __init__(self, model: str, tokens: int, limit_tokens: int, source: str) -> None:
+        super().__init__(model)
+        self.message = (
+            f"with this question the conversation has about {tokens:,} tokens; {model} takes about {limit_tokens:,}"
+            f"{f' ({source})' if source else ''}. Nothing was sent."
+        )
+        self.tokens = tokens
+        self.larger: tuple[str, ...] = ()
+        """Models that can be asked and take it."""
+
+    def next_step(self, tools: Tools = NO_TOOLS) -> str:
+        names = " or ".join(self.larger)
+        larger = f"Name a model that takes more: {names}. " if names else ""
+        where = "list_models shows the windows. " if "list_models" in tools and not names else ""
+        return f"{larger}{where}{'Or s' if larger else 'S'}{super().next_step(tools)[1:]}"
+
+
+class ProviderUnavailableError(ProviderError):
+    """The provider failed, broke off or could not be reached."""
+
+    code = "PROVIDER_UNAVAILABLE"
+    retryable = True
+
+    def __init__(self, message: str, *, maybe_billed: bool = False) -> None:
+        super().__init__(message)
+        self.maybe_billed = maybe_billed
+        self.advice = MAYBE_BILLED if maybe_billed else NOT_BILLED
+
+    @property
+    def ends_run(self) -> bool:
+        return self.maybe_billed
+
+    @property
+    def is_free(self) -> bool:
+        return not self.maybe_billed
+
+
+class StreamBrokenError(ProviderUnavailableError):
+    """The connection broke before the answer was complete; the run itself may be whole."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, maybe_billed=True)
+
+    @property
+    def ends_run(self) -> bool:
+        return False
+
+
+class RunLostError(ProviderUnavailableError):
+    """The provider does not know the run."""
+
+    def __init__(self, provider: str) -> None:
+        super().__init__(f"{provider} no longer knows this run.", maybe_billed=True)
+
+
+class ProviderMissingError(ProviderUnavailableError):
+    """The provider that has the answer is not configured in this server."""
+
+    def __init__(self, provider: str, conversation_id: str) -> None:
+        super().__init__(f"the question before this one was put to {provider}, which is not configured here.")
+        self.conversation_id = conversation_id
+        self._provider = provider
+
+    def next_step(self, tools: Tools = NO_TOOLS) -> str:
+        stop = stopping(self.conversation_id, tools)
+        return f"Configure {self._provider} again to fetch the answer, or give it up with {stop}."
+
+
+class RunCancelledError(ProviderUnavailableError):
+    """The run was stopped before it had an answer."""
+
+    def __init__(self, provider: str) -> None:
+        super().__init__(f"the {provider} run was cancelled.", maybe_billed=True)
+
+
+class ProviderTimeoutError(ProviderError):
+    """Our own limit was over before the provider answered."""
+
+    code = "PROVIDER_TIMEOUT"
+    retryable = True
+
+    def __init__(self, provider: str, what: str, limit_seconds: float, *, was_sent: bool = True) -> None:
+        super().__init__(f"{provider} did not {what} within {limit_seconds:.0f} s.")
+        self.was_sent = was_sent
+        self.advice = MAYBE_BILLED if was_sent else NOT_BILLED
+
+    @property
+    def ends_run(self) -> bool:
+        return False
+
+    @property
+    def is_free(self) -> bool:
+        return not self.was_sent
+
+
+class AnswerIncompleteError(ProviderError):
+    """The run ended without any text of an answer."""
+
+    code = "ANSWER_INCOMPLETE"
+    retryable = True
+    advice = "Ask again, or ask a narrower question."
+
+    @property
+    def is_free(self) -> bool:
+        return False

@@ -1,0 +1,88 @@
+"""How many tokens a text is, near enough and without a tokenizer; what a model reported corrects it."""
+
+import math
+import re
+from collections.abc import Iterable
+
+from conversation_mcp.models import Conversation
+from conversation_mcp.prompting.history import messages_to_send
+from conversation_mcp.providers.base import ChatMessage
+
+TOKENS_PER_MESSAGE = 4
+"""What a role and the marks around a message take."""
+RESERVE = 0.1
+"""The part of a limit that is kept free, because an estimate is one."""
+TRUSTED_RATIOS = (0.5, 2.0)
+
+BLOB = re.compile(r"[A-Za-z0-9+/_=-]{64,}")
+PIECE = re.compile(r"([A-Za-z]+)|([0-9]+)|([^\x00-\x7f]+)|([ \t\r\n]+)|([!-/:-@\[-`{-~]+)|(.)", re.DOTALL)
+BLOB_CHARS_PER_TOKEN = 1.45
+FEWEST_CHARS_PER_TOKEN = 16
+"""No text has fewer tokens than one for so many characters; long runs of white space would seem to."""
+
+SHORT_WORD, CHARS_PER_WORD_PART = 7, 4.5
+LONE_SPACE, LONE_MARK = 0.02, 0.85
+CJK, ASTRAL, ACCENTED, OTHER = 0.8, 1.2, 0.45, 0.29
+
+
+def estimated_tokens(text: str) -> int:
+    """Return about how many tokens the text is; linear in its length, whatever it holds."""
+    rest, blobs = _without_blobs(text)
+    tokens = blobs + sum(_piece(*match.groups(default="")) for match in PIECE.finditer(rest))
+    return math.ceil(max(tokens, len(text) / FEWEST_CHARS_PER_TOKEN))
+
+
+def tokens_of(messages: Iterable[ChatMessage]) -> int:
+    """Return about how many tokens the messages are."""
+    return sum(estimated_tokens(message.content) + TOKENS_PER_MESSAGE for message in messages)
+
+
+def measured_ratio(conversation: Conversation, model: str) -> float:
+    """Return by what the estimate is off for the model, as its last plain answer in the conversation reported."""
+    messages = conversation.messages
+    for place in range(len(messages) - 1, 0, -1):
+        reply, question = messages[place], messages[place - 1]
+        reported = reply.usage.input_tokens if reply.usage else None
+        if reported and question.tool == "chat" and model in (reply.model, reply.requested_model):
+            before = conversation.model_copy(update={"messages": messages[: place - 1]})
+            ratio = reported / max(1, tokens_of(messages_to_send(before, question.content)))
+            return min(max(ratio, TRUSTED_RATIOS[0]), TRUSTED_RATIOS[1])
+    return 1.0
+
+
+def _without_blobs(text: str) -> tuple[str, float]:
+    tokens = 0.0
+
+    def take(match: re.Match[str]) -> str:
+        nonlocal tokens
+        blob = match.group()
+        kinds = (str.isdigit, str.islower, str.isupper)
+        if not all(any(map(is_kind, blob)) for is_kind in kinds):
+            return blob
+        tokens += len(blob) / BLOB_CHARS_PER_TOKEN
+        return "\n"
+
+    return BLOB.sub(take, text), tokens
+
+
+def _piece(letters: str, digits: str, foreign: str, spaces: str, marks: str, other: str) -> float:
+    if letters:
+        long = len(letters) - SHORT_WORD
+        return 1 if long <= 0 else 1 + long / CHARS_PER_WORD_PART
+    if digits:
+        return math.ceil(len(digits) / 3)
+    if foreign:
+        return sum(map(_foreign, foreign))
+    if spaces:
+        return 1 if len(spaces) > 1 or spaces == "\n" else LONE_SPACE
+    rest = marks or other
+    return LONE_MARK if len(rest) == 1 else math.ceil(len(rest) / 2)
+
+
+def _foreign(character: str) -> float:
+    code = ord(character)
+    if 0x2E80 <= code <= 0xD7A3 or 0xF900 <= code <= 0xFAFF:  # noqa: PLR2004 -- borders of scripts
+        return CJK
+    if code >= 0x10000:  # noqa: PLR2004 -- the same
+        return ASTRAL
+    return ACCENTED if code < 0x250 else OTHER  # noqa: PLR2004 -- the same

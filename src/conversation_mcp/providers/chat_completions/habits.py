@@ -1,0 +1,91 @@
+"""Which optional fields a server takes and what it calls them: learnt from what it refuses, and remembered."""
+
+import re
+from dataclasses import dataclass, replace
+
+from conversation_mcp.providers.chat_completions.request import Draft
+from conversation_mcp.providers.definitions import Quirks, TokenField
+from conversation_mcp.providers.wire.errors import Problem
+
+NEEDED_LIMIT_TOKENS = 8192
+"""Sent only to servers that insist on a limit."""
+REFUSING = frozenset({400, 422})
+STREAM_OPTIONS = "stream_options"
+OTHER_NAME: dict[TokenField, TokenField] = {
+    "max_tokens": "max_completion_tokens",
+    "max_completion_tokens": "max_tokens",
+}
+MISSING = re.compile("required|missing|must be (?:set|given|provided|specified)", re.IGNORECASE)
+UNKNOWN = re.compile("unknown|unsupported|not supported|unrecogni[sz]ed|unexpected|extra|not permitted", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class _Habit:
+    token_field: TokenField
+    limit_tokens: int | None
+    takes_effort: bool = True
+
+
+class Habits:
+    """What one server was seen to take: of a stream's usage, and for each model its limit and effort."""
+
+    def __init__(self, title: str, quirks: Quirks) -> None:
+        self._title = title
+        self._takes_stream_options = quirks.stream_usage
+        self._usual = _Habit(quirks.token_field or "max_tokens", quirks.output_limit_tokens)
+        self._models: dict[str, _Habit] = {}
+
+    def payload(self, draft: Draft) -> dict[str, object]:
+        """Return the body that is sent."""
+        habit = self._of(draft)
+        body = {**draft.body, "stream": True}
+        if self._takes_stream_options:
+            body[STREAM_OPTIONS] = {"include_usage": True}
+        if habit.limit_tokens is not None:
+            body[habit.token_field] = habit.limit_tokens
+        return {**body, **draft.effort} if habit.takes_effort else body
+
+    def notices(self, draft: Draft) -> tuple[str, ...]:
+        """Return what is left out of this question, although it was asked for."""
+        if self._of(draft).takes_effort:
+            return ()
+        return tuple(f"{name} was left out; {draft.model} refuses it." for name in draft.effort)
+
+    def learn(self, draft: Draft, sent: dict[str, object], problem: Problem) -> str | None:
+        """Take a refusal that names a field, which cannot have been billed, and return what is done about it.
+
+        What is learnt changes the next body, so that the same refusal is never met twice; None when there is nothing
+        to learn.
+        """
+        if problem.status in REFUSING and sent != self.payload(draft):
+            return self._again("with the fields that it took of another question")
+        if STREAM_OPTIONS in sent and problem.names(STREAM_OPTIONS):
+            self._takes_stream_options = False
+            return self._again(f"without {STREAM_OPTIONS}, which it refused")
+        if how := self._learn_limit(draft, problem):
+            return self._again(how)
+        for name in draft.effort:
+            if name in sent and problem.names(name):
+                self._models[draft.model] = replace(self._of(draft), takes_effort=False)
+                return self._again(f"without {name}, which it refused")
+        return None
+
+    def _learn_limit(self, draft: Draft, problem: Problem) -> str | None:
+        habit = self._of(draft)
+        name, other = habit.token_field, OTHER_NAME[habit.token_field]
+        if habit.limit_tokens is None:
+            if not (problem.names(name) and MISSING.search(problem.cause)):
+                return None
+            self._models[draft.model] = replace(habit, limit_tokens=NEEDED_LIMIT_TOKENS)
+            return f"with {name} {NEEDED_LIMIT_TOKENS:,}, because it insists on a limit"
+        is_unknown = problem.names(name) and (problem.names(other) or UNKNOWN.search(problem.cause))
+        if is_unknown and name == self._usual.token_field:
+            self._models[draft.model] = replace(habit, token_field=other)
+            return f"with {other} in place of {name}"
+        return None
+
+    def _of(self, draft: Draft) -> _Habit:
+        return self._models.get(draft.model, self._usual)
+
+    def _again(self, how: str) -> str:
+        return f"{self._title} was asked again {how}; nothing was billed for the first try."

@@ -1,0 +1,155 @@
+"""From the frames of a chat completion to our events; a completion that comes whole is one frame."""
+
+from collections.abc import Iterator
+
+from conversation_mcp.errors import (
+    AnswerIncompleteError,
+    ProviderError,
+    ProviderUnavailableError,
+    StreamBrokenError,
+)
+from conversation_mcp.models import Usage
+from conversation_mcp.providers.base import Answer, Event, Finished, Progress, TextDelta
+from conversation_mcp.providers.chat_completions.pieces import calls_tools, reasoning_in, refusal_in, text_in
+from conversation_mcp.providers.wire.errors import ErrorMap, problem_in, short_cause
+from conversation_mcp.providers.wire.events import END
+from conversation_mcp.providers.wire.reading import JsonObject, object_at, objects_at, raw_text_at, text_at
+from conversation_mcp.providers.wire.sources import SourceCollector
+from conversation_mcp.providers.wire.usage import billed, cut_notice, usage, with_usage
+from conversation_mcp.providers.wire.visible import VisibleText
+from conversation_mcp.text import split_thinking, storable
+
+CUT = frozenset({"length", "max_tokens", "model_length"})
+WITHHELD = "content_filter"
+UNCALLED = "The model also wanted to call a tool; that was not done."
+
+
+class CompletionReader:
+    """Takes the frames of one completion in order and keeps what its answer needs."""
+
+    def __init__(self, title: str, model: str, errors: ErrorMap, notices: tuple[str, ...] = ()) -> None:
+        self._title = title
+        self._asked_model = model
+        self._errors = errors
+        self._notices = notices
+        self._visible = VisibleText()
+        self._progress = ""
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
+        self._refusal: list[str] = []
+        self._sources = SourceCollector()
+        self._wants_tool = False
+        self._finish = ""
+        self._facts: dict[str, str] = {}
+        self.usage: Usage | None = None
+        """What the completion is known to have taken so far."""
+        self.ended = False
+        """Whether the mark of the end has come."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing of the answer can be missing: its last piece has come, with or without a mark behind it."""
+        return self.ended or bool(self._finish)
+
+    def take(self, frame: JsonObject) -> Iterator[Event]:
+        """Yield what this frame means.
+
+        Raises:
+            ProviderError: it tells of a failure.
+        """
+        if frame is END:
+            self.ended = True
+            return
+        self.usage = usage(frame) or self.usage
+        for name in ("id", "model"):
+            if text := text_at(frame, name):
+                self._facts[name] = text
+        self._sources.take(frame)
+        choices = objects_at(frame, "choices")
+        if choices:
+            yield from self._take_choice(choices[0])
+        self._fail_on(frame, choices)
+
+    def _take_choice(self, choice: JsonObject) -> Iterator[Event]:
+        delta, message = object_at(choice, "delta"), object_at(choice, "message")
+        source = delta or message
+        piece = text_in(delta) or ("" if self._text else text_in(message))
+        self._sources.take(delta, message)
+        self._wants_tool = self._wants_tool or calls_tools(source)
+        self._refusal.append(refusal_in(source))
+        if thought := reasoning_in(source):
+            self._reasoning.append(thought)
+            yield from self._doing("thinking")
+        if piece:
+            self._text.append(piece)
+            yield from self._doing("writing the answer")
+            yield from _shown(self._visible.feed(piece))
+        came_whole = "stop" if message and not delta else ""
+        self._finish = (raw_text_at(choice, "finish_reason") or self._finish or came_whole).lower()
+
+    def _fail_on(self, frame: JsonObject, choices: list[JsonObject]) -> None:
+        problem = problem_in(frame) or next(filter(None, map(problem_in, choices)), None)
+        if problem is not None:
+            began = self._text or self._reasoning
+            raise self._errors.of_failure(problem) if began else self._errors.of_body(problem)
+        if self._finish == "error":
+            raise ProviderUnavailableError(f"{self._title} could not finish the answer.", maybe_billed=True)
+
+    def _doing(self, what: str) -> Iterator[Event]:
+        if what != self._progress:
+            self._progress = what
+            yield Progress(what)
+
+    def finish(self) -> Iterator[Event]:
+        """Yield the rest of the text and the answer, now that nothing follows.
+
+        Raises:
+            StreamBrokenError: the stream ended early.
+            AnswerIncompleteError: there is no text.
+        """
+        yield from _shown(self._visible.rest())
+        if not self.is_whole:
+            raise StreamBrokenError(f"{self._title} broke off before the answer was complete.")
+        text, thoughts = split_thinking(storable("".join(self._text)))
+        if not text.strip():
+            raise self._without_text()
+        reasoning = "\n\n".join(filter(None, [storable("".join(self._reasoning)).strip(), thoughts]))
+        is_cut = self._finish in CUT or self._finish == WITHHELD
+        reason = WITHHELD if self._finish == WITHHELD else ""
+        yield Finished(
+            Answer(
+                content=text,
+                finish_reason="length" if is_cut else "stop",
+                sources=self._sources.sources(),
+                usage=self.usage,
+                model=self._facts.get("model", self._asked_model),
+                response_id=self._facts.get("id"),
+                reasoning=reasoning or None,
+                notices=(
+                    *self._notices,
+                    *([cut_notice(reason, self.usage)] if is_cut else []),
+                    *([UNCALLED] if self._wants_tool else []),
+                ),
+            )
+        )
+
+    def _without_text(self) -> ProviderError:
+        paid = billed(self.usage)
+        if why := short_cause({"message": "".join(self._refusal)}):
+            return AnswerIncompleteError(f"{self._title} refused to answer: {why}{paid}.")
+        if self._finish == WITHHELD:
+            return AnswerIncompleteError(f"the content filter of {self._title} withheld the answer{paid}.")
+        if self._finish in CUT:
+            return AnswerIncompleteError(f"{self._title} reached its token limit before it wrote any text{paid}.")
+        if self._wants_tool:
+            return AnswerIncompleteError(f"{self._title} wanted to call a tool and wrote no text{paid}.")
+        return AnswerIncompleteError(f"{self._title} answered without any text{paid}.")
+
+    def failed(self, error: ProviderError) -> ProviderError:
+        """Return the error with what the completion took all the same."""
+        return with_usage(error, self.usage)
+
+
+def _shown(text: str) -> Iterator[Event]:
+    if text:
+        yield TextDelta(text)

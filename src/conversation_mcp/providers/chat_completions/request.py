@@ -1,0 +1,44 @@
+"""Building the body of a chat completion: the conversation, and beside it only what was set."""
+
+from dataclasses import dataclass, field
+
+from conversation_mcp.providers.base import Request
+from conversation_mcp.providers.definitions import Configured
+from conversation_mcp.providers.options import Options
+from conversation_mcp.providers.wire.names import model_of
+from conversation_mcp.providers.wire.roles import sent_messages
+from conversation_mcp.providers.wire.unhonoured import option_notices
+
+EFFORT = "reasoning_effort"
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A question before it is known what its server takes."""
+
+    model: str
+    body: dict[str, object] = field(repr=False)
+    effort: dict[str, object] = field(default_factory=dict[str, object])
+    """The field of the reasoning effort, which some models refuse."""
+    notices: tuple[str, ...] = ()
+
+
+def draft(request: Request, configured: Configured) -> Draft:
+    """Translate a request; raises as `model_of`."""
+    quirks = configured.definition.quirks
+    model = model_of(request, configured)
+    body: dict[str, object] = {
+        "model": model,
+        "messages": sent_messages(request.messages, quirks.system_role),
+        **quirks.body,
+        **(quirks.search if request.mode == "search" else {}),
+    }
+    effort = _effort(request.options, quirks.effort_field or EFFORT)
+    honoured = frozenset({EFFORT} if effort else ())
+    return Draft(model, body, effort, option_notices(configured.definition.title, request.options, honoured))
+
+
+def _effort(options: Options, name: str) -> dict[str, object]:
+    if options.reasoning_effort is None or name == "none":
+        return {}
+    return {name: {"effort": options.reasoning_effort} if name == "reasoning" else options.reasoning_effort}

@@ -1,0 +1,74 @@
+"""Names of models in the settings: what cannot be meant ends the start, with the names that are near to it."""
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+
+from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.providers.auto import AUTO, category_of
+from conversation_mcp.providers.configured import definitions_in
+from conversation_mcp.providers.model_facts import Catalogue
+from conversation_mcp.providers.naming import known_names, near_names, split_name
+from conversation_mcp.settings import Settings
+
+VERY_NEAR = 0.8
+"""A name that is so like a known one is taken for a slip of the pen."""
+
+
+def has_names(settings: Settings) -> bool:
+    """Tell whether the settings name providers or models at all; checking costs reading what is known of them."""
+    lists = (settings.preferred_models, settings.disabled_models, settings.fallback_models)
+    return bool(settings.providers or settings.models or any(lists) or settings.default_model != AUTO)
+
+
+def check_names(settings: Settings, catalogue: Catalogue) -> None:
+    """Look at every name in the settings; the catalogue must be loaded.
+
+    Raises:
+        InvalidInputError: one cannot be meant; the message says where it stands.
+    """
+    definitions = definitions_in(settings)
+    known = _known(definitions, catalogue)
+    for name in settings.models:
+        if split_name(name, definitions) is None:
+            raise InvalidInputError(
+                f'[models."{name}"] in the configuration file must be named provider:model.{near_names(name, known)}'
+            )
+    _check_default(settings, definitions, known)
+    for variable, names in (
+        ("PREFERRED_MODELS", settings.preferred_models),
+        ("DISABLED_MODELS", settings.disabled_models),
+        ("CONVERSATION_MCP_FALLBACK_MODELS", settings.fallback_models),
+    ):
+        _check_list(variable, names, definitions, known)
+    for provider, given in settings.providers.items():
+        variable = f"{provider.upper().replace('-', '_')}_ALLOWED_MODELS"
+        own = _known([provider], catalogue)
+        _check_list(variable, given.allowed_models, definitions, own, provider)
+
+
+def _check_default(settings: Settings, definitions: Iterable[str], known: Mapping[str, str]) -> None:
+    name = settings.default_model
+    own = {given.default_model for given in settings.providers.values()}
+    is_auto = category_of(name, "chat") is not None
+    if not is_auto and split_name(name, definitions) is None and name.casefold() not in known and name not in own:
+        raise InvalidInputError(
+            f"DEFAULT_MODEL: nobody knows the model {name!r}.{near_names(name, known)} "
+            "It takes auto, auto:fast, auto:balanced, auto:deep, a known name, or provider:model."
+        )
+
+
+def _check_list(
+    variable: str, names: Iterable[str], definitions: Iterable[str], known: Mapping[str, str], provider: str = ""
+) -> None:
+    for name in names:
+        if split_name(name, definitions) or name.casefold() in known:
+            continue
+        if get_close_matches(name.casefold(), known, 1, VERY_NEAR):
+            sure = f"{provider or 'provider'}:{name}"
+            raise InvalidInputError(
+                f"{variable}: nobody knows the model {name!r}.{near_names(name, known)} If it is right, write {sure}."
+            )
+
+
+def _known(providers: Iterable[str], catalogue: Catalogue) -> dict[str, str]:
+    return known_names((provider, model) for provider in providers for model in catalogue.models(provider))

@@ -1,0 +1,123 @@
+"""What is known of models: a snapshot that the package ships, and what the user knows better."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from typing import Any
+
+from anyio import to_thread
+
+from conversation_mcp.settings import OwnModel
+
+ANSWER_TOKENS = 4096
+"""What is left for an answer where no limit of the answer is known, or a quarter of a window that is small."""
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """One model of one provider. Windows are in tokens, prices in US dollars for a million of them."""
+
+    id: str
+    aliases: tuple[str, ...] = ()
+    context: int | None = None
+    """The whole window: what is sent and what comes back."""
+    input: int | None = None
+    """The most that may be sent, where that is less than the window leaves."""
+    output: int | None = None
+    images: bool = False
+    reasoning: bool = False
+    price_in: float | None = None
+    price_out: float | None = None
+    status: str = "active"
+    ends: str | None = None
+    """The day from which on it is no longer there."""
+    ability: int | None = None
+    """From 0 to 29: below 10 fast, below 20 balanced, from 20 on deep; in each a newer model has more."""
+    named_only: bool = False
+    """Whether it is for a purpose of its own, or too dear to be chosen by itself."""
+    source: str = ""
+    """Where this is from."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every name of the model in small letters, that after the last slash included."""
+        return names_of(self.id, *self.aliases)
+
+    @property
+    def input_limit(self) -> int | None:
+        """The most that can be sent, with room for an answer; None when no window is known."""
+        if self.context is None:
+            return self.input
+        answer = min(self.output or ANSWER_TOKENS, ANSWER_TOKENS, self.context // 4)
+        return min(self.input or self.context, self.context - answer)
+
+
+class Catalogue:
+    """The facts of all models that are known. What the package ships counts from the moment that it is `ready`."""
+
+    def __init__(self, own: Mapping[str, OwnModel]) -> None:
+        """Prepare the catalogue; `own` has the user's facts by `provider:model`."""
+        self._own = own
+        self._snapshot: Mapping[str, Any] = {}
+        self._models: dict[str, tuple[ModelFacts, ...]] = {}
+
+    async def ready(self) -> "Catalogue":
+        """Have the snapshot read, and return the catalogue."""
+        return self if self._snapshot else await to_thread.run_sync(self.load)
+
+    def load(self) -> "Catalogue":
+        """Read the snapshot, and return the catalogue."""
+        self._snapshot = json.loads(files("conversation_mcp.providers").joinpath("models.json").read_text("utf-8"))
+        return self
+
+    @property
+    def date(self) -> str:
+        """The day of the snapshot."""
+        return str(self._snapshot.get("date", "an unknown day"))
+
+    def models(self, provider: str) -> tuple[ModelFacts, ...]:
+        """Return the known models of a provider."""
+        if provider not in self._models:
+            self._models[provider] = tuple(self._load(provider))
+        return self._models[provider]
+
+    def find(self, provider: str, name: str) -> ModelFacts | None:
+        """Return the model of that id or alias, in whatever letters."""
+        wanted = name.casefold()
+        for model in self.models(provider):
+            if wanted == model.id.casefold() or wanted in {alias.casefold() for alias in model.aliases}:
+                return model
+        return None
+
+    def find_by_last_part(self, provider: str, name: str) -> ModelFacts | None:
+        """Return the model whose id ends with the name, as `gpt-5` is the end of `openai/gpt-5`."""
+        wanted = name.casefold()
+        return next((m for m in self.models(provider) if m.id.casefold().rpartition("/")[2] == wanted), None)
+
+    def _load(self, provider: str) -> Iterable[ModelFacts]:
+        own = {
+            name.partition(":")[2].casefold(): (name.partition(":")[2], model)
+            for name, model in self._own.items()
+            if name.partition(":")[0].casefold() == provider
+        }
+        source = f"models.json of {self.date}"
+        rows: list[dict[str, Any]] = self._snapshot["providers"].get(provider, [])
+        for row in rows:
+            facts = ModelFacts(source=source, **row)
+            facts = replace(facts, aliases=tuple(facts.aliases))
+            names = (facts.id, *facts.aliases)
+            theirs = next((own.pop(name.casefold()) for name in names if name.casefold() in own), None)
+            yield facts if theirs is None else _changed(facts, theirs[1])
+        for name, model in own.values():
+            yield _changed(ModelFacts(name), model)
+
+
+def names_of(*names: str) -> frozenset[str]:
+    """Return the names in small letters, and what stands after the last slash of each."""
+    return frozenset(part for name in names for part in (name.casefold(), name.casefold().rpartition("/")[2]))
+
+
+def _changed(facts: ModelFacts, own: OwnModel) -> ModelFacts:
+    known = own.model_dump(exclude_none=True, exclude={"aliases"})
+    return replace(facts, **known, aliases=(*facts.aliases, *own.aliases), source="your configuration file")

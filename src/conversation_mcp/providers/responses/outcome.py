@@ -1,0 +1,96 @@
+"""What a run that has ended comes to: an answer, or the error that tells why there is none."""
+
+from collections.abc import Sequence
+
+from conversation_mcp.errors import AnswerIncompleteError, ProviderUnavailableError, RunCancelledError
+from conversation_mcp.models import Usage
+from conversation_mcp.providers.base import Answer
+from conversation_mcp.providers.responses.asked import Asked
+from conversation_mcp.providers.responses.output import answer_text, calls_tools, reasoning_text, refusal
+from conversation_mcp.providers.wire.errors import short_cause
+from conversation_mcp.providers.wire.reading import JsonObject, object_at, objects_at, raw_text_at, text_at
+from conversation_mcp.providers.wire.related import split_related
+from conversation_mcp.providers.wire.sources import SourceCollector
+from conversation_mcp.providers.wire.usage import billed, cut_notice, usage, with_usage
+from conversation_mcp.text import split_thinking
+
+FAILED = frozenset({"failed", "requires_action"})
+ENDED = frozenset({"completed", "incomplete", "cancelled"}) | FAILED
+NO_RELATED = "Related questions were asked for; the provider gave none."
+
+
+def has_ended(response: JsonObject) -> bool:
+    """Tell whether nothing more will happen to this run."""
+    return raw_text_at(response, "status") in ENDED
+
+
+def settle(response: JsonObject, asked: Asked, *, streamed_text: str = "", seen: Sequence[JsonObject] = ()) -> Answer:
+    """Return the answer of a run that has ended; what the stream brought fills what the last object lacks.
+
+    Raises:
+        AnswerIncompleteError: it ended without any text.
+        RunCancelledError: it was stopped.
+        ProviderUnavailableError: it failed.
+    """
+    used = usage(response)
+    status = raw_text_at(response, "status")
+    if status == "cancelled":
+        raise with_usage(RunCancelledError(asked.title), used)
+    if status in FAILED:
+        raise with_usage(failure(response, asked.title), used)
+    items = [*objects_at(response, "output"), *seen]
+    text, thinking = split_thinking(answer_text(objects_at(response, "output")) or streamed_text)
+    if not text.strip():
+        raise with_usage(_without_text(response, items, asked, used), used)
+    content, related = split_related(text) if asked.related is not False else (text, ())
+    reason = text_at(object_at(response, "incomplete_details"), "reason")
+    is_cut = status == "incomplete" or bool(reason) or _is_at_limit(used, asked)
+    collector = SourceCollector()
+    collector.take(*items, response)
+    sources = collector.sources()
+    notices = [*asked.notices, *([cut_notice(reason, used)] if is_cut else [])]
+    if asked.related and not related:
+        notices.append(NO_RELATED)
+    if asked.wants_sources and not sources:
+        notices.append(f"{asked.title} named no sources; it may have answered without a search.")
+    reasoning = (thinking, reasoning_text(objects_at(response, "output") or seen))
+    return Answer(
+        content=content,
+        finish_reason="length" if is_cut else "stop",
+        sources=sources,
+        usage=used,
+        model=text_at(response, "model") or asked.model,
+        preset=asked.preset or text_at(response, "preset") or text_at(response, "effort") or None,
+        response_id=text_at(response, "id") or None,
+        reasoning="\n\n".join(part for part in reasoning if part) or None,
+        related_questions=related,
+        notices=tuple(notices),
+    )
+
+
+def failure(response: JsonObject, title: str) -> ProviderUnavailableError:
+    """Return the error for a run that the provider itself gave up."""
+    cause = short_cause(response) or text_at(response, "status")
+    because = f": {cause}" if cause else ""
+    return ProviderUnavailableError(f"{title} could not finish the answer{because}.", maybe_billed=True)
+
+
+def _is_at_limit(used: Usage | None, asked: Asked) -> bool:
+    limit = asked.output_limit_tokens
+    return limit is not None and used is not None and (used.output_tokens or 0) >= limit
+
+
+def _without_text(
+    response: JsonObject, items: Sequence[JsonObject], asked: Asked, used: Usage | None
+) -> AnswerIncompleteError:
+    if why := short_cause({"message": refusal(items)}):
+        return AnswerIncompleteError(f"{asked.title} refused to answer: {why}{billed(used)}.")
+    reason = text_at(object_at(response, "incomplete_details"), "reason")
+    if raw_text_at(response, "status") == "incomplete" or reason:
+        why = reason or "no reason given"
+        return AnswerIncompleteError(f"{asked.title} stopped before it wrote any text: {why}{billed(used)}.")
+    if calls_tools(items):
+        return AnswerIncompleteError(f"{asked.title} called a tool that it does not have{billed(used)}.")
+    if _is_at_limit(used, asked):
+        return AnswerIncompleteError(f"{asked.title} reached its token limit before any text{billed(used)}.")
+    return AnswerIncompleteError(f"{asked.title} answered without any text{billed(used)}.")

@@ -1,0 +1,76 @@
+"""Building the body of a create call: only what is needed and what was asked for."""
+
+from typing import Any, cast
+
+from conversation_mcp.providers.base import Request
+from conversation_mcp.providers.definitions import Configured, Quirks
+from conversation_mcp.providers.options import Options
+from conversation_mcp.providers.responses.asked import Asked
+from conversation_mcp.providers.wire.names import model_of
+from conversation_mcp.providers.wire.roles import sent_messages
+from conversation_mcp.providers.wire.unhonoured import option_notices
+
+SEARCH_TOOL = "web_search"
+
+
+def draft(request: Request, configured: Configured) -> tuple[Asked, dict[str, object]]:
+    """Translate a request; return what its answer needs to know, and the body.
+
+    Raises:
+        InvalidInputError: no model is named and none is set.
+    """
+    definition, quirks = configured.definition, configured.definition.quirks
+    model = model_of(request, configured)
+    in_background = request.mode == "deep_research"
+    body: dict[str, Any] = {"model": model, "input": _input(request, quirks), **quirks.body}
+    if request.mode != "chat":
+        body |= quirks.research if in_background else quirks.search
+    honoured = _filter(body, request.options, quirks) if request.mode != "chat" else set[str]()
+    if request.options.reasoning_effort and quirks.effort_field != "none":
+        body |= _effort(request.options.reasoning_effort, quirks)
+        honoured.add("reasoning_effort")
+    if quirks.output_limit_tokens:
+        body["max_output_tokens"] = quirks.output_limit_tokens
+    if in_background:
+        body |= {"background": True, "store": True}
+    else:
+        body["stream"] = True
+        if quirks.store is not None:
+            body["store"] = quirks.store
+    asked = Asked(
+        definition.title,
+        model=model,
+        related=False,
+        notices=option_notices(definition.title, request.options, frozenset(honoured)),
+        is_kept=in_background or quirks.store is True,
+        wants_sources=request.mode != "chat",
+        output_limit_tokens=quirks.output_limit_tokens,
+    )
+    return asked, body
+
+
+def _input(request: Request, quirks: Quirks) -> list[dict[str, str]]:
+    return [{"type": "message", **message} for message in sent_messages(request.messages, quirks.system_role)]
+
+
+def _effort(effort: str, quirks: Quirks) -> dict[str, object]:
+    return (
+        {"reasoning_effort": effort} if quirks.effort_field == "reasoning_effort" else {"reasoning": {"effort": effort}}
+    )
+
+
+def _filter(body: dict[str, Any], options: Options, quirks: Quirks) -> set[str]:
+    """Put the domains into the search tool where it takes them; return the options that are honoured by that.
+
+    A tool beside it that knows no such filter would search elsewhere, and is left out then.
+    """
+    domains = options.search_domain_filter or ()
+    denied = [domain[1:] for domain in domains if domain.startswith("-")]
+    fields = ("excluded_domains", "blocked_domains") if denied else ("allowed_domains",)
+    field = next((name for name in fields if name in quirks.domain_filters), None)
+    tools = cast("list[dict[str, object]]", body.get("tools", []))
+    if not domains or field is None or len(domains) > quirks.max_domains:
+        return set()
+    filters = {"filters": {field: denied or list(domains)}}
+    body["tools"] = [{**tool, **filters} for tool in tools if tool.get("type") == SEARCH_TOOL]
+    return {"search_domain_filter"}

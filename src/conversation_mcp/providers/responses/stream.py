@@ -1,0 +1,142 @@
+"""From the typed events of a streamed run to ours."""
+
+from collections.abc import Iterator
+
+from conversation_mcp.models import Usage
+from conversation_mcp.providers.base import Event, Finished, Progress, Started, TextDelta
+from conversation_mcp.providers.responses.asked import Asked
+from conversation_mcp.providers.responses.outcome import ENDED, failure, settle
+from conversation_mcp.providers.responses.output import is_response_id, queries, reading
+from conversation_mcp.providers.wire.reading import (
+    JsonObject,
+    count_at,
+    items_at,
+    object_at,
+    objects_at,
+    raw_text_at,
+)
+from conversation_mcp.providers.wire.usage import usage
+from conversation_mcp.providers.wire.visible import VisibleText
+from conversation_mcp.text import shorten, storable
+
+MAX_PROGRESS_CHARS = 160
+
+
+class StreamReader:
+    """Takes the events of one run in order and keeps what its answer needs."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        self._visible = VisibleText()
+        self._started = False
+        self._last_progress = ""
+        self._pieces: dict[tuple[object, int], list[str]] = {}
+        self._items: list[JsonObject] = []
+        self._response: JsonObject = {}
+        self.ended = False
+
+    def take(self, event: JsonObject) -> Iterator[Event]:
+        """Yield what this event means; after the one that ends the run, `ended` is true.
+
+        Raises:
+            ProviderError: the run ended without an answer.
+        """
+        kind = raw_text_at(event, "type")
+        if event.get("object") == "response":
+            yield from self._whole(event)
+        elif response := object_at(event, "response"):
+            self._response = response
+            yield from self._start(response)
+        match kind.removeprefix("response."):
+            case "output_text.delta":
+                yield from self._progress("writing the answer")
+                piece = raw_text_at(event, "delta")
+                self._pieces.setdefault(_place(event), []).append(piece)
+                yield from _delta(self._visible.feed(piece))
+            case "output_text.done":
+                if text := raw_text_at(event, "text"):
+                    self._pieces[_place(event)] = [text]
+            case "output_item.done":
+                item = object_at(event, "item")
+                self._items.append(item)
+                if searched := queries(item):
+                    yield from self._progress(_searching(searched))
+            case "error":
+                self.ended = True
+                yield from _delta(self._visible.rest())
+                raise failure(event, self._asked.title)
+            case state if state in ENDED:
+                self.ended = True
+                yield from _delta(self._visible.rest())
+                yield self._finish({**self._response, "status": state}, event)
+            case other:
+                yield from self._doing(other, event)
+
+    @property
+    def usage(self) -> Usage | None:
+        """What the run is known to have taken so far."""
+        return usage(self._response)
+
+    def _whole(self, response: JsonObject) -> Iterator[Event]:
+        """Take an answer that came in one piece, from a server that does not stream."""
+        self._response = response
+        yield from self._start(response)
+        if (raw_text_at(response, "status") or "completed") in ENDED:
+            self.ended = True
+            yield Finished(settle(response, self._asked))
+
+    def _start(self, response: JsonObject) -> Iterator[Event]:
+        response_id = raw_text_at(response, "id")
+        if self._asked.is_kept and not self._started and is_response_id(response_id):
+            self._started = True
+            yield Started(response_id)
+
+    def _doing(self, kind: str, event: JsonObject) -> Iterator[Event]:
+        match kind:
+            case "reasoning.started" | "reasoning_text.delta" | "reasoning_summary_text.delta":
+                yield from self._progress("thinking")
+            case "web_search_call.searching":
+                yield from self._progress("searching")
+            case "reasoning.search_queries":
+                yield from self._progress(
+                    _searching([query for query in items_at(event, "queries") if isinstance(query, str)])
+                )
+            case "reasoning.search_results":
+                self._items.append({"type": "search_results", "results": event.get("results")})
+                yield from self._progress(reading(len(objects_at(event, "results"))))
+            case "reasoning.fetch_url_queries":
+                yield from self._progress(reading(len(items_at(event, "urls"))))
+            case "reasoning.fetch_url_results":
+                yield from self._progress(reading(len(items_at(event, "contents"))))
+            case _:
+                return
+
+    def _progress(self, text: str) -> Iterator[Event]:
+        if text != self._last_progress:
+            self._last_progress = text
+            yield Progress(shorten(storable(text), MAX_PROGRESS_CHARS))
+
+    def _finish(self, response: JsonObject, event: JsonObject) -> Finished:
+        if not object_at(response, "error"):
+            response = {**response, "error": event.get("error")}
+        return Finished(settle(response, self._asked, streamed_text=self._text(), seen=self._items))
+
+    def _text(self) -> str:
+        messages: dict[object, str] = {}
+        for (message, _), pieces in self._pieces.items():
+            messages[message] = messages.get(message, "") + "".join(pieces)
+        return storable("\n\n".join(messages.values()))
+
+
+def _place(event: JsonObject) -> tuple[object, int]:
+    message = raw_text_at(event, "item_id") or count_at(event, "output_index") or 0
+    return message, count_at(event, "content_index") or 0
+
+
+def _searching(searched: list[str]) -> str:
+    return "searching: " + " | ".join(searched) if searched else "searching"
+
+
+def _delta(text: str) -> Iterator[Event]:
+    if text:
+        yield TextDelta(text)

@@ -1,0 +1,213 @@
+"""The calls that every provider with an address has in common: a create call, a look at a run, the list of models."""
+
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from functools import partial
+from typing import TYPE_CHECKING
+
+from anyio import fail_after
+
+from conversation_mcp.errors import (
+    ProviderAuthError,
+    ProviderError,
+    ProviderTimeoutError,
+    ProviderUnavailableError,
+    RunLostError,
+)
+from conversation_mcp.providers.base import ListedModel, Progress
+from conversation_mcp.providers.definitions import Configured, is_web_address
+from conversation_mcp.providers.http import LazyClient, Sent, Sleep, send_create
+from conversation_mcp.providers.wire.errors import (
+    BAD_REQUEST,
+    NOT_FOUND,
+    SERVER_ERROR,
+    ErrorMap,
+    Problem,
+    UnseenError,
+    problem_in,
+    read_problem,
+)
+from conversation_mcp.providers.wire.limits import Limits
+from conversation_mcp.providers.wire.models import listed_models
+from conversation_mcp.providers.wire.reading import JsonObject, parse_first_object, parse_object
+
+if TYPE_CHECKING:
+    import httpx
+
+NO_HEADERS: Mapping[str, str] = {}
+
+
+class Api:
+    """Sends calls to one base URL with one key, or none. `errors` says what a refused call means."""
+
+    def __init__(
+        self,
+        client: LazyClient,
+        configured: Configured,
+        limits: Limits,
+        *,
+        retries: int,
+        sleep: Sleep,
+        headers: Mapping[str, str] = NO_HEADERS,
+        special: Callable[[Problem], ProviderError | None] = lambda _: None,
+    ) -> None:
+        self._client = client
+        self._configured = configured
+        self._retries = retries
+        self._sleep = sleep
+        self._more_headers = headers
+        silence_seconds = configured.definition.quirks.silence_seconds
+        self.limits = limits.with_timeouts(silence_seconds=silence_seconds) if silence_seconds else limits
+        self.title = configured.definition.title
+        self.errors = ErrorMap(configured, self.limits.timeouts, special)
+
+    async def create(self, path: str, payload: Mapping[str, object]) -> AsyncGenerator[Progress | Sent | Problem]:
+        """Send a create call and yield last its successful response, or what was wrong; nothing is billed then.
+
+        Closing the generator closes the response.
+
+        Raises:
+            ProviderError: the provider could not be asked, or did not answer; `maybe_billed` where it may have.
+        """
+        client = await self._client.get()
+        import httpx  # noqa: PLC0415 -- costs start-up time
+
+        send = partial(self._post, client, path, payload)
+        tries = send_create(send, retries=self._retries, limits=self.limits.retry, sleep=self._sleep)
+        try:
+            async with aclosing(tries) as steps:
+                async for step in steps:
+                    if isinstance(step, Sent) and not step.response.is_success:
+                        yield await self._problem(step.response)
+                    else:
+                        yield step
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise self.errors.of_transport(error) from error
+
+    async def _post(self, client: "httpx.AsyncClient", path: str, payload: Mapping[str, object]) -> "httpx.Response":
+        timeout = self._timeout(self.limits.timeouts.silence_seconds)
+        request = client.build_request(
+            "POST", self._address(path), json=payload, headers=self._headers(), timeout=timeout
+        )
+        return await client.send(request, stream=True)
+
+    async def created(self, response: "httpx.Response") -> JsonObject:
+        """Return the body of a create call that is not streamed.
+
+        Raises:
+            ProviderError: it broke off, is no JSON, or tells of a problem.
+        """
+        import httpx  # noqa: PLC0415 -- costs start-up time
+
+        try:
+            body = parse_first_object(await response.aread())
+        except httpx.HTTPError as error:
+            raise self.errors.of_transport(error) from error
+        if body is None:
+            raise ProviderUnavailableError(f"{self.title} answered with something else than JSON.", maybe_billed=True)
+        if problem := None if "id" in body else problem_in(body):
+            raise self.errors.of_body(problem)
+        return body
+
+    async def look(self, path: str) -> JsonObject:
+        """Return a run as it is now.
+
+        Raises:
+            RunLostError: the provider does not know it.
+            UnseenError: the provider could not be asked.
+            ProviderTimeoutError: it did not answer in time.
+        """
+        response = await self._call("GET", path)
+        if response.status_code in {BAD_REQUEST, NOT_FOUND}:
+            raise RunLostError(self.title)
+        if not response.is_success:
+            raise self.errors.of_look(await self._problem(response))
+        body = parse_object(response.content)
+        if body is None:
+            raise UnseenError(self.title, "the answer is no JSON")
+        return body
+
+    async def cancel(self, path: str) -> None:
+        """Ask once to stop a run that was looked at; harmless when it has ended meanwhile. Raises as `look`."""
+        response = await self._call("POST", path)
+        if not response.is_success and response.status_code not in {BAD_REQUEST, NOT_FOUND}:
+            raise self.errors.of_look(await self._problem(response))
+
+    async def list_models(self) -> tuple[ListedModel, ...]:
+        """Return the models that are offered, with what is told of them. A local one that nobody set must be quick.
+
+        Raises:
+            ProviderError: the key is refused, or nothing like an answer comes in time.
+        """
+        timeouts = self.limits.timeouts
+        is_guessed = self._configured.definition.kind == "local" and not self._configured.is_base_url_set
+        limit_seconds = timeouts.probe_seconds if is_guessed else timeouts.look_seconds
+        client = await self._client.get()
+        import httpx  # noqa: PLC0415 -- costs start-up time
+
+        address, headers, timeout = self._address("models"), self._headers(), self._timeout(limit_seconds)
+        try:
+            with fail_after(limit_seconds):
+                response = await client.get(address, headers=headers, timeout=timeout)
+        except (TimeoutError, httpx.ReadTimeout):
+            raise ProviderTimeoutError(self.title, "list its models", limit_seconds) from None
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise self.errors.of_transport(error) from error
+        if response.status_code >= SERVER_ERROR:
+            raise ProviderUnavailableError(f"{self.title} failed with HTTP {response.status_code}.")
+        if not response.is_success:
+            raise self.errors.of_create(await self._problem(response))
+        body = parse_object(response.content)
+        if body is None:
+            raise ProviderUnavailableError(f"{self.title} answered with something else than JSON.")
+        if "data" not in body:
+            raise self.errors.of_create(problem_in(body, NOT_FOUND) or Problem(NOT_FOUND))
+        return listed_models(body)
+
+    async def check(self) -> str:
+        """Have the models listed and say how many there are; raises as `list_models`."""
+        count = len(await self.list_models())
+        return f"{count} {'model' if count == 1 else 'models'}"
+
+    async def _call(self, method: str, path: str) -> "httpx.Response":
+        client = await self._client.get()
+        import httpx  # noqa: PLC0415 -- costs start-up time
+
+        seconds = self.limits.timeouts.look_seconds
+        try:
+            with fail_after(seconds):
+                return await client.request(
+                    method, self._address(path), headers=self._headers(), timeout=self._timeout(seconds)
+                )
+        except ProviderAuthError as error:
+            raise self.errors.unseen(error) from None
+        except (TimeoutError, httpx.TimeoutException):
+            raise self.errors.unseen_in_time("show the run", seconds) from None
+        except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
+            raise self.errors.of_transport(error) from error
+        except httpx.HTTPError as error:
+            raise UnseenError(self.title, "the connection failed") from error
+
+    async def _problem(self, response: "httpx.Response") -> Problem:
+        return await read_problem(response, self._secret())
+
+    def _address(self, path: str) -> str:
+        if not is_web_address(self._configured.base_url):
+            raise self.errors.no_address()
+        return self._configured.url(path)
+
+    def _secret(self) -> str:
+        return self._configured.key.get_secret_value() if self._configured.key else ""
+
+    def _headers(self) -> dict[str, str]:
+        key = self._secret()
+        if self._configured.key is None:
+            return dict(self._more_headers)
+        if not key or not (key.isascii() and key.isprintable()) or " " in key:
+            raise self.errors.auth()
+        return {"Authorization": f"Bearer {key}", **self._more_headers}
+
+    def _timeout(self, silence_seconds: float) -> "httpx.Timeout":
+        import httpx  # noqa: PLC0415 -- costs start-up time
+
+        return httpx.Timeout(silence_seconds, connect=min(self.limits.timeouts.connect_seconds, silence_seconds))

@@ -1,0 +1,96 @@
+"""The JSON of a response that is read while it comes: one object for each event of a stream."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from typing import TYPE_CHECKING, cast
+
+from anyio import move_on_after
+
+from conversation_mcp.errors import ProviderTimeoutError, ProviderUnavailableError, StreamBrokenError
+from conversation_mcp.providers.sse import EventTooLargeError, ServerSentEvent, SseParser
+from conversation_mcp.providers.wire.errors import broken_off
+from conversation_mcp.providers.wire.limits import Timeouts
+from conversation_mcp.providers.wire.reading import JsonObject, parse_first_object, parse_object
+
+if TYPE_CHECKING:
+    import httpx
+
+END_MARK = "[DONE]"
+END: JsonObject = {"[DONE]": True}
+"""Stands for the end mark that some streams have; compare with `is`."""
+
+
+async def incoming(
+    response: "httpx.Response", title: str, timeouts: Timeouts, clock: Callable[[], float]
+) -> AsyncGenerator[JsonObject]:
+    """Yield the JSON of each event of the response, and END for the mark of its end.
+
+    JSON that comes instead of a stream is yielded as it is: a whole answer, or an error.
+
+    Raises:
+        ProviderUnavailableError: it is neither.
+        StreamBrokenError: the connection broke, or an event cannot be read.
+        ProviderTimeoutError: it took longer than a whole answer may.
+    """
+    kind = response.headers.get("content-type", "").lower()
+    async with aclosing(_chunks(response, title, timeouts, clock)) as chunks:
+        if kind.startswith("text/event-stream"):
+            async with aclosing(_events(chunks, title)) as events:
+                async for event in events:
+                    yield event
+            return
+        body = parse_first_object(b"".join([chunk async for chunk in chunks])) if "json" in kind else None
+        if body is None:
+            raise ProviderUnavailableError(f"{title} answered with something else than a stream.", maybe_billed=True)
+        yield body
+
+
+async def _events(chunks: AsyncGenerator[bytes], title: str) -> AsyncGenerator[JsonObject]:
+    parser = SseParser()
+    async for chunk in chunks:
+        for event in _parsed(parser, chunk, title):
+            yield END if event.data.strip() == END_MARK else _readable(event, title)
+    for event in parser.close():
+        if event.data.strip() == END_MARK:
+            yield END
+        elif data := parse_object(event.data):
+            yield data
+
+
+async def _chunks(
+    response: "httpx.Response", title: str, timeouts: Timeouts, clock: Callable[[], float]
+) -> AsyncGenerator[bytes]:
+    deadline = clock() + timeouts.answer_seconds
+    async with aclosing(cast("AsyncGenerator[bytes]", response.aiter_bytes())) as chunks:
+        while True:
+            chunk: bytes | None = None
+            with move_on_after(max(0.0, deadline - clock())) as limit:
+                chunk = await _next(chunks, title, timeouts)
+            if limit.cancelled_caught:
+                raise ProviderTimeoutError(title, "finish the answer", timeouts.answer_seconds)
+            if chunk is None:
+                return
+            yield chunk
+
+
+async def _next(chunks: AsyncGenerator[bytes], title: str, timeouts: Timeouts) -> bytes | None:
+    import httpx  # noqa: PLC0415 -- costs start-up time
+
+    try:
+        return await anext(chunks, None)
+    except httpx.HTTPError as error:
+        raise broken_off(error, title, timeouts) from error
+
+
+def _parsed(parser: SseParser, chunk: bytes, title: str) -> list[ServerSentEvent]:
+    try:
+        return parser.feed(chunk)
+    except EventTooLargeError as error:
+        raise StreamBrokenError(f"{title} sent too much: {error}.") from None
+
+
+def _readable(event: ServerSentEvent, title: str) -> JsonObject:
+    data = parse_object(event.data)
+    if data is None:
+        raise StreamBrokenError(f"{title} sent an event that is not valid JSON.")
+    return data

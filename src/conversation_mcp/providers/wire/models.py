@@ -1,0 +1,21 @@
+"""A provider's list of models, and the windows that some tell in it."""
+
+from conversation_mcp.providers.base import ListedModel
+from conversation_mcp.providers.wire.reading import JsonObject, count_at, object_at, objects_at, text_at
+
+WINDOWS = ("max_model_len", "context_length", "max_context_length")
+
+
+def listed_models(body: JsonObject) -> tuple[ListedModel, ...]:
+    """Return the models of a list; what has no id is left out."""
+    return tuple(
+        ListedModel(text_at(model, "id"), _window_tokens(model))
+        for model in objects_at(body, "data")
+        if text_at(model, "id").strip()
+    )
+
+
+def _window_tokens(model: JsonObject) -> int | None:
+    told = [count_at(model, name) for name in WINDOWS]
+    told.append(count_at(object_at(model, "meta"), "n_ctx"))
+    return next((window for window in told if window is not None and window > 0), None)

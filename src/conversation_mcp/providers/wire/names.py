@@ -1,0 +1,31 @@
+"""Which names of models are a provider's."""
+
+import re
+
+from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.providers.base import Request
+from conversation_mcp.providers.definitions import Configured
+
+MODEL = re.compile(r"[A-Za-z0-9~@][A-Za-z0-9_.~@+-]{0,100}(?:[/:][A-Za-z0-9~@][A-Za-z0-9_.~@+-]{0,100}){0,4}")
+
+
+def serves(configured: Configured, model: str) -> bool:
+    """Tell whether the name is known to be this provider's, or it takes any that can be one."""
+    definition = configured.definition
+    known = {*definition.models, definition.default_model, definition.research_model, configured.default_model}
+    return model in known or (definition.accepts_any_model and MODEL.fullmatch(model) is not None)
+
+
+def model_of(request: Request, configured: Configured) -> str:
+    """Return the model that is asked.
+
+    Raises:
+        InvalidInputError: none is named and none is set.
+    """
+    if model := request.model or configured.model(request.mode):
+        return model
+    definition = configured.definition
+    raise InvalidInputError(
+        f"{definition.title} has no default model: name one, as in {definition.name}:MODEL, or set default_model "
+        f"under [providers.{definition.name}]."
+    )

@@ -1,0 +1,93 @@
+"""The pages that an answer rests on, wherever a provider puts them."""
+
+from collections.abc import Iterator
+
+from conversation_mcp.models import Source
+from conversation_mcp.providers.wire.reading import (
+    JsonObject,
+    count_at,
+    items_at,
+    object_at,
+    objects_at,
+    raw_text_at,
+    text_at,
+)
+
+RESULT_LISTS = {"fetch_url_results": "contents"}
+"""Where an output item holds its pages, if that is not `results`."""
+
+
+class SourceCollector:
+    """Collects pages from objects of any kind and numbers them.
+
+    `[n]` in the text refers to an id that a page came with, never to a place in a list. What came without one gets a
+    number after the highest; what is known of the same address is put together.
+    """
+
+    def __init__(self) -> None:
+        self._found: list[JsonObject] = []
+        self._cited: list[JsonObject] = []
+
+    def take(self, *objects: JsonObject) -> None:
+        """Take pages from output items, messages, deltas or whole responses; what holds none is passed over."""
+        for each in objects:
+            self._found += results(each)
+            for part in (each, *objects_at(each, "content")):
+                self._cited += _annotations(part)
+            self._cited += _citations(each)
+
+    def sources(self) -> tuple[Source, ...]:
+        """Return what was collected, by number."""
+        numbered: dict[int, Source] = {}
+        others: dict[str, Source] = {}
+        for page in self._found + self._cited:
+            number = _id(page)
+            if number is None:
+                others[text_at(page, "url")] = _source(0, page, others.get(text_at(page, "url")))
+            elif number not in numbered:
+                numbered[number] = _source(number, page)
+        known = {source.url for source in numbered.values()}
+        first = max(0, max(numbered, default=0)) + 1
+        new = [source for url, source in others.items() if url not in known]
+        return (*numbered.values(), *(page.model_copy(update={"id": first + place}) for place, page in enumerate(new)))
+
+
+def results(item: JsonObject) -> list[JsonObject]:
+    """Return the pages of an item; lists of people, shares and the like have pages only where they have addresses."""
+    pages = objects_at(item, RESULT_LISTS.get(str(item.get("type")), "results"))
+    pages += objects_at(item, "search_results") + objects_at(object_at(item, "action"), "sources")
+    return [page for page in pages if raw_text_at(page, "url")]
+
+
+def _annotations(part: JsonObject) -> Iterator[JsonObject]:
+    for note in objects_at(part, "annotations"):
+        cited = object_at(note, "url_citation") or note
+        if raw_text_at(cited, "url"):
+            title = text_at(cited, "title")
+            # One provider has no titles there but the number that stands in the text.
+            yield {"url": text_at(cited, "url"), ("id" if _is_number(title) else "title"): title}
+
+
+def _citations(response: JsonObject) -> Iterator[JsonObject]:
+    for citation in items_at(response, "citations"):
+        if isinstance(citation, str):
+            yield {"url": citation}
+    yield from (page for page in objects_at(response, "citations") if raw_text_at(page, "url"))
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= len(str(2**63))
+
+
+def _id(page: JsonObject) -> int | None:
+    value = page.get("id")
+    return int(value) if isinstance(value, str) and _is_number(value) else count_at(page, "id")
+
+
+def _source(number: int, page: JsonObject, known: Source | None = None) -> Source:
+    return Source.of(
+        id=number,
+        title=(known.title if known else None) or text_at(page, "title") or None,
+        url=text_at(page, "url"),
+        date=(known.date if known else None) or text_at(page, "date") or None,
+    )

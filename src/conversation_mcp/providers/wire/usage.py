@@ -1,0 +1,57 @@
+"""What an answer took, in either family's words, and how that is told."""
+
+from conversation_mcp.errors import ProviderError
+from conversation_mcp.models import Usage
+from conversation_mcp.providers.wire.reading import JsonObject, count_at, number_at, object_at
+from conversation_mcp.text import dollars
+
+TICKS_PER_USD = 10**10
+
+
+def usage(response: JsonObject) -> Usage | None:
+    """Return what the response took, as the provider counted it."""
+    taken = object_at(response, "usage")
+    details = object_at(taken, "output_tokens_details") or object_at(taken, "completion_tokens_details")
+    found = Usage.of(
+        input_tokens=_either(taken, "input_tokens", "prompt_tokens"),
+        output_tokens=_either(taken, "output_tokens", "completion_tokens"),
+        reasoning_tokens=count_at(details, "reasoning_tokens"),
+        cost_usd=_cost_usd(taken),
+    )
+    return found if found.model_fields_set else None
+
+
+def _either(taken: JsonObject, name: str, other: str) -> int | None:
+    found = count_at(taken, name)
+    return count_at(taken, other) if found is None else found
+
+
+def _cost_usd(taken: JsonObject) -> float | None:
+    ticks = number_at(taken, "cost_in_usd_ticks")
+    told = (
+        number_at(object_at(taken, "cost"), "total_cost"),
+        number_at(taken, "cost"),
+        None if ticks is None else ticks / TICKS_PER_USD,
+    )
+    return next((cost for cost in told if cost is not None), None)
+
+
+def with_usage(error: ProviderError, used: Usage | None) -> ProviderError:
+    """Note on the error what was charged all the same."""
+    if used:
+        error.usage = used.data()
+    return error
+
+
+def billed(used: Usage | None) -> str:
+    """Return what was charged, in brackets to stand behind a sentence; empty when nobody said it."""
+    if used is None or used.cost_usd is None:
+        return ""
+    return f" (billed {dollars(used.cost_usd)})"
+
+
+def cut_notice(reason: str, used: Usage | None) -> str:
+    """Return the notice for an answer that was cut; the reason is the provider's word for it."""
+    at_limit = reason in {"", "length", "max_output_tokens"}
+    where = "at the provider's token limit" if at_limit else f"by the provider ({reason})"
+    return f"the answer was cut {where}{billed(used)}. Ask it to continue."

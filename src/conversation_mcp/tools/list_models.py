@@ -1,0 +1,41 @@
+"""The tool `list_models`."""
+
+from pydantic import Field
+
+from conversation_mcp.app import App
+from conversation_mcp.providers.base import Mode
+from conversation_mcp.providers.offering import ModelList, list_offer
+from conversation_mcp.tools.rendering_models import render_models
+from conversation_mcp.tools.tool import READS, Input, Tool
+from conversation_mcp.turns.asking import Caller
+
+
+class ListModelsInput(Input):
+    """Which models."""
+
+    query: str = Field(default="", description="Part of a name.")
+    provider: str | None = None
+    """Only this provider."""
+    ability: Mode | None = None
+    """Only providers that can do this."""
+    limit: int = Field(default=30, ge=1, le=500)
+    """How many models."""
+
+
+async def list_models(given: ListModelsInput, app: App, caller: Caller) -> ModelList:
+    """Show which models can be asked, and why others cannot."""
+    del caller
+    return await list_offer(
+        app.providers, query=given.query, provider=given.provider, ability=given.ability, limit=given.limit
+    )
+
+
+LIST_MODELS = Tool(
+    name="list_models",
+    run=list_models,
+    render=render_models,
+    input_model=ListModelsInput,
+    title="List models",
+    description="Show the models that can be asked, with window and price, and which providers cannot and why.",
+    hints=READS,
+)
