@@ -43,6 +43,7 @@ Commands:
   search  Look for words in all conversations.
   resume  Fetch answers that nobody waited for.
   cancel  Stop a question that is being answered.
+  models  Show which models can be asked, and why others cannot.
   config  Show each setting and where it comes from.
   doctor  Check everything, and show how to set up clients.
   serve   Serve MCP over stdio, as clients start it.
@@ -67,8 +68,10 @@ Options:
                                   start of it, or last.
   --deep                          Research thoroughly: minutes, many sources,
                                   more cost.
-  --model NAME                    A preset (fast to xhigh), provider/model, or
-                                  local.
+  --chat                          Talk to a model, without a search.
+  --model NAME                    A preset (fast to xhigh), a model,
+                                  provider:model, auto:fast, auto:balanced,
+                                  auto:deep, or local.
   --recency <hour|day|week|month|year>
                                   Only pages this recent.
   --domain DOMAIN                 Only this domain, or with a leading - not
@@ -77,7 +80,8 @@ Options:
   --before DATE                   Only pages from before this day.
   --academic                      Prefer scholarly sources.
   --related                       Also get related questions.
-  --effort <low|medium|high>      How hard a research tries; goes with --deep.
+  --effort <low|medium|high>      How hard a research or a model tries; goes
+                                  with --deep or --chat.
   --show-thinking                 Also show the model's reasoning, if it gives
                                   any.
   --json                          Print the result as one JSON document.
