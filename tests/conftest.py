@@ -5,9 +5,20 @@ from collections.abc import Iterator
 
 import pytest
 from blockbuster import BlockBuster
+from hypothesis import HealthCheck, settings
 
-OWN_PREFIXES = ("CONVERSATION_", "PERPLEXITY_", "MAX_CONVERSATION_TURNS")
+from conversation_mcp.settings import Settings
+from conversation_mcp.sources import provider_settings, variable_of
+
+OWN_PREFIX = "CONVERSATION_"
+OWN_VARIABLES = {
+    *(variable_of(name) for name in Settings.model_fields),
+    *(variable for one in provider_settings() for variable in one.variables),
+}
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
+
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +37,7 @@ def _free_event_loop() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     for name in list(os.environ):
-        if name.startswith(OWN_PREFIXES) or name in PROXIES:
+        if name.startswith(OWN_PREFIX) or name in OWN_VARIABLES or name in PROXIES:
             monkeypatch.delenv(name)
     home = tmp_path_factory.mktemp("home")
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):

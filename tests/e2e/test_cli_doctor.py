@@ -12,6 +12,8 @@ import pytest
 from dirty_equals import IsPartialDict
 from inline_snapshot import snapshot
 from tests.fixtures.agent import LoopbackAgent
+from tests.fixtures.chat_rules import KEY as CHAT_KEY
+from tests.fixtures.chat_server import ChatServer
 from tests.fixtures.cli import Ended, Here, Terminal, piped, put_conversation
 from tests.fixtures.folders import ID
 
@@ -223,3 +225,31 @@ def test_a_person_sees_the_change_and_decides(tmp_path: Path, answer: str, is_wr
     assert text.startswith('model = "x" # mine\n')
     assert ("mcp_servers" in text) is is_written
     assert [name.name for name in path.parent.iterdir()] == ["config.toml"]
+
+
+def test_every_provider_that_is_set_is_named_with_its_origin_and_tried(tmp_path: Path) -> None:
+    config = tmp_path / "home" / ".config" / "conversation-mcp" / "config.toml"
+    config.parent.mkdir(parents=True)
+    with ChatServer("openrouter") as router, ChatServer("mistral") as mistral:
+        table = f'[providers.openrouter]\napi_key = "{CHAT_KEY}"\nallowed_models = ["a/b"]\n'
+        config.write_text(f'{table}base_url = "{router.base_url}"\n', encoding="utf-8")
+        access = {"MISTRAL_BASE_URL": mistral.base_url, "MISTRAL_API_KEY": "sk-other-0123456789"}
+        ended = piped(tmp_path, "doctor", "--online", **access)
+    said = (
+        ended.out.replace(router.base_url, "ROUTER").replace(mistral.base_url, "MISTRAL").replace(str(config), "CONFIG")
+    )
+    about = [line.strip() for line in said.splitlines() if re.search("(?i)openrouter|mistral", line) and "  " in line]
+    assert about[:8] == snapshot(
+        [
+            "ok    MISTRAL_BASE_URL = MISTRAL (from MISTRAL_BASE_URL)",
+            "ok    OPENROUTER_BASE_URL = ROUTER (from CONFIG)",
+            "ok    OPENROUTER_ALLOWED_MODELS = a/b (from CONFIG)",
+            "ok    MISTRAL_API_KEY from the environment, ends in …6789",
+            "ok    OPENROUTER_API_KEY from CONFIG, ends in …6789",
+            "ok    providers: mistral, openrouter; local servers are looked for when a question comes",
+            "ok    mistral takes the key: 2 models",
+            "ok    openrouter takes the key: 2 models",
+        ]
+    )
+    assert "0123456789" not in ended.out
+    assert ended.code == 0

@@ -57,7 +57,9 @@ def told(choice: Choice) -> tuple[str, str | None]:
         ("openai:gpt-6-sol", ("openai", "gpt-6-sol")),
         ("OpenAI:gpt-6-sol", ("openai", "gpt-6-sol")),
         ("openai:gpt-99", ("openai", "gpt-99")),
-        ("openai/gpt-6-sol", ("perplexity", "openai/gpt-6-sol")),
+        ("openai/gpt-6-sol", ("openrouter", "openai/gpt-6-sol")),
+        ("openai/gpt-5.5", ("perplexity", "openai/gpt-5.5")),
+        ("maker/nobody-knows", ("perplexity", "maker/nobody-knows")),
         ("openrouter:openai/gpt-6-sol", ("openrouter", "openai/gpt-6-sol")),
         ("openrouter:gpt-6-sol", ("openrouter", "openai/gpt-6-sol")),
         ("perplexity:xhigh", ("perplexity", "xhigh")),
@@ -65,7 +67,7 @@ def told(choice: Choice) -> tuple[str, str | None]:
         ("glm-5.3-flash", ("openrouter", "z-ai/glm-5.3-flash")),
         ("gemma4:e4b", ("ollama", "gemma4:e4b")),
         ("ollama:gemma4:e4b", ("ollama", "gemma4:e4b")),
-        ("hf.co/some/model:Q4", ("perplexity", "hf.co/some/model:Q4")),
+        ("hf.co/some/model:Q4", ("ollama", "hf.co/some/model:Q4")),
         ("ollama:hf.co/some/model:Q4", ("ollama", "hf.co/some/model:Q4")),
         ("ollama:never-pulled:7b", ("ollama", "never-pulled:7b")),
         ("nobody-knows-this", ("custom", "nobody-knows-this")),
@@ -75,6 +77,11 @@ async def test_a_name_is_looked_for_at_direct_then_unified_then_local_providers_
     name: str, expected: tuple[str, str]
 ) -> None:
     assert told(await providers(*everybody()).choose("chat", name)) == expected
+
+
+async def test_a_search_by_provider_and_model_is_perplexitys() -> None:
+    choice = await providers(*everybody()).choose("search", "openai/gpt-6-sol")
+    assert told(choice) == ("perplexity", "openai/gpt-6-sol")
 
 
 async def test_the_order_is_a_setting() -> None:

@@ -22,7 +22,15 @@ from conversation_mcp.providers.configured import Described, definitions_in, is_
 from conversation_mcp.providers.listings import Listings
 from conversation_mcp.providers.model_facts import Catalogue, ModelFacts
 from conversation_mcp.providers.naming import Restrictions
-from conversation_mcp.providers.resolving import DOING, Choice, Resolver, as_described, chooses_itself, kind_of
+from conversation_mcp.providers.resolving import (
+    DOING,
+    PERPLEXITY,
+    Choice,
+    Resolver,
+    as_described,
+    chooses_itself,
+    kind_of,
+)
 from conversation_mcp.settings import Settings
 
 if TYPE_CHECKING:
@@ -171,7 +179,7 @@ class Providers:
         )
 
     def _at_level(self, provider: Provider, level: str) -> Choice:
-        why = self.restrictions.refusal(provider.name, [level])
+        why = self.restrictions.refusal(provider.name, [level]) if provider.name == PERPLEXITY else None
         if why is not None:
             raise ModelUnavailableError(f"{provider.name} must not be asked with {level}: {why}.")
         return Choice(provider)

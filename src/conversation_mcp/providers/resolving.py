@@ -76,7 +76,7 @@ class Resolver:
             raise InvalidInputError(f"model has {len(name):,} characters; at most {MAX_NAME_CHARS} are taken.")
         unable: Provider | None = None
         refused: ModelUnavailableError | None = None
-        async with aclosing(self._places(name, providers)) as places:
+        async with aclosing(self._places(name, mode, providers)) as places:
             async for provider, model in places:
                 if mode not in provider.abilities:
                     unable = unable or provider
@@ -127,24 +127,31 @@ class Resolver:
         usual = described.configured.definition.default_window_tokens
         return facts if usual is None else replace(facts, context=usual, source=ASSUMED)
 
-    async def _places(self, name: str, providers: Sequence[Provider]) -> AsyncGenerator[tuple[Provider, str]]:
+    async def _places(
+        self, name: str, mode: Mode, providers: Sequence[Provider]
+    ) -> AsyncGenerator[tuple[Provider, str]]:
         """Yield who has the name, and what it is called there: by name, then who knows it, then who takes any."""
         is_known = any(self._catalogue.find(provider.name, name) for provider in providers)
         if not is_known and (prefixed := self._prefixed(name, providers)):
             yield prefixed
             return
         for provider in providers:
-            if model := await self._at_home(provider, name, providers):
+            if model := await self._at_home(provider, name, mode, providers):
                 yield provider, model
         for provider in providers:
             if self._catches(provider, name):
                 yield provider, name
 
-    async def _at_home(self, provider: Provider, name: str, providers: Sequence[Provider]) -> str | None:
-        """Return the provider's own name of the model, if it knows it."""
+    async def _at_home(self, provider: Provider, name: str, mode: Mode, providers: Sequence[Provider]) -> str | None:
+        """Return the provider's own name of the model, if it knows it.
+
+        Perplexity takes `provider/model` of any maker: where it only chats, whoever knows the name comes first.
+        """
         described = as_described(provider)
         if chooses_itself(provider) or described is None:
-            return name if provider.serves(name) else None
+            is_known = self._catalogue.find(provider.name, name) or "/" not in name
+            has_it = provider.serves(name) and (mode != "chat" or provider.name != PERPLEXITY or is_known)
+            return name if has_it else None
         if name in _own_models(described) or self._catalogue.find(provider.name, name):
             return name
         kind = kind_of(provider)
@@ -170,6 +177,8 @@ class Resolver:
 
     def _catches(self, provider: Provider, name: str) -> bool:
         """Tell whether the provider takes a name that nobody knows, without being named itself."""
+        if provider.name == PERPLEXITY:
+            return provider.serves(name)
         described = as_described(provider)
         if described is None or not described.configured.definition.accepts_any_model:
             return False

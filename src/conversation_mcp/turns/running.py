@@ -52,6 +52,7 @@ class RunningTurn:
         self.call: Call | None = None
         """The call that the outcome delivers."""
         self.ended = False
+        self.is_stopped = False
         self.queue = anyio.CancelScope()
         self._seconds = seconds
         self._started_seconds = seconds()
@@ -91,6 +92,7 @@ class RunningTurn:
 
     def stop(self) -> None:
         """End the turn on a person's wish."""
+        self.is_stopped = True
         self.queue.cancel()
         self.work.cancel()
 

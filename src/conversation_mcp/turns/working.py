@@ -115,27 +115,28 @@ class TurnWorker:
         Raises:
             ProviderError: that of the last one that was asked, which stands in the file.
         """
-        try:
-            return await self._put(opened, choice)
-        except ProviderError as error:
-            failure = error
-        for other in await self._providers.fallbacks(opened.turn.ask.mode, choice):
-            if not failure.is_free or opened.turn.response_id is not None:
-                break
-            if not has_room(opened.conversation, opened.pending.question, other):
-                continue
-            opened = await self._open_again(opened, choice, other, failure)
-            choice = other
+        others: list[Choice] | None = None
+        while True:
             try:
                 return await self._put(opened, choice)
             except ProviderError as error:
-                failure = error
-        raise failure
+                turn = opened.turn
+                if not error.is_free or turn.response_id is not None or turn.is_stopped:
+                    raise
+                if others is None:
+                    others = await self._providers.fallbacks(turn.ask.mode, choice)
+                while others and not has_room(opened.conversation, opened.pending.question, others[0]):
+                    others.pop(0)
+                if not others:
+                    raise
+                opened = await self._open_again(opened, choice, others[0], error)
+                choice = others.pop(0)
 
     async def _open_again(self, opened: OpenTurn, choice: Choice, other: Choice, failure: ProviderError) -> OpenTurn:
+        first, second = (one.name or one.provider.name for one in (choice, other))
         notice = (
-            f"{choice.name or choice.provider.name} did not take the question, and nothing was billed "
-            f"({failure.code}: {failure.message.rstrip('.')}); {other.name} from the fallback list was asked instead"
+            f"{first} did not take the question, and nothing was billed "
+            f"({failure.code}: {failure.message.rstrip('.')}); {second} from the fallback list was asked instead"
         )
         pending = opened.pending.model_copy(
             update={
@@ -144,6 +145,7 @@ class TurnWorker:
                 "notices": (*(opened.pending.notices or ()), notice),
             }
         )
+        opened.turn.work = anyio.CancelScope()
         opened.turn.report(notice)
         await self._store.update(opened.conversation_id, lambda stored, _: changes.asked_again(stored, pending))
         return replace(opened, pending=pending)
