@@ -85,7 +85,7 @@ when      turns  cost     title              id
 just now      2  $0.0062  What is a B-tree?  20260131-1769817600000\
 """)
     assert run("search", "FOUND") == snapshot("""\
-What is a B-tree?  just now · 20260131-1769817600000
+What is a B-tree?  just now · message 4 · 20260131-1769817600000
   Who found it?\
 """)
     assert [item["content"] for item in agent.requests[-1]["input"][1:]] == snapshot(

@@ -10,13 +10,16 @@ from conversation_mcp.cli.cancel import cancel
 from conversation_mcp.cli.config import config
 from conversation_mcp.cli.doctor import doctor
 from conversation_mcp.cli.entry import WrongUsageError
+from conversation_mcp.cli.index import index
 from conversation_mcp.cli.list_ import list_conversations
 from conversation_mcp.cli.options import Documents, LogsDir, ToolSets
 from conversation_mcp.cli.resume import resume
 from conversation_mcp.cli.search import search
 from conversation_mcp.cli.serve import serve
 from conversation_mcp.cli.show import show
+from conversation_mcp.cli.stats import stats
 from conversation_mcp.cli.terminal import put
+from conversation_mcp.cli.verify import verify
 
 app = typer.Typer(
     name="conversation-mcp",
@@ -61,8 +64,11 @@ app.command()(ask)
 app.command()(show)
 app.command("list")(list_conversations)
 app.command()(search)
+app.command()(stats)
 app.command()(resume)
 app.command()(cancel)
 app.command()(config)
 app.command()(doctor)
+app.command()(verify)
+app.command()(index)
 app.command()(serve)
