@@ -11,6 +11,8 @@ import pytest
 from tests.benchmarks.corpus import Corpus
 from tests.fixtures.library import Shelf, child, output_of, wanted_of
 
+from conversation_mcp.stores.index.base import Watch
+
 OPENERS = 12
 
 
@@ -63,6 +65,26 @@ def test_a_process_killed_while_it_makes_the_index_leaves_nothing_wrong(
     output, _ = process.communicate(timeout=100)
     assert (process.returncode, output) == (-signal.SIGKILL, "")
     assert not shelf.index.page(wanted_of(), 5).is_complete
+    assert len(shelf.page(limit=200).found) == 150
+    assert is_sound(shelf)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="kill -9 is a POSIX affair")
+@pytest.mark.parametrize("after", [0, 75, 149])
+def test_a_process_killed_while_it_rebuilds_leaves_the_old_index_to_all_others(
+    shelf: Shelf, tmp_path: Path, after: int
+) -> None:
+    Corpus().write(shelf.root, 150)
+    shelf.index.compare(Watch())
+    before = shelf.database.stat().st_ino
+    output, _ = (process := child("die", tmp_path, str(after), "rebuild")).communicate(timeout=100)
+    assert (process.returncode, output) == (-signal.SIGKILL, "")
+    assert shelf.database.stat().st_ino == before
+    page = shelf.index.page(wanted_of(), 200)
+    assert (len(page.found), page.is_complete, page.notices) == (150, True, ())
+    shelf.index.rebuild(Watch())
+    assert shelf.database.stat().st_ino != before
     assert len(shelf.page(limit=200).found) == 150
     assert is_sound(shelf)
 

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 from tests.fixtures.cli import Here, put_conversation
 from tests.fixtures.folders import ID, left_behind
+from tests.fixtures.library import Shelf, child, output_of
+from tests.fixtures.stores import public_folder
 
 from conversation_mcp.cli.quick import ListArguments, quick_list
 from conversation_mcp.cli.rows import row_data
@@ -108,6 +110,21 @@ def test_a_damaged_file_is_skipped_and_named(here: Here, tmp_path: Path, damage:
         assert [line.split("\t")[0] for line in ended.out.splitlines()] == [ID]
         assert ended.err.startswith(f"Notice: a conversation that cannot be read was skipped: {path} ")
     assert path.read_text(encoding="utf-8") == damage
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.parametrize("locked", ["conversation.json", "."])
+def test_a_conversation_that_others_may_not_read_is_skipped_and_named(locked: str) -> None:
+    with public_folder() as folder:
+        shelf = Shelf(folder)
+        for number in range(3):
+            shelf.put(number, "apples?")
+        for path in (shelf.root, *shelf.root.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        (shelf.path(1).parent / locked).chmod(0)
+        found, unreadable, *notice = output_of(child("newest-as-nobody", folder)).split()
+    assert (found, unreadable) == ("2", "1")
+    assert " ".join(notice).endswith("permission denied")
 
 
 def test_a_file_as_an_editor_may_leave_it_is_listed(tmp_path: Path) -> None:

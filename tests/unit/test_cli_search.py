@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -167,6 +168,7 @@ def test_a_cursor_that_is_none_is_refused(here: Here) -> None:
     assert ended.err.startswith("VALIDATION_ERROR: cursor must be the nextCursor")
 
 
+@pytest.mark.slow
 def test_a_long_list_comes_from_the_index_and_reads_like_one_from_the_files(here: Here, tmp_path: Path) -> None:
     for number in range(READ_AT_ONCE + 10):
         put_conversation(tmp_path, f"20260131-{number:013}", archived=number % 10 == 0)
@@ -181,6 +183,16 @@ def test_a_long_list_comes_from_the_index_and_reads_like_one_from_the_files(here
     assert first.out == "".join(everything.out.splitlines(keepends=True)[:5])
     assert first.err == everything.err == f"Notice: {next(notices_of(from_files))}.\n"
     assert len(json.loads(here("list", "--json").out)["conversations"]) == len(from_files.found)
+    cache = Path(os.environ["XDG_CACHE_HOME"]) / "conversation-mcp"
+    shutil.rmtree(cache)
+    cache.write_text("no index can be made here", encoding="utf-8")
+    without = here("list")
+    assert without.out == everything.out
+    assert without.err.startswith("Notice: no index is kept, so the files are read (")
+    assert ids_of(here("search", "tree", "--limit", "1").out) == ids_of(first.out)[:1]
+    rebuilt = here("index", "--rebuild")
+    assert (rebuilt.code, rebuilt.out) == (1, "")
+    assert rebuilt.err.startswith("FILESYSTEM_ERROR: no index can be kept: ")
 
 
 def test_the_shape_of_a_json_list_does_not_depend_on_its_length(here: Here, tmp_path: Path) -> None:

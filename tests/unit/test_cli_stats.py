@@ -51,7 +51,7 @@ def test_days_are_those_of_utc_and_questions_that_were_charged_in_vain_count(her
 2026-02-01	2	1	12000	900	$0.75
 2026-02-02	0	1	0	0	$0.00
 """)
-    assert ended.err.startswith(f"Notice: not counted: {library}")
+    assert ended.err.startswith("Notice: a conversation that cannot be read was skipped: ")
     assert here("stats", "--since", "2026-02-02").out == snapshot("2026-02-02\t0\t1\t0\t0\t$0.00\n")
 
 
@@ -134,7 +134,7 @@ def test_a_field_that_is_not_what_it_must_be_leaves_the_file_out(
     put_conversation(tmp_path, ID, messages=messages)
     ended = here("stats")
     assert (ended.code, ended.out) == (0, "")
-    assert ended.err.startswith("Notice: not counted: ")
+    assert ended.err.startswith("Notice: a conversation that cannot be read was skipped: ")
 
 
 USED = st.fixed_dictionaries({}, optional={"costUsd": st.none() | st.integers(0, 9), "inputTokens": st.integers(0, 9)})

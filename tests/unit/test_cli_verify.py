@@ -187,7 +187,7 @@ def test_an_index_that_says_something_else_than_the_files_fails(tmp_path: Path, 
         index.commit()
     before = everything(tmp_path)
     assert last_of(shelf) == snapshot(
-        "  fail  the index is wrong about 1 conversation: 20260131-1769817600001; conversation-mcp index --rebuild makes it anew"
+        "  fail  the index is wrong about 1 conversation: 20260131-1769817600001; try conversation-mcp index --rebuild"
     )
     assert everything(tmp_path) == before
 
@@ -207,7 +207,7 @@ def test_an_index_that_is_none_fails_and_is_left_for_the_next_search(here: Here,
     database().write_bytes(damage)
     last = verified(here, 1).splitlines()[-1]
     assert last.startswith("  fail  the index cannot be used: CACHE")
-    assert last.endswith("conversation-mcp index --rebuild makes it anew")
+    assert last.endswith("try conversation-mcp index --rebuild")
     assert here("search", "tree").code == 0
     assert here("verify").code == 0
 

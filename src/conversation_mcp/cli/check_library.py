@@ -20,7 +20,7 @@ from conversation_mcp.stores.index.base import Index, Watch
 from conversation_mcp.stores.locks import is_being_answered
 
 READING, COMPARING = "reading the conversations", "holding the index against them"
-ANEW = "conversation-mcp index --rebuild makes it anew"
+ANEW = "try conversation-mcp index --rebuild"
 DRAFT = re.compile(r"\.[0-9a-f]{16}\.tmp\Z")
 SHOWN = 3
 

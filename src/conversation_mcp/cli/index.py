@@ -1,7 +1,7 @@
 """`index`: where the index of the conversations is, and how to make it anew."""
 
+import os
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,13 +11,23 @@ from conversation_mcp.cli.options import AsJson, LogsDir
 from conversation_mcp.cli.progress import progress
 from conversation_mcp.cli.terminal import put, put_json
 from conversation_mcp.cli.times import now, when
-from conversation_mcp.errors import FilesystemError
+from conversation_mcp.errors import ConversationMCPError, FilesystemError
 from conversation_mcp.stores.index.base import Watch
 
 if TYPE_CHECKING:
     from conversation_mcp.stores.index.base import Index
 
 REBUILDING = "reading the conversations"
+
+
+class NoIndexError(ConversationMCPError):
+    """The index cannot be made, for a reason that has nothing to do with conversations."""
+
+    code = FilesystemError.code
+    advice = "Searches read every file instead. Check the folder, its permissions and the free space."
+
+    def __init__(self, obstacle: str) -> None:
+        super().__init__(f"no index can be kept: {obstacle}.")
 
 
 def index(
@@ -45,7 +55,7 @@ def index(
 
 def _rebuild(index: "Index") -> None:
     if obstacle := index.obstacle():
-        raise FilesystemError(index.location, obstacle)
+        raise NoIndexError(obstacle)
     watch = Watch()
     with progress(REBUILDING, watch, after_seconds=0):
         index.rebuild(watch)
@@ -53,10 +63,14 @@ def _rebuild(index: "Index") -> None:
 
 def _facts(index: "Index") -> dict[str, Any]:
     """Return what is known of the index without making one where there is none."""
-    sizes = [path.stat().st_size for path in Path(index.location).glob("*") if path.is_file()]
-    facts: dict[str, Any] = {"location": index.location, "bytes": sum(sizes)}
-    if not sizes:
+    facts: dict[str, Any] = {"location": index.location, "bytes": 0}
+    try:
+        with os.scandir(index.location) as entries:
+            facts["bytes"] = sum(entry.stat().st_size for entry in entries)
+    except FileNotFoundError:
         return facts
+    except OSError as error:
+        return {**facts, "problem": error.strerror}
     if obstacle := index.obstacle():
         return {**facts, "problem": obstacle}
     standing = index.standing()
@@ -68,12 +82,13 @@ def _facts(index: "Index") -> dict[str, Any]:
 
 def _lines(facts: dict[str, Any]) -> list[tuple[str, str]]:
     lines = [("where", facts["location"])]
+    if "problem" in facts:
+        return [*lines, ("problem", facts["problem"])]
     if not facts["bytes"]:
         return [*lines, ("holds", "nothing yet; the first search makes it")]
     lines.append(("size", f"{facts['bytes'] / 1_000_000:,.1f} MB"))
-    if "problem" in facts:
-        return [*lines, ("problem", facts["problem"])]
     if "comparedAt" not in facts:
         return [*lines, ("holds", "not all conversations yet; the next search goes on")]
-    compared = when(datetime.fromisoformat(facts["comparedAt"]), now().astimezone())
-    return [*lines, ("holds", f"{facts['conversationCount']:,} conversations"), ("compared", compared)]
+    count, compared = facts["conversationCount"], datetime.fromisoformat(facts["comparedAt"])
+    lines.append(("holds", f"{count:,} conversation{'' if count == 1 else 's'}"))
+    return [*lines, ("compared", when(compared, now().astimezone()))]

@@ -61,6 +61,8 @@ def told(pages: Iterable[Page]) -> Iterator[Page]:
 
 def put_pages_as_json(pages: Iterable[Page], folder: Path, query: str) -> None:
     """Print one JSON document, a page at a time."""
+    from conversation_mcp.conversations.cursors import write_cursor  # noqa: PLC0415 -- few lists need it
+
     ends: list[Page] = []
 
     def rows() -> Iterator[Iterable[object]]:
@@ -71,24 +73,17 @@ def put_pages_as_json(pages: Iterable[Page], folder: Path, query: str) -> None:
     def rest() -> dict[str, Any]:
         notices = list(notices_of(ends[0]))
         data: dict[str, Any] = {"unreadableCount": ends[0].unreadable_count}
-        if following := cursor_after(ends[-1], query):
-            data["nextCursor"] = following
+        if following := ends[-1].next:
+            data["nextCursor"] = write_cursor(following, query)
         return {**data, "notices": notices} if notices else data
 
     put_json_list("conversations", rows(), rest)
 
 
-def cursor_after(page: Page, query: str) -> str | None:
-    """Return what `--cursor` takes to go on after the page; None after the last one."""
-    from conversation_mcp.conversations.cursors import write_cursor  # noqa: PLC0415 -- few lists need it
-
-    return None if page.next is None else write_cursor(page.next, query)
-
-
-def say_more(page: Page, query: str) -> None:
+def say_more(page: Page) -> None:
     """Say how to go on where the page was not the last."""
-    if following := cursor_after(page, query):
-        say(f"There are more; --limit 0 shows all, --cursor {following} the next.")
+    if page.next is not None:
+        say("There are more; --limit 0 shows all.")
 
 
 def _plain(folder: Path, limit: int | None) -> Iterator[Page]:
@@ -139,4 +134,4 @@ def _show(pages: Iterable[Page], folder: Path, *, is_plain: bool) -> None:
     elif is_empty:
         say("There are no such conversations.")
     if last is not None:
-        say_more(last, "")
+        say_more(last)

@@ -80,7 +80,7 @@ def search(
     if as_json:
         put_pages_as_json(counted, folder, query)
     elif is_terminal():
-        _show(counted, query)
+        _show(counted)
     else:
         for page in told(counted):
             put_lines(page.found)
@@ -102,7 +102,7 @@ class _Counted:
             yield page
 
 
-def _show(pages: "Iterable[Page]", query: str) -> None:
+def _show(pages: "Iterable[Page]") -> None:
     screen, moment = console(), now().astimezone()
     last: Page | None = None
     for last in told(pages):
@@ -111,7 +111,7 @@ def _show(pages: "Iterable[Page]", query: str) -> None:
             where = f"{when_updated(found.facts, moment)} · {place}{found.facts.conversation_id}"
             _show_one(screen, found, where)
     if last is not None:
-        say_more(last, query)
+        say_more(last)
 
 
 def _show_one(screen: "Console", found: "Found", where: str) -> None:

@@ -40,15 +40,16 @@ def stats(
     Questions that were charged and never answered count too, archived conversations as well. In a pipe each row is a
     line of name, turns, questions without an answer, tokens in and out, and cost, with tabs between them.
     """
-    from conversation_mcp.conversations.statistics import statistics  # noqa: PLC0415 -- the parser needs none of it
+    from conversation_mcp.conversations.listing import skipped  # noqa: PLC0415 -- the parser needs none of it
+    from conversation_mcp.conversations.statistics import statistics  # noqa: PLC0415 -- the same
 
     folder, watch = folder_from(logs_dir), Watch()
     since_milliseconds = None if since is None else moment_of("--since", since)
     watch.total = _count(folder)
     with progress(COUNTING, watch):
         found = statistics(folder, by, since_milliseconds, watch)
-    for problem in found.problems:
-        say(f"Notice: not counted: {problem}")
+    if found.problems:
+        say(f"Notice: {skipped(len(found.problems), found.problems)}.")
     if as_json:
         put_json(_data(found, by))
     elif is_terminal():

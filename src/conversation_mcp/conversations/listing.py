@@ -1,6 +1,6 @@
 """The conversations of a folder, newest first, from their files alone: quick while they are few."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -43,14 +43,17 @@ def newest(root: Path, limit: int | None = None, begins: str = "") -> Page:
 def notices_of(page: Page) -> Iterator[str]:
     """Yield what a reader must know beside the conversations."""
     yield from page.notices
-    if count := page.unreadable_count:
-        some = (
-            "a conversation that cannot be read was"
-            if count == 1
-            else f"{count} conversations that cannot be read were"
-        )
-        reasons = "; ".join(problem.rstrip(".") for problem in page.problems)
-        yield f"{some} skipped: {reasons}{'; …' if count > len(page.problems) else ''}"
+    if page.unreadable_count:
+        yield skipped(page.unreadable_count, page.problems)
+
+
+def skipped(count: int, problems: Sequence[str]) -> str:
+    """Return how many conversations cannot be read, and why the first few of them."""
+    some = (
+        "a conversation that cannot be read was" if count == 1 else f"{count:,} conversations that cannot be read were"
+    )
+    reasons = "; ".join(problem.rstrip(".") for problem in problems[:SHOWN_PROBLEMS])
+    return f"{some} skipped: {reasons}{'; …' if count > SHOWN_PROBLEMS else ''}"
 
 
 def _until_older(files: Iterable[File], kept: list[Placed], count: int | None) -> Iterator[File]:

@@ -96,8 +96,13 @@ class IndexFile:
             yield database
 
     @contextmanager
-    def look(self) -> Generator["sqlite3.Connection"]:
-        """Yield a connection to the file that is there, which changes nothing. Raises as `open`."""
+    def look(self) -> Generator["sqlite3.Connection | None"]:
+        """Yield a connection that changes nothing, None where there is no file. Raises as `open`."""
+        with _usable(self.path):
+            is_there = self.path.exists()
+        if not is_there:
+            yield None
+            return
         with _usable(self.path):
             refuse_link(self.home)
             refuse_link(self.path)

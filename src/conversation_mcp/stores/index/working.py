@@ -83,11 +83,9 @@ class WorkingIndex:
 
     def check(self, watch: Watch) -> Check | None:
         """Hold what is known against the files and change nothing; None if there is no index yet."""
-        if not self._file.path.exists():
-            return None
         try:
             with self._file.look() as database:
-                return checked(database, self._files, watch)
+                return None if database is None else checked(database, self._files, watch)
         except IndexDamagedError as error:
             return Check(damage=f"{self._file.path}: {error.__cause__ or 'is of another version'}")
         except IndexUnusableError as error:
