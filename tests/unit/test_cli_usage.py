@@ -52,8 +52,11 @@ def test_wrong_usage_is_explained_on_stderr_and_its_exit_code_is_2(
     assert "Traceback" not in ended.err
 
 
-def test_a_folder_that_is_none_ends_a_command_that_reads_it(here: Here, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "command", [["list"], ["list", "--json"], ["list", "--tool", "x", "--json"], ["search", "x", "--json"], ["stats"]]
+)
+def test_a_folder_that_is_none_ends_a_command_that_reads_it(here: Here, tmp_path: Path, command: list[str]) -> None:
     (tmp_path / "conversation-logs").write_text("a file", encoding="utf-8")
-    ended = here("list")
+    ended = here(*command)
     assert (ended.code, ended.out) == (1, "")
     assert ended.err.startswith("FILESYSTEM_ERROR: ")

@@ -26,11 +26,13 @@ SHOWN = 3
 
 
 def check_library(folder: Path, index: Index) -> Iterator[Finding]:
-    """Yield what was found, each as soon as it is known."""
-    if not folder.exists():
-        yield Finding("ok", f"there is no folder {folder} yet; it is made at the first question")
-        return
+    """Yield what was found, one kind after the other."""
     try:
+        with explained(folder):
+            is_there = folder.exists()
+        if not is_there:
+            yield Finding("ok", f"there is no folder {folder} yet; it is made at the first question")
+            return
         yield from _files(folder)
         yield from _beside(folder)
         yield from _index(index)
@@ -40,13 +42,13 @@ def check_library(folder: Path, index: Index) -> Iterator[Finding]:
 
 def _files(folder: Path) -> Iterator[Finding]:
     files = sorted(find(folder), key=lambda file: file.conversation_id)
-    watch, broken = Watch(total=len(files)), 0
+    watch, findings = Watch(total=len(files)), list[Finding]()
     with progress(READING, watch):
         for file in files:
-            findings = list(_file(folder, file))
-            broken += any(finding.state == "fail" for finding in findings)
+            findings += _file(folder, file)
             watch.seen += 1
-            yield from findings
+    yield from findings
+    broken = sum(finding.state == "fail" for finding in findings)
     count = f"{_counted(len(files), 'conversation')} in {folder}"
     if broken:
         yield Finding("fail", f"{count}, {broken:,} cannot be read; mend them by hand or restore a copy")
@@ -57,7 +59,10 @@ def _files(folder: Path) -> Iterator[Finding]:
 def _file(folder: Path, file: File) -> Iterator[Finding]:
     try:
         with explained(file.path, file.conversation_id):
-            body = read_file(Path(file.path))
+            try:
+                body = read_file(Path(file.path))
+            except FileNotFoundError:  # deleted since the folder was listed
+                return
         conversation = decode(body, file.path, file.conversation_id)
     except ConversationMCPError as error:
         yield Finding("fail", error.message)
@@ -114,9 +119,8 @@ def _index(index: Index) -> Iterator[Finding]:
         yield Finding("fail", f"the index is wrong about {what}: {_some(check.wrong)}; {ANEW}")
     else:
         changed = f"; {check.unseen_count:,} changed since, the next search reads them" if check.unseen_count else ""
-        yield Finding(
-            "ok", f"the index agrees with the files of {_counted(check.known_count, 'conversation')}{changed}"
-        )
+        known = _counted(check.known_count, "conversation")
+        yield Finding("ok", f"the index agrees with the files of {known}{changed}")
 
 
 def _told(what: str, names: Sequence[str]) -> Iterator[Finding]:

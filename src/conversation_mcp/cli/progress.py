@@ -35,7 +35,8 @@ def _show(what: str, watch: Watch, ended: Event, after_seconds: float) -> None:
 
     console = Console(stderr=True, highlight=False, markup=False, emoji=False)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
+    # Rich would take what is printed meanwhile for a part of this terminal, wherever stdout goes.
+    with Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False) as bar:
         task = bar.add_task(what, total=watch.total)
         while not ended.wait(REFRESH_SECONDS):
             bar.update(task, total=watch.total, completed=watch.seen)

@@ -51,16 +51,18 @@ def put_json(data: object) -> None:
 
 
 def put_json_list(name: str, parts: Iterable[Iterable[object]], rest: Callable[[], Mapping[str, object]]) -> None:
-    """Print one JSON document that begins with a list, part by part; `rest` is asked for what follows at the end."""
-    put(f'{{\n  "{name}": [', end="")
-    separator = "\n"
+    """Print one JSON document that begins with a list, part by part; `rest` is asked for what follows at the end.
+
+    Nothing is printed before there is a first part, so that what fails at once leaves no half document.
+    """
+    head = f'{{\n  "{name}": ['
+    before = f"{head}\n"
     for part in parts:
-        texts = [json.dumps(item, indent=2, ensure_ascii=False) for item in part]
-        if texts:
-            put(separator + ",\n".join(textwrap.indent(text, "    ") for text in texts), end="")
-            separator = ",\n"
-    put("]" if separator == "\n" else "\n  ]", end="")
-    put(",".join(["", *_members(rest())]) + "\n}")
+        if texts := [json.dumps(item, indent=2, ensure_ascii=False) for item in part]:
+            put(before + ",\n".join(textwrap.indent(text, "    ") for text in texts), end="")
+            before = ",\n"
+    end = "\n  ]" if before == ",\n" else f"{head}]"
+    put(",".join((end, *_members(rest()))) + "\n}")
 
 
 def _members(data: Mapping[str, object]) -> Iterable[str]:
