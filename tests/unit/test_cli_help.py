@@ -135,7 +135,8 @@ Options:
   --tag TAG                       Only with this tag; may be repeated.
   --state <running|interrupted|failed|archived>
                                   Only if this became of the last question.
-  --archived                      The archived ones, which are hidden else.
+  --archived                      Only archived ones, which are hidden
+                                  otherwise.
   --after TIME                    Only if changed since this day or time, in
                                   UTC.
   --before TIME                   Only if changed before it.
@@ -172,7 +173,8 @@ Options:
   --tag TAG                       Only with this tag; may be repeated.
   --state <running|interrupted|failed|archived>
                                   Only if this became of the last question.
-  --archived                      The archived ones, which are hidden else.
+  --archived                      Only archived ones, which are hidden
+                                  otherwise.
   --after TIME                    Only if changed since this day or time, in
                                   UTC.
   --before TIME                   Only if changed before it.

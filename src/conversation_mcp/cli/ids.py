@@ -6,16 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from conversation_mcp.cli.entry import WrongUsageError
+from conversation_mcp.cli.listing import say_notices
 from conversation_mcp.cli.terminal import say
 from conversation_mcp.conversations.files import File, find, read_each
-from conversation_mcp.conversations.listing import facts_in, newest, notices_of
+from conversation_mcp.conversations.listing import facts_in, newest
 from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError
 from conversation_mcp.stores.ids import SHAPE
 from conversation_mcp.text import shorten
 
 if TYPE_CHECKING:
     from conversation_mcp.models import ConversationId
-    from conversation_mcp.stores.index.base import Found, Page
+    from conversation_mcp.stores.index.base import Found
 
 START = re.compile(r"[0-9]{1,8}|[0-9]{8}-[0-9]{0,13}")
 LAST = "last"
@@ -69,7 +70,7 @@ def resolve(folder: Path, text: str) -> "ConversationId":
 
 def _last(folder: Path) -> "ConversationId":
     page = newest(folder, 1)
-    _say_notices(page)
+    say_notices(page)
     if not page.found:
         raise NoConversationError(folder)
     return _id_of(page.found[0])
@@ -104,7 +105,7 @@ def _best(folder: Path, words: str) -> "ConversationId":
         raise WrongUsageError("after the / come words of the conversation: /b-tree")
     index = index_of(folder)
     page = next(pages(index, Wanted(words), 2))
-    _say_notices(page)
+    say_notices(page)
     found = list(page.found or index.page(Wanted(words, state="archived"), 2).found)
     if not found:
         raise NoMatchError(words, folder)
@@ -117,8 +118,3 @@ def _best(folder: Path, words: str) -> "ConversationId":
 
 def _id_of(found: "Found") -> "ConversationId":
     return cast("ConversationId", found.facts.conversation_id)
-
-
-def _say_notices(page: "Page") -> None:
-    for notice in notices_of(page):
-        say(f"Notice: {notice}.")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SHOWN_ON_TERMINAL = 20
 READ_AT_ONCE = 2_000
-"""As many files are read as quickly as the index is opened and compared, without having to be indexed first."""
+"""So many files are read about as quickly as an index is opened and compared, and none has to be made first."""
 
 
 def show_list(
@@ -54,9 +54,14 @@ def told(pages: Iterable[Page]) -> Iterator[Page]:
     """Yield the pages, and say once what a reader must know beside the first; that goes for all of them."""
     for number, page in enumerate(pages):
         if number == 0:
-            for notice in notices_of(page):
-                say(f"Notice: {notice}.")
+            say_notices(page)
         yield page
+
+
+def say_notices(page: Page) -> None:
+    """Say what a reader must know beside the conversations."""
+    for notice in notices_of(page):
+        say(f"Notice: {notice}.")
 
 
 def put_pages_as_json(pages: Iterable[Page], folder: Path, query: str) -> None:

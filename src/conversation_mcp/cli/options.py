@@ -41,6 +41,6 @@ StateOption = Annotated[
     Literal["running", "interrupted", "failed", "archived"] | None,
     typer.Option(help="Only if this became of the last question."),
 ]
-Archived = Annotated[bool, typer.Option("--archived", help="The archived ones, which are hidden else.")]
+Archived = Annotated[bool, typer.Option("--archived", help="Only archived ones, which are hidden otherwise.")]
 After = Annotated[str | None, typer.Option(metavar="TIME", help="Only if changed since this day or time, in UTC.")]
 Before = Annotated[str | None, typer.Option(metavar="TIME", help="Only if changed before it.")]
