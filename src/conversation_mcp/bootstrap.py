@@ -4,14 +4,12 @@ from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
-from platformdirs import user_cache_path
 
 from conversation_mcp.app import App
-from conversation_mcp.conversations.describing import describe
+from conversation_mcp.conversations.indexing import build_index
 from conversation_mcp.conversations.keeping import IndexKeeper
 from conversation_mcp.conversations.library import Library
 from conversation_mcp.conversations.pruning import Pruner
@@ -23,10 +21,7 @@ from conversation_mcp.providers.catalog import ProviderContext, build_providers
 from conversation_mcp.providers.choice import Providers
 from conversation_mcp.providers.http import LazyClient
 from conversation_mcp.settings import Settings
-from conversation_mcp.sources import APP_NAME
 from conversation_mcp.stores.catalog import build_store
-from conversation_mcp.stores.index.base import Index
-from conversation_mcp.stores.index.sqlite import SqliteIndex
 from conversation_mcp.tools.catalog import tools_of
 from conversation_mcp.turns.budget import Budget
 from conversation_mcp.turns.earlier import EarlierCalls
@@ -46,12 +41,6 @@ if TYPE_CHECKING:
 def utc_now() -> datetime:
     """Return the time of this moment; the only place that asks the system's clock."""
     return datetime.now(UTC)  # noqa: TID251 -- the one clock
-
-
-def build_index(folder: Path, now: Callable[[], datetime] = utc_now) -> Index:
-    """Make the index of a folder of conversations, in the user's cache folder; nothing is opened yet."""
-    indexes = user_cache_path(APP_NAME, appauthor=False) / "index"
-    return SqliteIndex(folder.absolute(), indexes, describe, now)
 
 
 @asynccontextmanager

@@ -3,13 +3,18 @@
 import os
 import signal
 import sqlite3
+import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from tests.benchmarks.corpus import Corpus
+from tests.fixtures.cli import PROGRAM, clean_environment
 from tests.fixtures.library import Shelf, child, output_of, wanted_of
+
+from conversation_mcp.cli.listing import READ_AT_ONCE
+from conversation_mcp.stores.index.base import Watch
 
 OPENERS = 12
 
@@ -68,6 +73,26 @@ def test_a_process_killed_while_it_makes_the_index_leaves_nothing_wrong(
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="kill -9 is a POSIX affair")
+@pytest.mark.parametrize("after", [0, 75, 149])
+def test_a_process_killed_while_it_rebuilds_leaves_the_old_index_to_all_others(
+    shelf: Shelf, tmp_path: Path, after: int
+) -> None:
+    Corpus().write(shelf.root, 150)
+    shelf.index.compare(Watch())
+    before = shelf.database.stat().st_ino
+    output, _ = (process := child("die", tmp_path, str(after), "rebuild")).communicate(timeout=100)
+    assert (process.returncode, output) == (-signal.SIGKILL, "")
+    assert shelf.database.stat().st_ino == before
+    page = shelf.index.page(wanted_of(), 200)
+    assert (len(page.found), page.is_complete, page.notices) == (150, True, ())
+    shelf.index.rebuild(Watch())
+    assert shelf.database.stat().st_ino != before
+    assert len(shelf.page(limit=200).found) == 150
+    assert is_sound(shelf)
+
+
+@pytest.mark.slow
 def test_what_another_process_writes_is_found(shelf: Shelf, tmp_path: Path) -> None:
     shelf.put(1, "apples?")
     assert shelf.numbers() == [1]
@@ -88,3 +113,26 @@ def test_a_list_takes_no_more_memory_for_more_conversations(tmp_path: Path) -> N
         assert found == "20"
         peaks.append(int(peak))
     assert peaks[1] < peaks[0] * 1.1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "wait4"), reason="asks the system for the peak of memory")
+def test_a_whole_list_takes_no_more_memory_for_more_conversations(tmp_path: Path) -> None:
+    peaks: list[list[int]] = []
+    for count in (READ_AT_ONCE + 100, 3 * READ_AT_ONCE):
+        folder = tmp_path / str(count)
+        Corpus().write(folder / "conversation-logs", count)
+        peak_of(folder, "index", "--rebuild")
+        peaks.append([peak_of(folder, "list", "--json"), peak_of(folder, "list", "--tool", "search")])
+    assert all(of_many < of_few * 1.1 for of_few, of_many in zip(*peaks, strict=True))
+
+
+def peak_of(folder: Path, *command: str) -> int:
+    """Run a command and return the most memory that it used."""
+    process = subprocess.Popen(
+        [*PROGRAM, *command], env=clean_environment(folder), cwd=folder, stdout=subprocess.DEVNULL
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    return usage.ru_maxrss

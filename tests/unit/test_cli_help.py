@@ -40,18 +40,21 @@ Commands:
   ask      Ask a question and keep the answer.
   show     Show a conversation.
   list     List the conversations, newest first.
-  search   Look for words in all conversations.
+  search   Find conversations by their words.
   branch   Branch a conversation at an answer.
   rename   Give a conversation a title.
   tag      Add tags to a conversation, or remove them.
   archive  Put conversations away.
   delete   Move conversations to the trash.
   prune    Put old conversations away.
+  stats    Show turns, tokens and cost.
   resume   Fetch answers that nobody waited for.
   cancel   Stop a question that is being answered.
   models   Show which models can be asked, and why others cannot.
   config   Show each setting and where it comes from.
   doctor   Check everything, and show how to set up clients.
+  verify   Check every conversation and the index.
+  index    Show where the index is and what it knows.
   serve    Serve MCP over stdio, as clients start it.
   trash    Show, restore or empty the trash.
 """)
@@ -72,7 +75,7 @@ Arguments:
 
 Options:
   -c, --continue ID               Follow up in this conversation: its id, the
-                                  start of it, or last.
+                                  start of it, last, or /words in it.
   --deep                          Research thoroughly: minutes, many sources,
                                   more cost.
   --chat                          Talk to a model, without a search.
@@ -110,7 +113,8 @@ Usage: conversation-mcp show [OPTIONS] {ID}
   have no answer. Asks nothing anew.
 
 Arguments:
-  ID <str>  A conversation: its id, the start of it, or last.  [required]
+  ID <str>  A conversation: its id, the start of it, last, or /words in it.
+            [required]
 
 Options:
   --raw              Print the Markdown as it is.
@@ -128,16 +132,29 @@ Usage: conversation-mcp list [OPTIONS]
 
   List the conversations, newest first.
 
-  In a pipe each is a line of id, time of the last change, answers, cost,
-  state and title, with tabs between them.
+  Archived ones only with --archived. In a pipe each is a line of id, time of
+  the last change, answers, cost, state and title, with tabs between them.
 
 Options:
-  --limit N          How many to show, 0 for all. Default: 20 on a terminal,
-                     all in a pipe.  [x>=0]
-  --json             Print one JSON document.
-  --logs-dir FOLDER  Where conversations are kept. [env:
-                     CONVERSATION_LOGS_DIR]
-  --help             Show this message and exit.
+  --limit N                       How many to show, 0 for all. Default: 20 on
+                                  a terminal, all in a pipe.  [x>=0]
+  --cursor CURSOR                 Go on where a list ended: the nextCursor of
+                                  its --json.
+  --tool NAME                     Only if a question was asked with this tool.
+  --provider NAME                 Only if this provider was asked.
+  --model NAME                    Only if this model or preset answered.
+  --tag TAG                       Only with this tag; may be repeated.
+  --state <running|interrupted|failed|archived>
+                                  Only if this became of the last question.
+  --archived                      Only archived ones, which are hidden
+                                  otherwise.
+  --after TIME                    Only if changed since this day or time, in
+                                  UTC.
+  --before TIME                   Only if changed before it.
+  --json                          Print one JSON document.
+  --logs-dir FOLDER               Where conversations are kept. [env:
+                                  CONVERSATION_LOGS_DIR]
+  --help                          Show this message and exit.
 """)
 
 
@@ -145,22 +162,60 @@ def test_search_explains_itself(here: Here) -> None:
     assert here("search", "--help").out == snapshot("""\
 Usage: conversation-mcp search [OPTIONS] {WORDS}...
 
-  Look for words in all conversations.
+  Find conversations by their words.
 
-  Titles, questions and answers count, upper and lower case do not. The newest
-  match comes first; without one the exit code is 1. In a pipe each match is a
-  line as list prints it.
+  What fits best comes first, with the place that was found and the number of
+  its message. Titles, tags, questions and answers count. Without a match the
+  exit code is 1. In a pipe each match is a line as list prints it, then the
+  number and the place.
 
 Arguments:
-  WORDS <list[str]>  All must occur; quote a phrase.  [required]
+  WORDS <list[str]>  '"a phrase"' in quotes of its own must occur; begin* is a
+                     beginning.  [required]
 
 Options:
-  --limit N          How many to show, 0 for all. Default: 20 on a terminal,
-                     all in a pipe.  [x>=0]
-  --json             Print one JSON document.
-  --logs-dir FOLDER  Where conversations are kept. [env:
-                     CONVERSATION_LOGS_DIR]
-  --help             Show this message and exit.
+  --limit N                       How many to show, 0 for all. Default: 20 on
+                                  a terminal, all in a pipe.  [x>=0]
+  --cursor CURSOR                 Go on where a list ended: the nextCursor of
+                                  its --json.
+  --tool NAME                     Only if a question was asked with this tool.
+  --provider NAME                 Only if this provider was asked.
+  --model NAME                    Only if this model or preset answered.
+  --tag TAG                       Only with this tag; may be repeated.
+  --state <running|interrupted|failed|archived>
+                                  Only if this became of the last question.
+  --archived                      Only archived ones, which are hidden
+                                  otherwise.
+  --after TIME                    Only if changed since this day or time, in
+                                  UTC.
+  --before TIME                   Only if changed before it.
+  --json                          Print one JSON document.
+  --logs-dir FOLDER               Where conversations are kept. [env:
+                                  CONVERSATION_LOGS_DIR]
+  --help                          Show this message and exit.
+""")
+
+
+def test_stats_explains_itself(here: Here) -> None:
+    assert here("stats", "--help").out == snapshot("""\
+Usage: conversation-mcp stats [OPTIONS]
+
+  Show turns, tokens and cost.
+
+  Questions that were charged and never answered count too, archived
+  conversations as well. In a pipe each row is a line of name, turns,
+  questions without an answer, tokens in and out, and cost, with tabs between
+  them.
+
+Options:
+  --by <day|tool|provider|model>  What the rows are; days are those of UTC.
+                                  [default: day]
+  --since TIME                    Only what was asked or answered since this
+                                  day or time, in UTC.
+  --json                          Print one JSON document.
+  --logs-dir FOLDER               Where conversations are kept. [env:
+                                  CONVERSATION_LOGS_DIR]
+  --help                          Show this message and exit.
 """)
 
 
@@ -175,7 +230,8 @@ Usage: conversation-mcp resume [OPTIONS] [ID]
   still has no answer.
 
 Arguments:
-  ID <str>  One conversation: its id, the start of it, or last. Default: all.
+  ID <str>  One conversation: its id, the start of it, last, or /words in it.
+            Default: all.
 
 Options:
   --logs-dir FOLDER  Where conversations are kept. [env:
@@ -196,7 +252,8 @@ Usage: conversation-mcp cancel [OPTIONS] {ID}
   known.
 
 Arguments:
-  ID <str>  A conversation: its id, the start of it, or last.  [required]
+  ID <str>  A conversation: its id, the start of it, last, or /words in it.
+            [required]
 
 Options:
   --logs-dir FOLDER  Where conversations are kept. [env:
@@ -257,6 +314,43 @@ Options:
   --tools SETS                    Tool sets to switch on, separated by commas.
                                   Default: research.
   --help                          Show this message and exit.
+""")
+
+
+def test_verify_explains_itself(here: Here) -> None:
+    assert here("verify", "--help").out == snapshot("""\
+Usage: conversation-mcp verify [OPTIONS]
+
+  Check every conversation and the index.
+
+  Files that cannot be read, messages out of order, questions without an
+  answer, files that do not belong there, and what the index says against what
+  the files say. Nothing is changed. The exit code is 1 when something is
+  broken.
+
+Options:
+  --json             Print one JSON document.
+  --logs-dir FOLDER  Where conversations are kept. [env:
+                     CONVERSATION_LOGS_DIR]
+  --help             Show this message and exit.
+""")
+
+
+def test_index_explains_itself(here: Here) -> None:
+    assert here("index", "--help").out == snapshot("""\
+Usage: conversation-mcp index [OPTIONS]
+
+  Show where the index is and what it knows.
+
+  Conversations are found with it. It is made from their files whenever it is
+  missing, so it can be deleted at any time.
+
+Options:
+  --rebuild          Throw it away and read all conversations again.
+  --json             Print one JSON document.
+  --logs-dir FOLDER  Where conversations are kept. [env:
+                     CONVERSATION_LOGS_DIR]
+  --help             Show this message and exit.
 """)
 
 

@@ -80,6 +80,7 @@ def test_the_cost_of_a_day_counts_what_was_charged_on_it() -> None:
         {"tags": [1]},
         {"title": 7},
         {"createdAt": None},
+        {"createdAt": "once"},
         {"updatedAt": "yesterday"},
         {"messageCount": "many"},
         {"messages": [{"role": "user"}]},

@@ -12,8 +12,9 @@ from tests.benchmarks.corpus import Corpus
 from tests.fixtures.library import Shelf, child, id_of, output_of, wanted_of
 from tests.fixtures.stores import UNKNOWN, fill, public_folder, small_disk
 
-from conversation_mcp.bootstrap import build_index
+from conversation_mcp.bootstrap import utc_now
 from conversation_mcp.conversations.describing import describe
+from conversation_mcp.conversations.indexing import build_index
 from conversation_mcp.errors import FilesystemError
 from conversation_mcp.models import ConversationId
 from conversation_mcp.stores.disk import MAX_FILE_BYTES
@@ -76,7 +77,7 @@ def test_it_knows_its_folder_and_has_a_name_of_its_own(shelf: Shelf, tmp_path: P
 
 def test_the_program_keeps_it_in_the_cache_folder_of_the_user(tmp_path: Path) -> None:
     cache = Path(os.environ["XDG_CACHE_HOME"])
-    assert Path(build_index(tmp_path).location).parent == cache / "conversation-mcp" / "index"
+    assert Path(build_index(tmp_path, utc_now).location).parent == cache / "conversation-mcp" / "index"
 
 
 @pytest.mark.parametrize(

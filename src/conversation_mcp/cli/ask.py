@@ -24,7 +24,7 @@ def ask(
             "--continue",
             "-c",
             metavar="ID",
-            help="Follow up in this conversation: its id, the start of it, or last.",
+            help="Follow up in this conversation: its id, the start of it, last, or /words in it.",
             autocompletion=complete_ids,
         ),
     ] = None,

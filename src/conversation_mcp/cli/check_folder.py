@@ -31,9 +31,9 @@ def check_folder(loaded: LoadedSettings) -> Iterable[Finding]:
         yield Finding("ok", f"{where}; made at the first question")
         return
     try:
-        count = len(find(folder))
+        count = sum(1 for _ in find(folder))
         mode = stat.S_IMODE(folder.stat().st_mode)
-        strays = list(_strays(folder))
+        strays = list(strays_in(folder))
     except (ConversationMCPError, OSError) as error:
         yield Finding("fail", f"{where}: {error}")
         return
@@ -56,7 +56,7 @@ def _access(what: str, folder: Path, mode: int) -> Finding:
     return Finding(state, f"{what}, writable; others see the ids in it ({mode:04o}), each conversation is private")
 
 
-def _strays(folder: Path) -> Iterable[str]:
+def strays_in(folder: Path) -> Iterable[str]:
     """Yield what is neither a conversation nor ours: copies that a file synchroniser made, drafts of dead writers."""
     for entry in sorted(folder.iterdir()):
         if entry.name in OWN_NAMES:
@@ -64,7 +64,10 @@ def _strays(folder: Path) -> Iterable[str]:
         if not SHAPE.fullmatch(entry.name) or not entry.is_dir():
             yield entry.name
             continue
-        names = sorted(path.name for path in entry.iterdir())
+        try:
+            names = sorted(path.name for path in entry.iterdir())
+        except PermissionError:  # whoever reads the conversations says so
+            continue
         if FILE_NAME not in names:
             yield f"{entry.name} (no {FILE_NAME})"
         yield from (f"{entry.name}/{name}" for name in names if name != FILE_NAME)

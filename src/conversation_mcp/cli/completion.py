@@ -1,12 +1,18 @@
 """What the shell offers when Tab is pressed in place of an id."""
 
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
+from conversation_mcp.cli.ids import LAST
 from conversation_mcp.cli.loading import folder_from
 from conversation_mcp.errors import ConversationMCPError
+
+if TYPE_CHECKING:
+    from conversation_mcp.stores.index.base import Found
 
 OFFERED = 50
 
@@ -18,9 +24,13 @@ def complete_ids(context: typer.Context, incomplete: str) -> list[tuple[str, str
     logs_dir: object = context.params.get("logs_dir")
     with suppress(ConversationMCPError):
         folder = folder_from(Path(str(logs_dir)) if logs_dir else None)
-        summaries = newest(folder, None if incomplete else OFFERED).summaries
-        offers = [(summary.conversation_id, summary.title) for summary in summaries]
-        if offers:
-            offers.insert(0, ("last", offers[0][1]))
-        return [offer for offer in offers if offer[0].startswith(incomplete)][:OFFERED]
+        if LAST.startswith(incomplete):
+            found = newest(folder, OFFERED).found
+            last = [(LAST, found[0].facts.title)] if found else []
+            return last if incomplete else last + _offers(found)
+        return _offers(newest(folder, OFFERED, begins=incomplete).found)
     return []
+
+
+def _offers(found: "Iterable[Found]") -> list[tuple[str, str]]:
+    return [(each.facts.conversation_id, each.facts.title) for each in found]

@@ -12,3 +12,7 @@ class Finding:
 
     state: State
     text: str
+
+    def line(self) -> str:
+        """Return the finding as a person reads it."""
+        return f"  {self.state:<5} {self.text}"

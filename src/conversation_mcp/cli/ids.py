@@ -1,23 +1,27 @@
-"""Which conversation is meant: by its id, by the start of it, or the last one."""
+"""Which conversation is meant: by its id, by the start of it, the last one, or by words in it."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from conversation_mcp.cli.entry import WrongUsageError
+from conversation_mcp.cli.listing import say_notices
 from conversation_mcp.cli.terminal import say
-from conversation_mcp.conversations.files import find
-from conversation_mcp.conversations.listing import newest
+from conversation_mcp.conversations.files import File, find, read_each
+from conversation_mcp.conversations.listing import facts_in, newest
 from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError
 from conversation_mcp.stores.ids import SHAPE
 from conversation_mcp.text import shorten
 
 if TYPE_CHECKING:
     from conversation_mcp.models import ConversationId
+    from conversation_mcp.stores.index.base import Found
 
 START = re.compile(r"[0-9]{1,8}|[0-9]{8}-[0-9]{0,13}")
 LAST = "last"
-SHOWN_MATCHES = 3
+WORDS = "/"
+SHOWN_MATCHES = 5
 SHOWN_CHARS = 60
 
 
@@ -31,8 +35,20 @@ class NoConversationError(ConversationMCPError):
         super().__init__(f"there are no conversations in {folder}.")
 
 
+class NoMatchError(ConversationMCPError):
+    """No conversation has the words."""
+
+    code = ConversationNotFoundError.code
+    advice = "Try other words with: conversation-mcp search"
+
+    def __init__(self, words: str, folder: Path) -> None:
+        super().__init__(f"no conversation in {folder} fits {shorten(words, SHOWN_CHARS)!r}.")
+
+
 def resolve(folder: Path, text: str) -> "ConversationId":
     """Return the id that is meant; a whole id is taken as it is, whether or not there is such a conversation.
+
+    Words stand for the conversation that fits them best; where others fit too, it is said which was taken.
 
     Raises:
         WrongUsageError: the text is no id, or the start of several.
@@ -42,24 +58,63 @@ def resolve(folder: Path, text: str) -> "ConversationId":
         return cast("ConversationId", text)
     if text == LAST:
         return _last(folder)
+    if text.startswith(WORDS):
+        return _best(folder, text.removeprefix(WORDS))
     if not START.fullmatch(text):
         raise WrongUsageError(
-            f"ID must look like 20260131-1769817600000, be the start of such an id, or last; "
+            f"ID must look like 20260131-1769817600000, be the start of such an id, last, or /words; "
             f"got {shorten(text, SHOWN_CHARS)!r}."
         )
-    matches = sorted(found.conversation_id for found in find(folder) if found.conversation_id.startswith(text))
-    if not matches:
-        raise ConversationNotFoundError(f"{text}…", str(folder))
-    if len(matches) > 1:
-        shown = ", ".join(matches[:SHOWN_MATCHES]) + (", …" if len(matches) > SHOWN_MATCHES else "")
-        raise WrongUsageError(f"{len(matches)} conversations begin with {text}: {shown}. Type more of the id.")
-    return matches[0]
+    return _beginning(folder, text)
 
 
 def _last(folder: Path) -> "ConversationId":
-    listing = newest(folder, 1)
-    for problem in listing.problems:
-        say(problem)
-    if not listing.summaries:
+    page = newest(folder, 1)
+    say_notices(page)
+    if not page.found:
         raise NoConversationError(folder)
-    return cast("ConversationId", listing.summaries[0].conversation_id)
+    return _id_of(page.found[0])
+
+
+def _beginning(folder: Path, text: str) -> "ConversationId":
+    files = [file for file in find(folder) if file.conversation_id.startswith(text)]
+    if not files:
+        raise ConversationNotFoundError(f"{text}…", str(folder))
+    if len(files) > 1:
+        raise WrongUsageError(_which(text, files))
+    return files[0].conversation_id
+
+
+def _which(text: str, files: Sequence[File]) -> str:
+    """Return a question back, with the titles of the newest of those that may be meant."""
+    shown = sorted(files, key=lambda file: file.conversation_id, reverse=True)[:SHOWN_MATCHES]
+    titles = {file.conversation_id: facts.title for file, facts in read_each(shown, facts_in, [])}
+    lines = [
+        f"  {file.conversation_id}  {shorten(titles.get(file.conversation_id, ''), SHOWN_CHARS)}" for file in shown
+    ]
+    more = ["  …"] if len(files) > len(shown) else []
+    head = f"{len(files):,} conversations begin with {text}. Type more of the id:"
+    return "\n".join((head, *(line.rstrip() for line in lines), *more))
+
+
+def _best(folder: Path, words: str) -> "ConversationId":
+    from conversation_mcp.cli.library import index_of, pages  # noqa: PLC0415 -- only words need the index
+    from conversation_mcp.stores.index.base import Wanted  # noqa: PLC0415 -- the same
+
+    if not words.strip():
+        raise WrongUsageError("after the / come words of the conversation: /b-tree")
+    index = index_of(folder)
+    page = next(pages(index, Wanted(words), 2))
+    say_notices(page)
+    found = list(page.found or index.page(Wanted(words, state="archived"), 2).found)
+    if not found:
+        raise NoMatchError(words, folder)
+    if len(found) > 1:
+        facts = found[0].facts
+        title = shorten(facts.title, SHOWN_CHARS)
+        say(f"{WORDS}{words} is taken for {facts.conversation_id}, {title}; others fit too.")
+    return _id_of(found[0])
+
+
+def _id_of(found: "Found") -> "ConversationId":
+    return cast("ConversationId", found.facts.conversation_id)

@@ -1,43 +1,46 @@
-"""What `list` prints: a table on a terminal, lines in a pipe."""
+"""What `list` prints, from the files while they are few, else from the index: a table, lines, or JSON."""
 
-from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from conversation_mcp.cli.loading import folder_from
-from conversation_mcp.cli.terminal import console, is_terminal, printable, put_fields, put_json, say
-from conversation_mcp.cli.times import now, when
-from conversation_mcp.conversations.files import seconds_of
-from conversation_mcp.conversations.listing import Listing, Summary, newest
-from conversation_mcp.text import dollars, shorten
+from conversation_mcp.cli.rows import put_lines, row_data, table_of
+from conversation_mcp.cli.terminal import console, is_terminal, put_json_list, say
+from conversation_mcp.cli.times import now
+from conversation_mcp.conversations.listing import newest, notices_of
+from conversation_mcp.stores.faults import explained
+from conversation_mcp.stores.index.base import Page, Place, Wanted
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from conversation_mcp.stores.index.base import Index
 
 SHOWN_ON_TERMINAL = 20
-WITH_IDS_COLUMNS, WITH_REMARKS_COLUMNS = 72, 110
-GAP, REMARK_CHARS, LEAST_TITLE_COLUMNS = 2, 40, 10
-ANSWERED = "answered"
+READ_AT_ONCE = 2_000
+"""So many files are read about as quickly as an index is opened and compared, and none has to be made first."""
 
 
-def show_list(limit: int | None = None, logs_dir: Path | None = None, *, as_json: bool = False) -> None:
+def show_list(
+    limit: int | None = None,
+    logs_dir: Path | None = None,
+    *,
+    as_json: bool = False,
+    wanted: Wanted | None = None,
+    cursor: str | None = None,
+) -> None:
     """Print the conversations, newest first."""
     folder = folder_from(logs_dir)
-    listing = newest(folder, limit_of(limit, as_json=as_json))
-    say_problems(listing.problems)
+    count = limit_of(limit, as_json=as_json)
+    found = _plain(folder, count) if wanted is None and cursor is None else _chosen(folder, wanted, count, cursor)
     if as_json:
-        put_json(
-            {
-                "conversations": [summary.data() for summary in listing.summaries],
-                "totalCount": listing.total,
-                "problems": listing.problems,
-            }
-        )
+        put_pages_as_json(found, folder, "")
     elif is_terminal():
-        _show(listing, str(folder))
+        _show(found, folder, is_plain=wanted is None and cursor is None)
     else:
-        put_lines(listing.summaries)
+        for page in told(found):
+            put_lines(page.found)
 
 
 def limit_of(limit: int | None, *, as_json: bool) -> int | None:
@@ -47,85 +50,93 @@ def limit_of(limit: int | None, *, as_json: bool) -> int | None:
     return limit or None
 
 
-def say_problems(problems: Sequence[str]) -> None:
-    """Say what could not be read; the command goes on without it."""
-    for problem in problems:
-        say(problem)
+def told(pages: Iterable[Page]) -> Iterator[Page]:
+    """Yield the pages, and say once what a reader must know beside the first; that goes for all of them."""
+    for number, page in enumerate(pages):
+        if number == 0:
+            say_notices(page)
+        yield page
 
 
-def put_lines(summaries: Iterable[Summary]) -> None:
-    """Print a line of fields for each conversation, for programs."""
-    put_fields(
-        (
-            summary.conversation_id,
-            summary.updated_at,
-            summary.turn_count,
-            "" if summary.cost_usd is None else dollars(summary.cost_usd),
-            summary.status,
-            summary.title,
-        )
-        for summary in summaries
-    )
+def say_notices(page: Page) -> None:
+    """Say what a reader must know beside the conversations."""
+    for notice in notices_of(page):
+        say(f"Notice: {notice}.")
 
 
-def cost_or_state(summary: Summary) -> str:
-    """Return what the conversation cost, or what became of a question that has no answer."""
-    if summary.status != ANSWERED:
-        return summary.status
-    return "" if summary.cost_usd is None else dollars(summary.cost_usd)
+def put_pages_as_json(pages: Iterable[Page], folder: Path, query: str) -> None:
+    """Print one JSON document, a page at a time."""
+    from conversation_mcp.conversations.cursors import write_cursor  # noqa: PLC0415 -- few lists need it
+
+    ends: list[Page] = []
+
+    def rows() -> Iterator[Iterable[object]]:
+        for page in told(pages):
+            ends[1:] = [page]
+            yield [row_data(found, folder) for found in page.found]
+
+    def rest() -> dict[str, Any]:
+        notices = list(notices_of(ends[0]))
+        data: dict[str, Any] = {"unreadableCount": ends[0].unreadable_count}
+        if following := ends[-1].next:
+            data["nextCursor"] = write_cursor(following, query)
+        return {**data, "notices": notices} if notices else data
+
+    put_json_list("conversations", rows(), rest)
 
 
-def _show(listing: Listing, folder: str) -> None:
-    if not listing.summaries:
-        say(f'There are no conversations in {folder}. Start one with: conversation-mcp ask "…"')
+def say_more(page: Page) -> None:
+    """Say how to go on where the page was not the last."""
+    if page.next is not None:
+        say("There are more; --limit 0 shows all.")
+
+
+def _plain(folder: Path, limit: int | None) -> Iterator[Page]:
+    """Yield the newest: of many from the index, but a short list is not what an index is made for."""
+    if not _has_many(folder):
+        yield newest(folder, limit)
         return
+    from conversation_mcp.cli.library import index_of, pages  # noqa: PLC0415 -- a short list needs no index
+
+    index = index_of(folder)
+    if obstacle := index.obstacle():
+        say(f"Notice: no index is kept, so the files are read ({obstacle}).")
+        yield newest(folder, limit)
+    elif limit is not None and index.standing().compared_at is None:
+        yield newest(folder, limit)
+    else:
+        yield from pages(index, Wanted(), limit)
+
+
+def _has_many(folder: Path) -> bool:
+    with explained(folder), suppress(FileNotFoundError), os.scandir(folder) as entries:
+        return any(number >= READ_AT_ONCE for number, _ in enumerate(entries))
+    return False
+
+
+def _chosen(folder: Path, wanted: Wanted | None, limit: int | None, cursor: str | None) -> Iterator[Page]:
+    from conversation_mcp.cli.library import index_of, pages  # noqa: PLC0415 -- a plain list needs neither
+    from conversation_mcp.conversations.cursors import read_cursor  # noqa: PLC0415 -- the same
+
+    place: Place | None = read_cursor(cursor, "") if cursor else None
+    index: Index = index_of(folder)
+    return pages(index, wanted or Wanted(), limit, place)
+
+
+def _show(pages: Iterable[Page], folder: Path, *, is_plain: bool) -> None:
     screen, moment = console(), now().astimezone()
-    names = ["when", "turns", "cost", "title"]
-    rows = [
-        [
-            when(datetime.fromtimestamp(seconds_of(summary.updated_at), UTC), moment),
-            str(summary.turn_count),
-            cost_or_state(summary),
-            summary.title,
-        ]
-        for summary in listing.summaries
-    ]
-    if screen.width >= WITH_REMARKS_COLUMNS:
-        names.append("")
-        for row, summary in zip(rows, listing.summaries, strict=True):
-            row.append(shorten(_remark(summary, is_last=summary is listing.summaries[0]), REMARK_CHARS))
-    if screen.width >= WITH_IDS_COLUMNS:
-        names.append("id")
-        for row, summary in zip(rows, listing.summaries, strict=True):
-            row.append(summary.conversation_id)
-    screen.print(_table(names, rows, screen.width))
-    if (left := listing.total - len(listing.summaries) - len(listing.problems)) > 0:
-        say(f"{left} more; --limit 0 shows all.")
-
-
-def _table(names: Sequence[str], rows: Sequence[Sequence[str]], columns: int) -> "Table":
-    """Return a table in which the title gets what the others leave."""
-    from rich.table import Table  # noqa: PLC0415 -- a pipe needs none of it
-
-    widths = [max(len(name), *(len(row[place]) for row in rows)) for place, name in enumerate(names)]
-    others = sum(width + GAP for name, width in zip(names, widths, strict=True) if name != "title")
-    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
-    for place, name in enumerate(names):
-        table.add_column(
-            name,
-            no_wrap=True,
-            overflow="ellipsis",
-            justify="right" if name == "turns" else "left",
-            style="dim" if place > names.index("title") else "",
-            max_width=max(LEAST_TITLE_COLUMNS, columns - others) if name == "title" else None,
-        )
-    for row in rows:
-        table.add_row(*map(printable, row))
-    return table
-
-
-def _remark(summary: Summary, *, is_last: bool) -> str:
-    if summary.problem:
-        return f"question not answered: {summary.problem}"
-    kind = "deep research" if (summary.tool or "").startswith("deep_research") else ""
-    return ", ".join(part for part in ("last" if is_last else "", kind) if part)
+    last: Page | None = None
+    last_id: str | None = None
+    is_empty = True
+    for last in told(pages):
+        if last.found:
+            if is_empty and is_plain:
+                last_id = last.found[0].facts.conversation_id
+            screen.print(table_of(last.found, screen.width, moment, has_header=is_empty, last_id=last_id))
+            is_empty = False
+    if is_empty and is_plain:
+        say(f'There are no conversations in {folder}. Start one with: conversation-mcp ask "…"')
+    elif is_empty:
+        say("There are no such conversations.")
+    if last is not None:
+        say_more(last)

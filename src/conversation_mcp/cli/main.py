@@ -13,6 +13,7 @@ from conversation_mcp.cli.config import config
 from conversation_mcp.cli.delete import delete
 from conversation_mcp.cli.doctor import doctor
 from conversation_mcp.cli.entry import WrongUsageError
+from conversation_mcp.cli.index import index
 from conversation_mcp.cli.list_ import list_conversations
 from conversation_mcp.cli.models import models
 from conversation_mcp.cli.options import Documents, LogsDir, ToolSets
@@ -22,9 +23,11 @@ from conversation_mcp.cli.resume import resume
 from conversation_mcp.cli.search import search
 from conversation_mcp.cli.serve import serve
 from conversation_mcp.cli.show import show
+from conversation_mcp.cli.stats import stats
 from conversation_mcp.cli.tag import tag
 from conversation_mcp.cli.terminal import put
 from conversation_mcp.cli.trash import trash
+from conversation_mcp.cli.verify import verify
 
 app = typer.Typer(
     name="conversation-mcp",
@@ -76,9 +79,12 @@ app.command()(archive)
 app.command()(delete)
 app.add_typer(trash, name="trash")
 app.command()(prune)
+app.command()(stats)
 app.command()(resume)
 app.command()(cancel)
 app.command()(models)
 app.command()(config)
 app.command()(doctor)
+app.command()(verify)
+app.command()(index)
 app.command()(serve)

@@ -1,7 +1,7 @@
 """The arguments and options that several commands share."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -19,7 +19,11 @@ ToolSets = Annotated[
 ]
 Id = Annotated[
     str,
-    typer.Argument(metavar="ID", help="A conversation: its id, the start of it, or last.", autocompletion=complete_ids),
+    typer.Argument(
+        metavar="ID",
+        help="A conversation: its id, the start of it, last, or /words in it.",
+        autocompletion=complete_ids,
+    ),
 ]
 Ids = Annotated[
     list[str],
@@ -30,3 +34,17 @@ Limit = Annotated[
     int | None,
     typer.Option(min=0, metavar="N", help="How many to show, 0 for all. Default: 20 on a terminal, all in a pipe."),
 ]
+Cursor = Annotated[
+    str | None, typer.Option(metavar="CURSOR", help="Go on where a list ended: the nextCursor of its --json.")
+]
+Tool = Annotated[str | None, typer.Option(metavar="NAME", help="Only if a question was asked with this tool.")]
+Provider = Annotated[str | None, typer.Option(metavar="NAME", help="Only if this provider was asked.")]
+Model = Annotated[str | None, typer.Option(metavar="NAME", help="Only if this model or preset answered.")]
+Tags = Annotated[list[str] | None, typer.Option(metavar="TAG", help="Only with this tag; may be repeated.")]
+StateOption = Annotated[
+    Literal["running", "interrupted", "failed", "archived"] | None,
+    typer.Option(help="Only if this became of the last question."),
+]
+Archived = Annotated[bool, typer.Option("--archived", help="Only archived ones, which are hidden otherwise.")]
+After = Annotated[str | None, typer.Option(metavar="TIME", help="Only if changed since this day or time, in UTC.")]
+Before = Annotated[str | None, typer.Option(metavar="TIME", help="Only if changed before it.")]

@@ -24,7 +24,7 @@ def report(loaded: LoadedSettings, options: Mapping[str, object], *, online: boo
     for finding in _findings(loaded, online=online):
         found.append(finding)
         if not as_json:
-            put(f"  {finding.state:<5} {finding.text}")
+            put(finding.line())
     clients, launch = load_clients(), launch_of(installation(), loaded, options)
     if as_json:
         put_json(

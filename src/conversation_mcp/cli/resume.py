@@ -15,7 +15,7 @@ def resume(
         str | None,
         typer.Argument(
             metavar="ID",
-            help="One conversation: its id, the start of it, or last. Default: all.",
+            help="One conversation: its id, the start of it, last, or /words in it. Default: all.",
             autocompletion=complete_ids,
         ),
     ] = None,

@@ -1,65 +1,130 @@
-"""`search`: conversations that have all the words."""
+"""`search`: conversations by their words."""
 
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from conversation_mcp.cli.listing import limit_of, put_lines, say_problems
+from conversation_mcp.cli.filters import chosen
+from conversation_mcp.cli.listing import limit_of, put_pages_as_json, say_more, told
 from conversation_mcp.cli.loading import folder_from
-from conversation_mcp.cli.options import AsJson, Limit, LogsDir
-from conversation_mcp.cli.terminal import console, is_terminal, printable, put_json, say
-from conversation_mcp.cli.times import now, when
-from conversation_mcp.conversations.files import seconds_of
-from conversation_mcp.conversations.matching import matching
+from conversation_mcp.cli.options import (
+    After,
+    Archived,
+    AsJson,
+    Before,
+    Cursor,
+    Limit,
+    LogsDir,
+    Model,
+    Provider,
+    StateOption,
+    Tags,
+    Tool,
+)
+from conversation_mcp.cli.rows import MARK, put_lines, when_updated
+from conversation_mcp.cli.terminal import console, is_terminal, printable, say
+from conversation_mcp.cli.times import now
 
 if TYPE_CHECKING:
-    from conversation_mcp.conversations.matching import Match
+    from rich.console import Console
+    from rich.text import Text
+
+    from conversation_mcp.stores.index.base import Found, Page
+
+HIGHLIGHT = "bold yellow"
 
 
 def search(
     *,
-    words: Annotated[list[str], typer.Argument(metavar="WORDS", help="All must occur; quote a phrase.")],
+    words: Annotated[
+        list[str],
+        typer.Argument(metavar="WORDS", help="'\"a phrase\"' in quotes of its own must occur; begin* is a beginning."),
+    ],
     limit: Limit = None,
+    cursor: Cursor = None,
+    tool: Tool = None,
+    provider: Provider = None,
+    model: Model = None,
+    tag: Tags = None,
+    state: StateOption = None,
+    archived: Archived = False,
+    after: After = None,
+    before: Before = None,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
 ) -> None:
-    """Look for words in all conversations.
+    """Find conversations by their words.
 
-    Titles, questions and answers count, upper and lower case do not. The newest match comes first; without one the
-    exit code is 1. In a pipe each match is a line as list prints it.
+    What fits best comes first, with the place that was found and the number of its message. Titles, tags, questions and
+    answers count. Without a match the exit code is 1. In a pipe each match is a line as list prints it, then the number
+    and the place.
     """
-    matches = matching(folder_from(logs_dir), [word for word in words if word.strip()])
-    shown = matches.found[: limit_of(limit, as_json=as_json)]
-    say_problems(matches.problems)
+    from conversation_mcp.cli.library import index_of, pages  # noqa: PLC0415 -- the parser needs none of it
+    from conversation_mcp.conversations.cursors import read_cursor  # noqa: PLC0415 -- the same
+
+    folder, query = folder_from(logs_dir), " ".join(words)
+    wanted = chosen(
+        query,
+        state=state,
+        archived=archived,
+        after=after,
+        before=before,
+        tags=tag or (),
+        tool=tool,
+        provider=provider,
+        model=model,
+    )
+    place = read_cursor(cursor, query) if cursor else None
+    counted = _Counted(pages(index_of(folder), wanted, limit_of(limit, as_json=as_json), place))
     if as_json:
-        put_json(
-            {
-                "conversations": [{**match.summary.data(), "excerpt": match.excerpt} for match in shown],
-                "totalCount": len(matches.found),
-                "problems": matches.problems,
-            }
-        )
+        put_pages_as_json(counted, folder, query)
     elif is_terminal():
-        _show(shown)
+        _show(counted)
     else:
-        put_lines(match.summary for match in shown)
-    if not matches.found:
-        say(f"None of {matches.total} conversations has all of it.")
+        for page in told(counted):
+            put_lines(page.found)
+    if not counted.count:
+        say("Nothing was found.")
         raise typer.Exit(1)
-    if (left := len(matches.found) - len(shown)) > 0:
-        say(f"{left} more; --limit 0 shows all.")
 
 
-def _show(matches: "Sequence[Match]") -> None:
+class _Counted:
+    """Pages, and how many conversations were on them."""
+
+    def __init__(self, pages: "Iterable[Page]") -> None:
+        self.count = 0
+        self._pages = pages
+
+    def __iter__(self) -> "Iterator[Page]":
+        for page in self._pages:
+            self.count += len(page.found)
+            yield page
+
+
+def _show(pages: "Iterable[Page]") -> None:
+    screen, moment = console(), now().astimezone()
+    last: Page | None = None
+    for last in told(pages):
+        for found in last.found:
+            place = f"message {found.message_number} · " if found.message_number else ""
+            where = f"{when_updated(found.facts, moment)} · {place}{found.facts.conversation_id}"
+            _show_one(screen, found, where)
+    if last is not None:
+        say_more(last)
+
+
+def _show_one(screen: "Console", found: "Found", where: str) -> None:
     from rich.padding import Padding  # noqa: PLC0415 -- a pipe needs none of it
     from rich.text import Text  # noqa: PLC0415 -- the same
 
-    screen, moment = console(), now().astimezone()
-    for match in matches:
-        summary = match.summary
-        written = when(datetime.fromtimestamp(seconds_of(summary.updated_at), UTC), moment)
-        screen.print(Text.assemble((summary.title, "bold"), (f"  {written} · {summary.conversation_id}", "dim")))
-        if match.excerpt != summary.title:
-            screen.print(Padding(Text(printable(match.excerpt)), (0, 0, 0, 2)))
+    screen.print(Text.assemble((printable(found.facts.title), "bold"), (f"  {where}", "dim")))
+    if found.snippet:
+        screen.print(Padding(_highlighted(found.snippet), (0, 0, 0, 2)))
+
+
+def _highlighted(snippet: str) -> "Text":
+    from rich.text import Text  # noqa: PLC0415 -- a pipe needs none of it
+
+    parts = printable(snippet).split(MARK)
+    return Text.assemble(*((part, HIGHLIGHT if number % 2 else "") for number, part in enumerate(parts)))

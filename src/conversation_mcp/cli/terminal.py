@@ -3,14 +3,17 @@
 import json
 import os
 import sys
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
 from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-CONTROLS = dict.fromkeys(code for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t")
+BIDI_CONTROLS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+"""Left open in one text they turn the rest of the line around."""
+CONTROLS = dict.fromkeys(code for code in (*range(0x20), *range(0x7F, 0xA0), *BIDI_CONTROLS) if chr(code) not in "\n\t")
 
 
 def tolerate_narrow_encodings() -> None:
@@ -45,6 +48,26 @@ def put(text: str, end: str = "\n") -> None:
 def put_json(data: object) -> None:
     """Print one JSON document."""
     put(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+def put_json_list(name: str, parts: Iterable[Iterable[object]], rest: Callable[[], Mapping[str, object]]) -> None:
+    """Print one JSON document that begins with a list, part by part; `rest` is asked for what follows at the end.
+
+    Nothing is printed before there is a first part, so that what fails at once leaves no half document.
+    """
+    head = f'{{\n  "{name}": ['
+    before = f"{head}\n"
+    for part in parts:
+        if texts := [json.dumps(item, indent=2, ensure_ascii=False) for item in part]:
+            put(before + ",\n".join(textwrap.indent(text, "    ") for text in texts), end="")
+            before = ",\n"
+    end = "\n  ]" if before == ",\n" else f"{head}]"
+    put(",".join((end, *_members(rest()))) + "\n}")
+
+
+def _members(data: Mapping[str, object]) -> Iterable[str]:
+    for name, value in data.items():
+        yield f'\n  "{name}": ' + textwrap.indent(json.dumps(value, indent=2, ensure_ascii=False), "  ").lstrip()
 
 
 def put_fields(rows: Iterable[Iterable[object]]) -> None:

@@ -7,18 +7,18 @@ if TYPE_CHECKING:
     from conversation_mcp.models import Conversation
 
 
-def charges(data: Mapping[str, Any]) -> Iterator[tuple[str | None, float]]:
-    """Yield when and how much was charged, in US dollars, from the data of a file.
+Data = Mapping[str, Any]
+
+
+def chargeable(data: Data) -> Iterator[tuple[str | None, Data]]:
+    """Yield what may have been charged, and when: messages, then questions without an answer, which have no role.
 
     What a branch has from its parent was charged there.
     """
     pending = [data["pendingTurn"]] if data.get("pendingTurn") else []
     own = data["messages"][inherited_count(data) :]
     for at, turns in (("createdAt", own), ("startedAt", [*pending, *(data.get("unansweredTurns") or ())])):
-        for turn in turns:
-            cost_usd = turn["usage"].get("costUsd") if turn.get("usage") else None
-            if cost_usd is not None:
-                yield turn.get(at), cost_usd
+        yield from ((turn.get(at), turn) for turn in turns)
 
 
 def inherited_count(data: Mapping[str, Any]) -> int:
@@ -28,7 +28,15 @@ def inherited_count(data: Mapping[str, Any]) -> int:
     return count if isinstance(count, int) and count > 0 else 0
 
 
-def total_cost(data: Mapping[str, Any]) -> float | None:
+def charges(data: Data) -> Iterator[tuple[str | None, float]]:
+    """Yield when and how much was charged, in US dollars, from the data of a file."""
+    for at, turn in chargeable(data):
+        cost_usd = turn["usage"].get("costUsd") if turn.get("usage") else None
+        if cost_usd is not None:
+            yield at, cost_usd
+
+
+def total_cost(data: Data) -> float | None:
     """Return the sum of what is known, None if nothing is."""
     costs = [cost_usd for _, cost_usd in charges(data)]
     return sum(costs) if costs else None

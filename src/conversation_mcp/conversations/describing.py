@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
 from conversation_mcp.conversations.costs import total_cost
-from conversation_mcp.conversations.files import BOM, DECODER
+from conversation_mcp.conversations.files import BOM, DECODER, is_regular
 from conversation_mcp.conversations.titles import title_of
 from conversation_mcp.stores.index.base import Described, Facet, Facts, Pending
 from conversation_mcp.text import fold, shorten, storable
@@ -29,7 +29,7 @@ def describe(body: bytes, path: str, conversation_id: "ConversationId") -> Descr
     """
     try:
         data = DECODER.decode(body.decode().removeprefix(BOM))
-        if _is_regular(data):
+        if is_regular(data):
             return _described(data, conversation_id)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         pass
@@ -49,25 +49,14 @@ def facet(kind: str, value: str) -> Facet:
     return kind, fold(value.strip())
 
 
-def _is_regular(data: Data) -> bool:
-    return (
-        isinstance(data["messageCount"], int)
-        and isinstance(data["createdAt"], str)
-        and isinstance(data.get("title") or "", str)
-        and isinstance(data.get("tags") or [], list)
-        and all(isinstance(turn["role"], str) and isinstance(turn["content"], str) for turn in data["messages"])
-    )
-
-
-def _described(data: Data, conversation_id: str) -> Described:
+def facts_of(data: Data, conversation_id: str) -> Facts:
+    """Return what a list shows of the data of a file."""
     messages: list[Data] = data["messages"]
     pending: Data = data.get("pendingTurn") or {}
-    unanswered: list[Data] = data.get("unansweredTurns") or []
     questions = [message for message in messages if message["role"] == "user"]
     last = pending or (questions[-1] if questions else pending)
-    tags = tuple(storable(tag) for tag in data.get("tags") or ())
     asked = (questions[0]["content"] if questions else "", pending["question"] if pending else "")
-    facts = Facts(
+    return Facts(
         conversation_id=conversation_id,
         title=title_of(data.get("title"), asked),
         created_at=data["createdAt"],
@@ -82,9 +71,20 @@ def _described(data: Data, conversation_id: str) -> Described:
         problem=pending["error"]["message"] if pending.get("error") else None,
         runs_at_provider=bool(pending.get("background") and pending.get("responseId")),
         archived=bool(data.get("archived")),
-        tags=tags,
+        tags=_tags(data),
     )
-    return Described(facts, frozenset(_facets((*messages, pending, *unanswered), tags)), _texts(data, tags))
+
+
+def _described(data: Data, conversation_id: str) -> Described:
+    messages: list[Data] = data["messages"]
+    pending: Data = data.get("pendingTurn") or {}
+    unanswered: list[Data] = data.get("unansweredTurns") or []
+    turns, tags = (*messages, pending, *unanswered), _tags(data)
+    return Described(facts_of(data, conversation_id), frozenset(_facets(turns, tags)), _texts(data, tags))
+
+
+def _tags(data: Data) -> tuple[str, ...]:
+    return tuple(storable(tag) for tag in data.get("tags") or ())
 
 
 def _question(last: Data) -> str | None:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
@@ -35,7 +35,7 @@ DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 @dataclass(frozen=True)
-class Found:
+class File:
     """A file that is there, not read yet."""
 
     conversation_id: "ConversationId"
@@ -44,66 +44,67 @@ class Found:
     """When the file was written, in seconds since 1970."""
 
 
-def find(root: Path) -> list[Found]:
-    """Return the conversations of the folder in no order, none where there is no folder.
+def find(root: Path) -> Iterator[File]:
+    """Yield the conversations of the folder in no order, none where there is no folder.
 
     Raises:
         FilesystemError: the folder cannot be read.
     """
-    found: list[Found] = []
     with explained(root), suppress(FileNotFoundError), os.scandir(root) as entries:
         for entry in entries:
             if SHAPE.fullmatch(entry.name):
                 path = os.path.join(entry.path, FILE_NAME)  # noqa: PTH118 -- a Path for each of thousands costs as much as reading
                 with suppress(FileNotFoundError, NotADirectoryError):
-                    written = os.lstat(path).st_mtime
-                    found.append(Found(cast("ConversationId", entry.name), path, written))
-    return found
+                    yield File(cast("ConversationId", entry.name), path, _written(path))
+
+
+def _written(path: str) -> float:
+    try:
+        return os.lstat(path).st_mtime
+    except PermissionError:  # for whoever reads it to tell
+        return 0.0
 
 
 def read_each(
-    founds: Iterable[Found], make: Callable[[Found, Data], MadeT], problems: list[str]
-) -> Iterator[tuple[Found, MadeT]]:
+    files: Iterable[File], make: Callable[[File, Data], MadeT], problems: list[str]
+) -> Iterator[tuple[File, MadeT]]:
     """Yield what is made of each file that can be read; what is wrong with the others is added to the problems."""
-    for found in founds:
+    for file in files:
         try:
-            made = _read(found, make)
+            made = _read(file, make)
         except ConversationMCPError as error:
-            problems.append(error.sentence())
+            problems.append(error.message)
         else:
             if made is not None:
-                yield found, made
+                yield file, made
 
 
-def _read(found: Found, make: Callable[[Found, Data], MadeT]) -> MadeT | None:
+def _read(file: File, make: Callable[[File, Data], MadeT]) -> MadeT | None:
     """Return what is made of a file; whatever is odd about it is for the real decoder to judge."""
-    with explained(found.path, found.conversation_id):
+    with explained(file.path, file.conversation_id):
         try:
-            with open(found.path, "rb", buffering=0, opener=open_regular) as file:
-                body = file.readall()
+            with open(file.path, "rb", buffering=0, opener=open_regular) as opened:
+                body = opened.readall()
         except FileNotFoundError:
             return None
     try:
         data = DECODER.decode(body.decode().removeprefix(BOM))
-        if _is_conversation(data):
-            return make(found, data)
+        if is_regular(data):
+            return make(file, data)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         pass
     from conversation_mcp.stores.codec import decode  # noqa: PLC0415 -- brings the records
 
-    return make(found, decode(body, found.path, found.conversation_id).data())
+    return make(file, decode(body, file.path, file.conversation_id).data())
 
 
-def seconds_of(time: str) -> float:
-    """Return an ISO 8601 time as seconds since 1970; one without a zone is taken as UTC. Raises ValueError."""
-    moment = datetime.fromisoformat(time)
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
-def _is_conversation(data: Data) -> bool:
-    """Tell whether the contracted fields are there; raises where they are not what they must be."""
-    seconds_of(data["createdAt"])
-    seconds_of(data["updatedAt"])
-    return isinstance(data["messageCount"], int) and all(
-        isinstance(message["role"], str) and isinstance(message["content"], str) for message in data["messages"]
+def is_regular(data: Data) -> bool:
+    """Tell whether the data of a file is what a quick reader takes; raises where it is not what it must be."""
+    datetime.fromisoformat(data["createdAt"])
+    datetime.fromisoformat(data["updatedAt"])
+    return (
+        isinstance(data["messageCount"], int)
+        and isinstance(data.get("title") or "", str)
+        and isinstance(data.get("tags") or [], list)
+        and all(isinstance(turn["role"], str) and isinstance(turn["content"], str) for turn in data["messages"])
     )

@@ -1,6 +1,6 @@
 """The library: conversations found among many, a page at a time."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -9,8 +9,9 @@ from anyio import to_thread
 
 from conversation_mcp.conversations.cursors import read_cursor, write_cursor
 from conversation_mcp.conversations.keeping import Comparison, IndexKeeper
+from conversation_mcp.conversations.listing import notices_of
 from conversation_mcp.models import Record
-from conversation_mcp.stores.index.base import Found, Index, Page, State, Wanted
+from conversation_mcp.stores.index.base import Found, Index, State, Wanted
 
 COMPARED_AT_ONCE = 20_000
 COMPARED_EVERY = timedelta(seconds=5)
@@ -100,7 +101,7 @@ class Library:
             conversations=tuple(map(_listed, page.found)),
             next_cursor=write_cursor(page.next, wanted.query) if page.next else None,
             unreadable_count=page.unreadable_count,
-            notices=(*([missing] if missing else []), *_notices(page)) or None,
+            notices=(*([missing] if missing else []), *notices_of(page)) or None,
         )
 
     async def take_in(self) -> None:
@@ -147,18 +148,6 @@ def _listed(found: Found) -> ListedConversation:
         snippet=found.snippet or None,
         message_number=found.message_number,
     )
-
-
-def _notices(page: Page) -> Iterator[str]:
-    yield from page.notices
-    if count := page.unreadable_count:
-        some = (
-            "a conversation that cannot be read was"
-            if count == 1
-            else f"{count} conversations that cannot be read were"
-        )
-        reasons = "; ".join(problem.rstrip(".") for problem in page.problems)
-        yield f"{some} skipped: {reasons}{'; …' if count > len(page.problems) else ''}"
 
 
 def _progress(comparison: Comparison) -> str:

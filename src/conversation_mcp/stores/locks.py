@@ -9,6 +9,7 @@ from pathlib import Path
 
 from filelock import lock_descriptor, unlock_descriptor
 
+from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.stores.disk import PLAIN_FLAGS, claim_folder, create_private, refuse_link
 from conversation_mcp.stores.faults import explained
 
@@ -110,6 +111,14 @@ class LockFolder:
             claim_folder(self._folder)
             with suppress(FileExistsError):
                 return create_private(path, os.O_RDWR)
+
+
+def is_being_answered(folder: Path, conversation_id: str) -> bool:
+    """Tell whether a live process runs a turn on a conversation of the folder; leaves no trace."""
+    try:
+        return LockFolder(folder / ".locks").is_locked(f"{conversation_id}.lock")
+    except ConversationMCPError:
+        return False
 
 
 def _explained(path: Path) -> AbstractContextManager[None]:

@@ -5,9 +5,10 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from conversation_mcp.app import App
-from conversation_mcp.conversations.describing import facet, milliseconds_of
+from conversation_mcp.conversations.describing import milliseconds_of
+from conversation_mcp.conversations.filters import wanted_of
 from conversation_mcp.conversations.library import ConversationPage
-from conversation_mcp.stores.index.base import State, Wanted
+from conversation_mcp.stores.index.base import State
 from conversation_mcp.tools.rendering_list import render_list
 from conversation_mcp.tools.tool import READS, Input, Tool
 from conversation_mcp.turns.asking import Caller
@@ -52,13 +53,15 @@ class ListInput(Input):
 
 async def list_conversations(given: ListInput, app: App, caller: Caller) -> ConversationPage:
     """Find conversations, by words or by what is known of them."""
-    kinds = {"tool": given.tool, "provider": given.provider, "model": given.model, "tag": given.tag}
-    wanted = Wanted(
-        query=given.query,
-        facets=tuple(facet(kind, value) for kind, value in kinds.items() if value is not None),
+    wanted = wanted_of(
+        given.query,
         state=given.state,
-        after_milliseconds=None if given.after is None else milliseconds_of(given.after),
-        before_milliseconds=None if given.before is None else milliseconds_of(given.before),
+        after=given.after,
+        before=given.before,
+        tags=() if given.tag is None else (given.tag,),
+        tool=given.tool,
+        provider=given.provider,
+        model=given.model,
     )
     return await app.library.find(wanted, given.limit, given.cursor, caller.report)
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 Pending = Literal["running", "interrupted", "failed"]
 State = Literal["running", "interrupted", "failed", "archived"]
+SHOWN_PROBLEMS = 3
+
 Facet = tuple[str, str]
 """A kind (tool, provider, model, tag) and a folded value."""
 
@@ -106,6 +108,19 @@ class Standing:
     compared_at: datetime | None
 
 
+@dataclass(frozen=True)
+class Check:
+    """How the index stands against the files."""
+
+    damage: str | None = None
+    """Why it cannot be looked into."""
+    known_count: int = 0
+    unseen_count: int = 0
+    """How many conversations were added, changed or removed since the folder was compared."""
+    wrong: tuple[str, ...] = ()
+    """The ids of those of which it says something else than their files, which have not changed since."""
+
+
 @dataclass
 class Watch:
     """What a comparison tells while it runs, and the wish that it stops."""
@@ -116,12 +131,25 @@ class Watch:
     is_stopped: bool = False
 
 
+def state_of(facts: Facts, is_being_answered: Callable[[str], bool]) -> State | None:
+    """Return what is true now: a running turn that nobody works on any more was interrupted."""
+    if facts.archived:
+        return "archived"
+    if facts.pending == "running" and not facts.runs_at_provider and not is_being_answered(facts.conversation_id):
+        return "interrupted"
+    return facts.pending
+
+
 class Index(Protocol):
     """Finds conversations. An index that cannot be kept is made anew in memory, which a notice of each page says."""
 
     @property
     def location(self) -> str:
         """The folder with its files, whether or not they exist."""
+        ...
+
+    def obstacle(self) -> str | None:
+        """Return why the index cannot be kept in files, None if it can."""
         ...
 
     def note(self, conversation_id: "ConversationId") -> None:
@@ -146,6 +174,14 @@ class Index(Protocol):
 
     def page(self, wanted: Wanted, limit: int, place: Place | None = None) -> Page:
         """Return the next conversations: newest first, for a query best first; each read again if its file changed."""
+        ...
+
+    def check(self, watch: Watch) -> Check | None:
+        """Hold what is known against the files and change nothing; None if there is no index yet.
+
+        Raises:
+            FilesystemError: the folder cannot be read.
+        """
         ...
 
     def rebuild(self, watch: Watch) -> None:

@@ -92,8 +92,24 @@ class IndexFile:
             refuse_link(self.path)
             inode = _keep_private(self.path)
         with judged(self.path, inode), closing(connect(str(self.path))) as database:
-            if database.execute("PRAGMA user_version").fetchone() != (VERSION,):
-                raise IndexDamagedError(inode)
+            _require_version(database, inode)
+            yield database
+
+    @contextmanager
+    def look(self) -> Generator["sqlite3.Connection | None"]:
+        """Yield a connection that changes nothing, None where there is no file. Raises as `open`."""
+        with _usable(self.path):
+            is_there = self.path.exists()
+        if not is_there:
+            yield None
+            return
+        with _usable(self.path):
+            refuse_link(self.home)
+            refuse_link(self.path)
+            inode = self.path.stat().st_ino
+        with judged(self.path, inode), closing(connect(f"{self.path.as_uri()}?mode=rw")) as database:
+            database.execute("PRAGMA query_only = ON")
+            _require_version(database, inode)
             yield database
 
     def replace(self, damaged_inode: int | None) -> None:
@@ -153,10 +169,11 @@ class IndexFile:
 
 
 def connect(path: str) -> "sqlite3.Connection":
-    """Open a database in which each statement is a transaction unless one is begun."""
+    """Open a database, named by path or URI, in which each statement is a transaction unless one is begun."""
     import sqlite3  # noqa: PLC0415 -- start-up would pay for it
 
-    database = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    is_uri = path.startswith("file:")
+    database = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=is_uri)
     database.execute("PRAGMA synchronous = NORMAL")
     database.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
     return database
@@ -210,6 +227,11 @@ def _usable(path: Path) -> Generator[None]:
             yield
     except ConversationMCPError as error:
         raise IndexUnusableError(error.message.rstrip(".")) from error
+
+
+def _require_version(database: "sqlite3.Connection", inode: int) -> None:
+    if database.execute("PRAGMA user_version").fetchone() != (VERSION,):
+        raise IndexDamagedError(inode)
 
 
 def _keep_private(path: Path) -> int:

@@ -13,7 +13,7 @@ from conversation_mcp.stores.disk import open_regular
 from conversation_mcp.stores.faults import explained
 from conversation_mcp.stores.ids import SHAPE
 from conversation_mcp.stores.index.base import Describe, Described
-from conversation_mcp.stores.locks import LockFolder
+from conversation_mcp.stores.locks import is_being_answered
 
 if TYPE_CHECKING:
     from conversation_mcp.models import ConversationId
@@ -41,7 +41,6 @@ class Files:
         self._start, self._end = f"{root}{os.sep}", f"{os.sep}conversation.json"
         self._describe = describe
         self._now = now
-        self._locks = LockFolder(root / ".locks")
 
     def ids(self) -> Iterator[str]:
         """Yield the names that may be conversations, in no order, none where there is no folder."""
@@ -84,10 +83,7 @@ class Files:
 
     def is_being_answered(self, conversation_id: str) -> bool:
         """Tell whether a live process runs a turn on the conversation; leaves no trace."""
-        try:
-            return self._locks.is_locked(f"{conversation_id}.lock")
-        except ConversationMCPError:
-            return False
+        return is_being_answered(self._root, conversation_id)
 
     def _settled(self, found: os.stat_result) -> int:
         changed = max(found.st_mtime_ns, found.st_ctime_ns) / 1e9

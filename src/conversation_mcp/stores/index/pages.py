@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from conversation_mcp.stores.index.base import Described, Facts, Found, Page, Place, State, Wanted
+from conversation_mcp.stores.index.base import SHOWN_PROBLEMS, Described, Found, Page, Place, State, Wanted, state_of
 from conversation_mcp.stores.index.files import Files
 from conversation_mcp.stores.index.marks import snippets
 from conversation_mcp.stores.index.narrowing import RANKED_MESSAGES, Search, narrowed
@@ -13,8 +13,6 @@ from conversation_mcp.stores.index.words import Expression, expression
 
 if TYPE_CHECKING:
     import sqlite3
-
-SHOWN_PROBLEMS = 3
 
 Fitting = tuple[Row, State | None]
 
@@ -64,20 +62,13 @@ def _up_to_date(
             Taker(database, files).take_in(stale)
             continue
         fitting: list[Fitting] = [
-            (row, state) for row in rows if (state := _state(files, row.facts)) == wanted.state or not wanted.state
+            (row, state)
+            for row in rows
+            if (state := state_of(row.facts, files.is_being_answered)) == wanted.state or not wanted.state
         ]
         if len(fitting) > limit or len(rows) < count:
             return fitting[:limit], len(fitting) > limit
         count *= 2
-
-
-def _state(files: Files, facts: Facts) -> State | None:
-    if facts.archived:
-        return "archived"
-    is_on_its_way = (
-        facts.runs_at_provider or facts.pending != "running" or files.is_being_answered(facts.conversation_id)
-    )
-    return facts.pending if is_on_its_way else "interrupted"
 
 
 def _shown(files: Files, found: Sequence[Fitting], match: str) -> Iterator[Found]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from conversation_mcp.stores.index.base import Describe, Page, Place, Standing, Wanted, Watch
+from conversation_mcp.stores.index.base import Check, Describe, Page, Place, Standing, Wanted, Watch
 
 if TYPE_CHECKING:
     from conversation_mcp.models import ConversationId
@@ -29,6 +29,10 @@ class SqliteIndex:
     def location(self) -> str:
         """The folder of this index."""
         return self._loaded().location
+
+    def obstacle(self) -> str | None:
+        """Return why the index cannot be kept in its file, None if it can."""
+        return self._loaded().obstacle()
 
     def note(self, conversation_id: "ConversationId") -> None:
         """Remember an id for `take_in_noted`, in this process."""
@@ -54,6 +58,10 @@ class SqliteIndex:
     def page(self, wanted: Wanted, limit: int, place: Place | None = None) -> Page:
         """Return the next conversations."""
         return self._loaded().page(wanted, limit, place)
+
+    def check(self, watch: Watch) -> Check | None:
+        """Hold what is known against the files and change nothing; None if there is no index yet."""
+        return self._loaded().check(watch)
 
     def rebuild(self, watch: Watch) -> None:
         """Read everything into a new file and put that in the place of the old one, which serves until then."""

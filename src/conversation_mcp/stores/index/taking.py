@@ -45,7 +45,7 @@ class Taker:
         if before.compared_at is None:
             in_order = sorted(names)
             names, watch.total = iter(in_order), len(in_order)
-        for ids in _batches(names):
+        for ids in batches(names):
             stamps = self._files.stamps(ids)
             known = self._rows.stamps(ids)
             changed = [name for name, stamp in stamps.items() if known.get(name) != stamp or stamp == UNTRUSTED]
@@ -117,6 +117,7 @@ def _is_news(before: Standing, present: int, now: datetime) -> bool:
     return not is_recent or present != before.conversation_count
 
 
-def _batches(ids: Iterator[str]) -> Iterator[list[str]]:
+def batches(ids: Iterator[str]) -> Iterator[list[str]]:
+    """Yield the ids, so many at once that files and rows are looked up quickly."""
     while batch := list(islice(ids, BATCH)):
         yield sorted(batch)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 from weakref import finalize
 
 from conversation_mcp.errors import FilesystemError, IndexNotErasedError
-from conversation_mcp.stores.index.base import Describe, Page, Place, Standing, Wanted, Watch
+from conversation_mcp.stores.index.base import Check, Describe, Page, Place, Standing, Wanted, Watch
+from conversation_mcp.stores.index.checking import checked
 from conversation_mcp.stores.index.database import (
     IndexDamagedError,
     IndexFile,
@@ -48,6 +49,14 @@ class WorkingIndex:
         """The folder of this index."""
         return str(self._file.home)
 
+    def obstacle(self) -> str | None:
+        """Return why the file cannot be written, None if it can; one that is damaged can be replaced."""
+        try:
+            self._in_file(_try_to_write)
+        except IndexUnusableError as error:
+            return str(error)
+        return None
+
     def take_in(self, ids: Collection[str]) -> None:
         """Read the conversations; when that cannot be kept, it is for the next page to make up for it in memory."""
         try:
@@ -71,6 +80,16 @@ class WorkingIndex:
         if problem is None:
             return page
         return replace(page, notices=(*page.notices, f"no index is kept, so every file was read ({problem})"))
+
+    def check(self, watch: Watch) -> Check | None:
+        """Hold what is known against the files and change nothing; None if there is no index yet."""
+        try:
+            with self._file.look() as database:
+                return None if database is None else checked(database, self._files, watch)
+        except IndexDamagedError as error:
+            return Check(damage=f"{self._file.path}: {error.__cause__ or 'is of another version'}")
+        except IndexUnusableError as error:
+            return Check(damage=str(error))
 
     def rebuild(self, watch: Watch) -> None:
         """Read everything into a new file and put that in the place of the old one, which serves until then."""
@@ -158,3 +177,8 @@ class WorkingIndex:
             raise
         finalize(self, memory.close)
         return memory
+
+
+def _try_to_write(database: "sqlite3.Connection") -> None:
+    database.execute("BEGIN IMMEDIATE")
+    database.rollback()

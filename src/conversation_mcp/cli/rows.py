@@ -1,0 +1,130 @@
+"""How conversations read in a list: as data, as lines of a pipe, as rows of a table."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from conversation_mcp.cli.terminal import printable, put_fields
+from conversation_mcp.cli.times import when
+from conversation_mcp.conversations.files import FILE_NAME
+from conversation_mcp.stores.index.base import Facts, Found
+from conversation_mcp.text import dollars, shorten
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+WITH_IDS_COLUMNS, WITH_REMARKS_COLUMNS = 72, 110
+GAP, REMARK_CHARS, LEAST_TITLE_COLUMNS = 2, 40, 10
+ANSWERED = "answered"
+MARK = "**"
+
+
+def row_data(found: Found, folder: Path) -> dict[str, Any]:
+    """Return the conversation as JSON data, without what is not known."""
+    facts = found.facts
+    data = {
+        "conversationId": facts.conversation_id,
+        "title": facts.title,
+        "createdAt": facts.created_at,
+        "updatedAt": facts.updated_at,
+        "messageCount": facts.message_count,
+        "turnCount": facts.turn_count,
+        "lastQuestion": facts.last_question,
+        "costUsd": facts.cost_usd,
+        "state": found.state,
+        "problem": facts.problem,
+        "tool": facts.last_tool,
+        "tags": list(facts.tags) or None,
+        "snippet": found.snippet or None,
+        "messageNumber": found.message_number,
+        "conversationPath": str(folder / facts.conversation_id / FILE_NAME),
+    }
+    return {name: value for name, value in data.items() if value is not None}
+
+
+def put_lines(founds: Iterable[Found]) -> None:
+    """Print a line of fields for each conversation, for programs; of a search, with the place that was found."""
+    put_fields((*_fields(found), *_place(found)) for found in founds)
+
+
+def when_updated(facts: Facts, moment: datetime) -> str:
+    """Return when the conversation was changed, as a person says it at that moment."""
+    return when(datetime.fromtimestamp(facts.updated_milliseconds / 1000, UTC), moment)
+
+
+def table_of(
+    founds: Sequence[Found], columns: int, moment: datetime, *, has_header: bool, last_id: str | None
+) -> "Table":
+    """Return a table that fits the columns; it remarks which conversation is `last`."""
+    names = ["when", "turns", "cost", "title"]
+    rows = [
+        [when_updated(found.facts, moment), str(found.facts.turn_count), _cost_or_state(found), found.facts.title]
+        for found in founds
+    ]
+    if columns >= WITH_REMARKS_COLUMNS:
+        names.append("")
+        for row, found in zip(rows, founds, strict=True):
+            row.append(shorten(_remark(found, last_id), REMARK_CHARS))
+    if columns >= WITH_IDS_COLUMNS:
+        names.append("id")
+        for row, found in zip(rows, founds, strict=True):
+            row.append(found.facts.conversation_id)
+    return _table(names, rows, columns, has_header=has_header)
+
+
+def _fields(found: Found) -> Iterable[object]:
+    facts = found.facts
+    cost = "" if facts.cost_usd is None else dollars(facts.cost_usd)
+    return (
+        facts.conversation_id,
+        facts.updated_at,
+        facts.turn_count,
+        cost,
+        found.state or ANSWERED,
+        facts.title,
+    )
+
+
+def _place(found: Found) -> Iterable[object]:
+    if found.snippet is None:
+        return ()
+    return (found.message_number or "", found.snippet.replace(MARK, ""))
+
+
+def _cost_or_state(found: Found) -> str:
+    """Return what became of a question that has no answer, or what the conversation cost."""
+    if found.facts.pending is not None:
+        return found.state or ""
+    return "" if found.facts.cost_usd is None else dollars(found.facts.cost_usd)
+
+
+def _remark(found: Found, last_id: str | None) -> str:
+    facts = found.facts
+    is_last = facts.conversation_id == last_id
+    if facts.problem:
+        return f"question not answered: {facts.problem}"
+    kind = "deep research" if (facts.last_tool or "").startswith("deep_research") else ""
+    return ", ".join(part for part in ("last" if is_last else "", kind) if part)
+
+
+def _table(names: Sequence[str], rows: Sequence[Sequence[str]], columns: int, *, has_header: bool) -> "Table":
+    """Return a table in which the title gets what the others leave."""
+    from rich.cells import cell_len  # noqa: PLC0415 -- a pipe needs none of it
+    from rich.table import Table  # noqa: PLC0415 -- the same
+
+    widths = [max(len(name), *(cell_len(row[place]) for row in rows)) for place, name in enumerate(names)]
+    others = sum(width + GAP for name, width in zip(names, widths, strict=True) if name != "title")
+    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold", show_header=has_header)
+    for place, name in enumerate(names):
+        table.add_column(
+            name,
+            no_wrap=True,
+            overflow="ellipsis",
+            justify="right" if name == "turns" else "left",
+            style="dim" if place > names.index("title") else "",
+            max_width=max(LEAST_TITLE_COLUMNS, columns - others) if name == "title" else None,
+        )
+    for row in rows:
+        table.add_row(*map(printable, row))
+    return table

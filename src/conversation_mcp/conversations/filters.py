@@ -1,0 +1,26 @@
+"""What conversations are chosen by, from the texts that somebody gave."""
+
+from collections.abc import Iterable
+
+from conversation_mcp.conversations.describing import facet, milliseconds_of
+from conversation_mcp.stores.index.base import State, Wanted
+
+
+def wanted_of(
+    query: str = "",
+    *,
+    state: State | None = None,
+    after: str | None = None,
+    before: str | None = None,
+    tags: Iterable[str] = (),
+    **kinds: str | None,
+) -> Wanted:
+    """Return which conversations are meant; `kinds` are tool, provider and model. Raises ValueError for a bad time."""
+    given = [*kinds.items(), *(("tag", tag) for tag in tags)]
+    return Wanted(
+        query=query,
+        facets=tuple(facet(kind, value) for kind, value in given if value is not None),
+        state=state,
+        after_milliseconds=None if after is None else milliseconds_of(after),
+        before_milliseconds=None if before is None else milliseconds_of(before),
+    )

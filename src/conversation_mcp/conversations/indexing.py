@@ -1,0 +1,18 @@
+"""The index of a folder of conversations, put together without the rest of the program: `list` cannot wait for that."""
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from conversation_mcp.conversations.describing import describe
+from conversation_mcp.sources import APP_NAME
+from conversation_mcp.stores.index.base import Index
+from conversation_mcp.stores.index.catalog import make_index
+
+
+def build_index(folder: Path, now: Callable[[], datetime]) -> Index:
+    """Make the index of a folder, in the user's cache folder; nothing is opened yet."""
+    indexes = user_cache_path(APP_NAME, appauthor=False) / "index"
+    return make_index("sqlite", folder.absolute(), indexes, describe, now)

@@ -1,0 +1,136 @@
+"""What was asked and what it took, summed up over all conversations."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+from conversation_mcp.conversations.costs import Data, chargeable
+from conversation_mcp.conversations.describing import EPOCH, milliseconds_of
+from conversation_mcp.conversations.files import File, find, read_each
+from conversation_mcp.stores.index.base import Watch
+
+By = Literal["day", "tool", "provider", "model"]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A question with its answer, or without one."""
+
+    milliseconds: int
+    tool: str | None
+    provider: str | None
+    model: str | None
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float
+    is_answered: bool | None
+    """None for a message that is no answer but was charged all the same."""
+
+    def key(self, by: By) -> str | None:
+        """Return what the turn is counted under, None where that is not known."""
+        if by == "day":
+            return f"{EPOCH + timedelta(milliseconds=self.milliseconds):%Y-%m-%d}"
+        return {"tool": self.tool, "provider": self.provider, "model": self.model}[by]
+
+
+@dataclass
+class Sums:
+    """What several turns took together, as far as providers reported it."""
+
+    answered: int = 0
+    unanswered: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+
+    def add(self, turn: Turn) -> None:
+        """Count the turn."""
+        self.answered += turn.is_answered is True
+        self.unanswered += turn.is_answered is False
+        self.input_tokens += turn.input_tokens
+        self.output_tokens += turn.output_tokens
+        self.cost_usd += turn.cost_usd
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """The sums by key: days in order, else the most expensive first. None is what is not known."""
+
+    sums: Mapping[str | None, Sums]
+    total: Sums
+    conversation_count: int
+    problems: tuple[str, ...]
+
+
+def statistics(root: Path, by: By, since_milliseconds: int | None, watch: Watch) -> Statistics:
+    """Read every conversation, archived ones too, and hold no more of them than the sums.
+
+    Raises:
+        FilesystemError: the folder cannot be read.
+    """
+    sums: dict[str | None, Sums] = {}
+    total, count, problems = Sums(), 0, list[str]()
+    for _, turns in read_each(_watched(find(root), watch), _turns_of_file, problems):
+        count += 1
+        for turn in turns:
+            if since_milliseconds is None or turn.milliseconds >= since_milliseconds:
+                sums.setdefault(turn.key(by), Sums()).add(turn)
+                total.add(turn)
+    order = sorted(sums, key=str) if by == "day" else sorted(sums, key=lambda key: _weight(sums[key]), reverse=True)
+    return Statistics({key: sums[key] for key in order}, total, count, tuple(problems))
+
+
+def turns_of(data: Data) -> Iterator[Turn]:
+    """Yield the turns of the data of a file; the time of one that has none is that of the conversation.
+
+    Raises:
+        TypeError: a field is not what it must be.
+    """
+    asked_with: object = None
+    for at, turn in chargeable(data):
+        role = turn.get("role")
+        if role == "user":
+            asked_with = turn.get("tool")
+        usage: Mapping[str, Any] = turn.get("usage") or {}
+        is_answered = role == "assistant" if role in (None, "assistant") else None
+        if is_answered is None and not usage:
+            continue
+        yield Turn(
+            milliseconds=_milliseconds(at, data["createdAt"]),
+            tool=_text(asked_with if role else turn.get("tool")),
+            provider=_text(turn.get("provider")),
+            model=_text(turn.get("model")),
+            input_tokens=0 + (usage.get("inputTokens") or 0),
+            output_tokens=0 + (usage.get("outputTokens") or 0),
+            cost_usd=0.0 + (usage.get("costUsd") or 0),
+            is_answered=is_answered,
+        )
+
+
+def _text(value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise TypeError(value)
+
+
+def _turns_of_file(_file: File, data: Data) -> tuple[Turn, ...]:
+    return tuple(turns_of(data))
+
+
+def _milliseconds(at: str | None, otherwise: str) -> int:
+    try:
+        return milliseconds_of(at or otherwise)
+    except ValueError:
+        return milliseconds_of(otherwise)
+
+
+def _weight(sums: Sums) -> tuple[float, int, int]:
+    return sums.cost_usd, sums.answered, sums.unanswered
+
+
+def _watched(files: Iterator[File], watch: Watch) -> Iterator[File]:
+    for file in files:
+        yield file
+        watch.seen += 1
