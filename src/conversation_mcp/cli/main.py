@@ -10,6 +10,7 @@ from conversation_mcp.cli.cancel import cancel
 from conversation_mcp.cli.config import config
 from conversation_mcp.cli.doctor import doctor
 from conversation_mcp.cli.entry import WrongUsageError
+from conversation_mcp.cli.export import export
 from conversation_mcp.cli.list_ import list_conversations
 from conversation_mcp.cli.options import Documents, LogsDir, ToolSets
 from conversation_mcp.cli.resume import resume
@@ -61,6 +62,7 @@ app.command()(ask)
 app.command()(show)
 app.command("list")(list_conversations)
 app.command()(search)
+app.command()(export)
 app.command()(resume)
 app.command()(cancel)
 app.command()(config)

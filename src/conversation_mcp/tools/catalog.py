@@ -6,6 +6,7 @@ from typing import Any
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.tools.deep_research import DEEP_RESEARCH
 from conversation_mcp.tools.deep_research_followup import DEEP_RESEARCH_FOLLOWUP
+from conversation_mcp.tools.export_conversation import EXPORT_CONVERSATION
 from conversation_mcp.tools.get_conversation_history import GET_CONVERSATION_HISTORY
 from conversation_mcp.tools.list_conversations import LIST_CONVERSATIONS
 from conversation_mcp.tools.search import SEARCH
@@ -23,6 +24,7 @@ TOOL_SETS: Mapping[str, tuple[AnyTool, ...]] = {
         GET_CONVERSATION_HISTORY,
         LIST_CONVERSATIONS,
     ),
+    "manage": (EXPORT_CONVERSATION,),
 }
 
 
