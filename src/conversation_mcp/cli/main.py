@@ -11,6 +11,7 @@ from conversation_mcp.cli.config import config
 from conversation_mcp.cli.doctor import doctor
 from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.export import export
+from conversation_mcp.cli.import_ import import_conversations
 from conversation_mcp.cli.list_ import list_conversations
 from conversation_mcp.cli.options import Documents, LogsDir, ToolSets
 from conversation_mcp.cli.resume import resume
@@ -63,6 +64,7 @@ app.command()(show)
 app.command("list")(list_conversations)
 app.command()(search)
 app.command()(export)
+app.command("import")(import_conversations)
 app.command()(resume)
 app.command()(cancel)
 app.command()(config)

@@ -1,9 +1,10 @@
 """The export formats, by name. Adding one is a module and a line here; its contract suite runs because it is listed."""
 
 from pkgutil import resolve_name
-from typing import Literal, cast, get_args
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
-from conversation_mcp.exporting.base import ExportFormat
+if TYPE_CHECKING:
+    from conversation_mcp.exporting.base import ExportFormat
 
 FormatName = Literal["markdown", "html", "json", "jsonl"]
 EXPORT_FORMATS: dict[FormatName, str] = {
@@ -15,6 +16,6 @@ EXPORT_FORMATS: dict[FormatName, str] = {
 assert get_args(FormatName) == tuple(EXPORT_FORMATS)  # noqa: S101 -- the names of the schema and of the catalog are one list
 
 
-def export_format(name: FormatName) -> ExportFormat:
+def export_format(name: FormatName) -> "ExportFormat":
     """Return the format of that name; its module is imported now."""
     return cast("ExportFormat", resolve_name(EXPORT_FORMATS[name]))
