@@ -52,14 +52,20 @@ def entries(file: SourceFile, on_read: OnRead) -> Iterator[Entry | Problem]:
 
 
 def sample(file: SourceFile) -> Iterator[Any]:
-    """Yield the first values of a file, as far as they can be parsed; raises as `entries`."""
+    """Yield the first values of a file, as far as they can be parsed; raises as `entries` where there is none."""
     with closing(file.open()) as opened:
         head = opened.read(HEAD_BYTES)
     shape = _shape(head, len(head) == HEAD_BYTES)
     read = {"array": _of_array, "lines": _of_lines, "one": _of_one}[shape]
-    for entry in islice(read(file, lambda _: None), SAMPLE_ENTRIES):
-        if isinstance(entry, Entry):
-            yield entry.value
+    is_empty = True
+    try:
+        for entry in islice(read(file, lambda _: None), SAMPLE_ENTRIES):
+            if isinstance(entry, Entry):
+                is_empty = False
+                yield entry.value
+    except DamagedFileError:
+        if is_empty:
+            raise
 
 
 def _shape(head: bytes, is_cut: bool) -> str:

@@ -187,13 +187,14 @@ def _older(
     order = "datetime_utc" if "datetime_utc" in columns else "timestamp" if "timestamp" in columns else "rowid"
     key = f"COALESCE({group}, 'row ' || rowid)"
     grouped = f"SELECT {key} AS key, MIN(rowid) FROM {table} GROUP BY 1 ORDER BY 2"  # noqa: S608 -- names of our own
-    names = [row["key"] for row in database.execute(grouped)]
-    for source_id in names:
+    keys = [row["key"] for row in database.execute(grouped)]
+    for value in keys:
+        source_id = str(value)
         if source_id in threads:
             continue
         rows = [
             row
-            for row in _rows(database, table, f"{key} = ?", source_id, f"{order}, rowid")
+            for row in _rows(database, table, f"{key} = ?", value, f"{order}, rowid")
             if not _is_in_a_turn(database, row, tables)
         ]
         if rows:

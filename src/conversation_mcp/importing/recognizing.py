@@ -37,10 +37,6 @@ class Plan:
             for item in chosen.read(files, reading):
                 yield name, item
 
-    def add(self, chosen: ImportFormat, file: SourceFile) -> None:
-        """Have the file read as that."""
-        self.groups.setdefault(chosen.name, (chosen, []))[1].append(file)
-
 
 def plan_of(listing: Listing, formats: Sequence[ImportFormat], wanted: str | None = None) -> Plan:
     """Return the plan: every file that can be read as the format that is wanted, else each as what it looks like.
@@ -51,25 +47,27 @@ def plan_of(listing: Listing, formats: Sequence[ImportFormat], wanted: str | Non
     plan = Plan(problems=list(listing.problems), others=listing.others)
     for file in listing.files:
         try:
-            values = [None] if is_database(file) else list(sample(file))
+            chosen = _format_of(file, formats, wanted)
         except DamagedFileError as error:
             plan.problems.append(Problem(file.name, str(error)))
-            continue
         except UNREADABLE as error:
             plan.problems.append(Problem(file.name, f"cannot be read: {error}"))
-            continue
-        claiming = (
-            each
-            for each in formats
-            if each.name == wanted or (wanted is None and any(each.claims(file, value) for value in values))
-        )
-        if chosen := next(claiming, None):
-            plan.add(chosen, file)
         else:
-            plan.others += 1
+            if chosen is None:
+                plan.others += 1
+            else:
+                plan.groups.setdefault(chosen.name, (chosen, []))[1].append(file)
     if not plan.groups:
         raise InvalidInputError(_nothing(plan, formats))
     return plan
+
+
+def _format_of(file: SourceFile, formats: Sequence[ImportFormat], wanted: str | None) -> ImportFormat | None:
+    for value in [None] if is_database(file) else sample(file):
+        for each in formats:
+            if each.name == wanted or (wanted is None and each.claims(file, value)):
+                return each
+    return None
 
 
 def _nothing(plan: Plan, formats: Sequence[ImportFormat]) -> str:
