@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import anyio
+from pydantic.alias_generators import to_camel
 
 from conversation_mcp.cli.entry import FAILED, WrongUsageError
 from conversation_mcp.cli.interrupts import Interrupt, interrupts
@@ -37,7 +38,7 @@ LEFT_OUT: dict[LeftOut, str] = {
     "tool messages": "calls of tools and their results",
     "hidden messages": "hidden messages",
     "attachments": "attachments",
-    "other branches": "other branches (--all-branches imports them)",
+    "other branches": "other branches",
     "citation marks": "marks of sources that are not told",
 }
 
@@ -118,9 +119,11 @@ def _show(report: Report, plan: Plan, wish: Wish, settings: Settings) -> None:
             put(f"{count:>9,}  {words}")
     if report.undated:
         put(f"{report.undated:>9,}  of them without a time of their own; it is that of the import")
-    left_out = [f"{report.left_out[name]:,} {words}" for name, words in LEFT_OUT.items() if report.left_out[name]]
+    left_out = [f"{words} ({report.left_out[name]:,})" for name, words in LEFT_OUT.items() if report.left_out[name]]
     if left_out:
         put(f"Left out: {', '.join(left_out)}.")
+    if report.left_out["other branches"]:
+        put("--all-branches imports the other branches, too.")
     if plan.others:
         put(f"{plan.others:,} other file{' was' if plan.others == 1 else 's were'} not read.")
 
@@ -132,6 +135,6 @@ def _data(report: Report, plan: Plan, wish: Wish) -> dict[str, object]:
         "otherFiles": plan.others,
         "conversations": {name: report.counts[name] for name in OUTCOMES},
         "undated": report.undated,
-        "leftOut": {name: report.left_out[name] for name in LEFT_OUT},
+        "leftOut": {to_camel(name.replace(" ", "_")): report.left_out[name] for name in LEFT_OUT},
         "problems": [{"place": problem.place, "reason": problem.reason} for problem in report.problems],
     }
