@@ -41,6 +41,8 @@ Commands:
   show    Show a conversation.
   list    List the conversations, newest first.
   search  Look for words in all conversations.
+  export  Write conversations to files of other formats.
+  import  Bring in conversations from ChatGPT, Claude, Claude Code and...
   resume  Fetch answers that nobody waited for.
   cancel  Stop a question that is being answered.
   config  Show each setting and where it comes from.
