@@ -13,6 +13,7 @@ from tests.fixtures.cli import PROGRAM, Here, clean_environment, on_terminal
 from tests.fixtures.exports import SAMPLES, TREE_SAID, bring_in, chatgpt_entry, chatgpt_node, own_data, put_json
 from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import data_of, serving
+from tests.fixtures.stores import small_disk
 
 PING = (chatgpt_node("a", None, "user", "Ping?"), chatgpt_node("b", "a", "assistant", "Pong."))
 
@@ -145,6 +146,20 @@ def test_an_import_that_ends_in_the_middle_leaves_whole_conversations_and_goes_o
     assert f"{len(first)}  there already" in again.stdout
     assert len({json.dumps(conversation["imported"]) for conversation in stored(tmp_path)}) == count
     assert len(stored(tmp_path)) == count
+
+
+def test_a_disk_that_is_full_ends_the_import_and_what_is_there_is_whole(here: Here, tmp_path: Path) -> None:
+    long = "x" * 100_000
+    entries = [chatgpt_entry(f"c{number}", PING[0], chatgpt_node("b", "a", "assistant", long)) for number in range(60)]
+    put_json(tmp_path / "conversations.json", entries)
+    with small_disk(tmp_path / "disk", "2m"):
+        done = here("import", "conversations.json", "--logs-dir", "disk/conversation-logs")
+        kept = stored(tmp_path / "disk")
+    assert done.code == 1
+    assert "no space left on the device" in done.err.splitlines()[-1]
+    assert done.err.splitlines()[-1].startswith("FILESYSTEM_ERROR: ")
+    assert 5 < len(kept) < 60
+    assert f"{len(kept)}  imported" in done.out
 
 
 async def test_every_tool_follows_up_what_was_imported(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ class SourceFile:
     path: Path | None = None
     """Where it lies, unless it is a member of an archive."""
     beside: Mapping[str, "SourceFile"] = field(default_factory=dict["str", "SourceFile"], repr=False, compare=False)
-    """The files of the same source by name, filled after all are known."""
+    """All files of the same source by name."""
 
 
 @dataclass(frozen=True)

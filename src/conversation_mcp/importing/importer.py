@@ -50,6 +50,7 @@ class Importer:
         self._dry_run = dry_run
         self._known: dict[Origin, ConversationId | None] = {}
         self._in_hand: dict[Origin, anyio.Event] = {}
+        self._failure: FilesystemError | None = None
 
     async def run(self, items: Iterator[tuple[str, Item]]) -> None:
         """Import all that is found, a few at a time: writing durably is waiting.
@@ -59,32 +60,25 @@ class Importer:
         """
         self._known = dict(await self._store.imports())
         turn = anyio.Lock()
-        failure: ConversationMCPError | None = None
         async with anyio.create_task_group() as tasks:
-
-            async def work() -> None:
-                nonlocal failure
-                while (found := await self._next(items, turn)) is not None:
-                    try:
-                        await self.take(*found)
-                    except ConversationMCPError as error:
-                        failure = error
-                        tasks.cancel_scope.cancel()
-
             for _ in range(AT_ONCE):
-                tasks.start_soon(work)
-        if failure is not None:
-            raise failure
+                tasks.start_soon(self._work, items, turn)
+        if self._failure is not None:
+            raise self._failure
 
-    async def _next(self, items: Iterator[tuple[str, Item]], turn: anyio.Lock) -> tuple[str, Item] | None:
-        async with turn:
-            return await to_thread.run_sync(partial(next, items, None))
+    async def _work(self, items: Iterator[tuple[str, Item]], turn: anyio.Lock) -> None:
+        while self._failure is None:
+            async with turn:
+                found = await to_thread.run_sync(partial(next, items, None))
+            if found is None:
+                return
+            await self._import(*found)
 
-    async def take(self, source: str, item: Item) -> Outcome:
+    async def _import(self, source: str, item: Item) -> None:
         """Import what was found, unless it is there; whatever is wrong with it is reported and stops nothing else."""
         if isinstance(item, Problem):
             self.report.add_problem(item)
-            return "problem"
+            return
         origin = _origin(source, item)
         if (trunk := self._in_hand.get((source, item.branch_of or ""))) is not None:
             await trunk.wait()
@@ -94,10 +88,8 @@ class Importer:
         try:
             outcome = await self._take(source, item)
         except ConversationMCPError as error:
-            if isinstance(error, FilesystemError) and isinstance(error.__cause__, OSError):
-                raise  # the folder or the disk, not this conversation
             self.report.add_problem(Problem(item.place, error.message.rstrip(".")))
-            return "problem"
+            return
         finally:
             self._in_hand.pop(origin).set()
         if outcome == "changed":
@@ -107,7 +99,6 @@ class Importer:
             self.report.counts[outcome] += 1
         if outcome in {"imported", "extended"}:
             self.report.left_out.update(item.left_out)
-        return outcome
 
     async def _take(self, source: str, found: Found) -> Outcome:
         if found.whole is None and not found.messages and not found.unanswered:
@@ -125,12 +116,13 @@ class Importer:
     async def _create(self, source: str, found: Found) -> ConversationId:
         moment = self._now()
         begun = _moment_in(found.id) or created_at(found, moment)
-        conversation_id = await self._store.reserve(begun)
         parent = self._known.get((source, found.branch_of)) if found.branch_of else None
         try:
+            conversation_id = await self._store.reserve(begun)
             await self._store.create(built(found, source, conversation_id, moment, parent))
-        except BaseException:
-            await self._store.unreserve(conversation_id)
+        except FilesystemError as error:
+            if isinstance(error.__cause__, OSError):  # the folder or the disk, not this conversation
+                self._failure = error
             raise
         return conversation_id
 

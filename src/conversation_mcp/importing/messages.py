@@ -63,7 +63,8 @@ def missing(names: Sequence[str], left_out: Counter[LeftOut]) -> tuple[str, ...]
 
 def fenced(name: str, text: str) -> str:
     """Return a pasted text under its name, in a fence that nothing in it can close."""
-    longest = max((len(run) for run in text.split("\n") if run.startswith("```") and not run.strip("`")), default=2)
+    runs = (line.strip() for line in text.splitlines())
+    longest = max((len(run) for run in runs if not run.strip("`")), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{name}:\n\n{fence}\n{text}\n{fence}"
 

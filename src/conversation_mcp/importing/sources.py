@@ -40,8 +40,6 @@ class _Collected:
 
     def listing(self) -> Listing:
         ordered = sorted(self.files.values(), key=lambda file: _natural(file.name))
-        for file in ordered:
-            cast("dict[str, SourceFile]", file.beside).update(self.files)
         return Listing(tuple(ordered), tuple(self.problems), self.others)
 
 
@@ -63,7 +61,7 @@ def list_files(path: Path) -> Listing:
         elif zipfile.is_zipfile(path):
             _members(path, collected)
         else:
-            collected.files[path.name] = _on_disk(path, path.name)
+            collected.files[path.name] = _on_disk(path, path.name, collected)
     return collected.listing()
 
 
@@ -80,13 +78,13 @@ def _walk(folder: Path, prefix: str, collected: _Collected, depth: int) -> None:
             else:
                 collected.problems.append(Problem(name, "lies too deep"))
         elif entry.is_file(follow_symlinks=False) and name.lower().endswith(ENDINGS):
-            collected.files[name] = _on_disk(Path(entry), name)
+            collected.files[name] = _on_disk(Path(entry), name, collected)
         else:
             collected.others += 1
 
 
-def _on_disk(path: Path, name: str) -> SourceFile:
-    return SourceFile(name, path.stat().st_size, partial(_open, path), path)
+def _on_disk(path: Path, name: str, collected: _Collected) -> SourceFile:
+    return SourceFile(name, path.stat().st_size, partial(_open, path), path, collected.files)
 
 
 def _open(path: Path) -> BinaryIO:
@@ -110,7 +108,10 @@ def _members(path: Path, collected: _Collected) -> None:
         else:
             if name in collected.files:
                 collected.problems.append(Problem(name, "stands in the archive twice; the last one is read"))
-            collected.files[name] = SourceFile(name, member.file_size, partial(_open_member, path, member))
+            opener = partial(_open_member, path, member)
+            collected.files[name] = SourceFile(name, member.file_size, opener, beside=collected.files)
+    if sum(file.size for file in collected.files.values()) > max(RATIO_FROM_BYTES, MAX_RATIO * path.stat().st_size):
+        raise InvalidInputError(f"{path} unpacks to more than {MAX_RATIO} times its size, as bombs do.")
 
 
 def _objection(member: zipfile.ZipInfo) -> str:
