@@ -17,7 +17,8 @@ from tests.benchmarks.table import Budget, Row
 EXPORT_BYTES, QUICK_BYTES = 1_000_000_000, 20_000_000
 TURNS = (1, 1, 2, 2, 4, 10)
 QUESTION_WORDS, ANSWER_WORDS, WORD_COUNT, PATTERNS = 30, 300, 5_000, 300
-STAND_IN = "00000000-number-000000"
+STAND_IN, TIME_STAND_IN = "00000000-number-000000", 1_111_111_111.5
+FIRST_SECOND, SECONDS_BETWEEN = 1_500_000_000, 600
 READING = "import json, sys; print(len(json.load(open(sys.argv[1], encoding='utf-8'))))"
 KIB_PER_MIB = 1024
 NAMES = ("import-first", "import-again", "import-memory")
@@ -68,6 +69,7 @@ def _write(export: Path, size: int) -> int:
     with export.open("w", encoding="utf-8") as file:
         while written < size:
             text = patterns[number % len(patterns)].replace(STAND_IN, f"00000000-number-{number:06}")
+            text = text.replace(str(TIME_STAND_IN), str(FIRST_SECOND + number * SECONDS_BETWEEN + 0.5))
             written += file.write(("[" if number == 0 else ", ") + text)
             number += 1
         file.write("]")
@@ -102,7 +104,7 @@ def _conversation(chance: random.Random, words: Sequence[str], turns: int, at: i
         parent = str(place)
     return {
         "title": " ".join(chance.choices(words, k=5)),
-        "create_time": at + 0.5,
+        "create_time": TIME_STAND_IN,
         "update_time": at + 500.25,
         "mapping": nodes,
         "current_node": parent,

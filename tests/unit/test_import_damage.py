@@ -480,6 +480,7 @@ async def test_two_members_of_one_name_are_told_and_the_last_is_read(tmp_path: P
     assert name_of((await stored_in(tmp_path))[0]) == "Title of last"
 
 
+@pytest.mark.slow
 async def test_a_string_of_a_hundred_megabytes_is_skipped_and_one_of_fifty_comes_in(tmp_path: Path) -> None:
     def entry(name: str, mebibytes: int) -> bytes:
         return as_json(chatgpt_entry(name, PING[0], chatgpt_node("b", "a", "assistant", "x" * (mebibytes << 20))))
