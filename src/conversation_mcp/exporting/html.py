@@ -26,16 +26,12 @@ def render(conversation: Conversation) -> str:
         part for number, section in enumerate(sections(conversation), 1) for part in _section(section, number, markdown)
     )
     return (
-        (
-            '<!doctype html>\n<html lang="und">\n<head>\n<meta charset="utf-8">\n'
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-            '<meta name="referrer" content="no-referrer">\n<meta name="color-scheme" content="light dark">\n'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f"<title>{name}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
-            f"<header>\n<h1>{name}</h1>\n{_facts(conversation)}</header>\n{body}\n</main>\n</body>\n</html>\n"
-        )
-        .encode("utf-8", "replace")
-        .decode()
+        '<!doctype html>\n<html lang="und">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="referrer" content="no-referrer">\n<meta name="color-scheme" content="light dark">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{name}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
+        f"<header>\n<h1>{name}</h1>\n{_facts(conversation)}</header>\n{body}\n</main>\n</body>\n</html>\n"
     )
 
 
