@@ -1,6 +1,7 @@
 # make run         install, then search -> follow up -> deep research -> history against a real server process
 # make test        install what the tests need, then run all of them
 # make test-wheel  build the wheel, install it into an environment of its own, test it there without the sources
+# make browser     install Debian's Chromium, in which the page of an export is tested; needs root
 # make check       lint, format, types, import rules, file sizes
 # make docs        write the documents that come from the code
 # make models      make the snapshot of what is known of models anew, from published packages
@@ -13,7 +14,7 @@ BIN := $(VENV)/bin
 # The pip of Debian 12 warns about a package of the tests that it would build the old way.
 export PIP_USE_PEP517 := 1
 .DEFAULT_GOAL := help
-.PHONY: help run test test-wheel check docs models bundle crash bench format clean
+.PHONY: help run test test-wheel browser check docs models bundle crash bench format clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -50,6 +51,10 @@ $(VENV)/.installed-engines: $(VENV)/.made tests/fixtures/engines.txt
 # The validator of desktop bundles runs on Node; without it the tests of the manifest say what they left out.
 $(VENV)/.installed-mcpb: $(VENV)/.made
 	@command -v npm >/dev/null && npm install --silent --no-audit --no-fund --fetch-retries=0 --fetch-timeout=20000 --prefix $(VENV)/mcpb @anthropic-ai/mcpb@2.1.2 && touch $@ || echo "test: the validator of mcpb manifests cannot be installed; its tests are skipped"
+
+# `make test` takes a browser that is there and installs none. CHROMIUM_CHECKS=required fails where there is none.
+browser:
+	@command -v chromium >/dev/null || { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends chromium; } >/dev/null 2>&1 || echo "browser: Chromium cannot be installed; its tests are skipped"
 
 # The tests that are left out read the project beside the package: its documents, its manifests, its benchmarks.
 WHEEL := build/wheel

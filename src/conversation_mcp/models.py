@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, NewType, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 from pydantic.alias_generators import to_camel
 
 ConversationId = NewType("ConversationId", str)
@@ -113,7 +113,7 @@ class Message(Record):
     usage: Usage | None = None
     """Of an answer: tokens and cost."""
     notices: tuple[str, ...] | None = None
-    """Of an answer: what was not done as asked."""
+    """What was not done as asked, or was left out when it was imported."""
     reasoning: str | None = None
     """Of an answer: hidden reasoning, apart from the answer and never sent again."""
 
@@ -158,6 +158,15 @@ class PendingTurn(Record):
     """What its answer will say about the choice of the model."""
 
 
+class Imported(Record):
+    """Where a conversation was brought in from; importing it again finds it by that."""
+
+    source: str = Field(alias="from")
+    """The format or program it came from."""
+    id: str
+    """Its id there."""
+
+
 class Conversation(Record):
     """An ordered list of messages with an id. The first five fields of the file are the contract."""
 
@@ -177,6 +186,8 @@ class Conversation(Record):
     """Whether it is put away."""
     parent: dict[str, JsonValue] | None = None
     """The conversation that this one was branched from."""
+    imported: Imported | None = None
+    """Where it was brought in from, if it was."""
     pending_turn: PendingTurn | None = None
     """The question that has no answer yet."""
     unanswered_turns: tuple[PendingTurn, ...] | None = None

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import appends, library, listing, serving, turns
+from tests.benchmarks import appends, importing, library, listing, serving, turns
 from tests.benchmarks.machine import description, load
 from tests.benchmarks.measuring import Benchmark, Plan, is_named
 from tests.benchmarks.stopwatch import ROOT
@@ -20,6 +20,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     *turns.BENCHMARKS,
     *appends.BENCHMARKS,
     *library.BENCHMARKS,
+    *importing.BENCHMARKS,
 )
 PEERS_PYTHON = Path(sys.prefix) / "peers" / "bin" / "python"
 

@@ -48,6 +48,8 @@ Commands:
   delete   Move conversations to the trash.
   prune    Put old conversations away.
   stats    Show turns, tokens and cost.
+  export   Write conversations to files of other formats.
+  import   Bring in conversations from ChatGPT, Claude, Claude Code and...
   resume   Fetch answers that nobody waited for.
   cancel   Stop a question that is being answered.
   models   Show which models can be asked, and why others cannot.

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import anyio
@@ -11,7 +12,7 @@ from anyio.lowlevel import checkpoint
 from tests.fixtures.stores import BAD_IDS, UNKNOWN, Clock, appended, conversation, ignore, started, texts_of
 
 from conversation_mcp.errors import ConversationBusyError, ConversationNotFoundError, InvalidInputError
-from conversation_mcp.models import Conversation, ConversationId, iso
+from conversation_mcp.models import Conversation, ConversationId, Imported, iso
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Store
 from conversation_mcp.stores.catalog import STORES, build_store
@@ -57,6 +58,29 @@ async def test_ids_differ_while_the_clock_stands_still_or_goes_back(
 
 async def test_an_id_tells_the_time_of_the_clock(store: Store) -> None:
     assert await store.reserve() == "20260131-1769817600000"
+
+
+async def test_an_id_can_tell_another_time_and_is_still_its_own(
+    store: Store, new_store: NewStore, clock: Clock
+) -> None:
+    long_ago = clock() - timedelta(days=365)
+    taken = [await each.reserve(long_ago) for each in (store, new_store(), store)]
+    assert taken == ["20250131-1738281600000", "20250131-1738281600001", "20250131-1738281600002"]
+    assert await store.reserve() == "20260131-1769817600000"
+
+
+async def test_conversations_that_were_brought_in_are_found_by_where_they_came_from(
+    store: Store, new_store: NewStore
+) -> None:
+    await started(store, "not imported")
+    found: dict[tuple[str, str], str] = {}
+    for number, text in enumerate(("short", "long " * 50_000)):
+        conversation_id = await store.reserve()
+        origin = Imported.model_validate({"from": "elsewhere", "id": f'"{number}"'})
+        await store.create(conversation(conversation_id, text).changed(imported=origin))
+        await store.update(conversation_id, lambda stored, _: stored.changed(tags=("a",)))
+        found["elsewhere", f'"{number}"'] = conversation_id
+    assert await new_store().imports() == found
 
 
 async def test_a_conversation_exists_from_its_creation_on(store: Store) -> None:

@@ -13,6 +13,8 @@ from conversation_mcp.cli.config import config
 from conversation_mcp.cli.delete import delete
 from conversation_mcp.cli.doctor import doctor
 from conversation_mcp.cli.entry import WrongUsageError
+from conversation_mcp.cli.export import export
+from conversation_mcp.cli.import_ import import_conversations
 from conversation_mcp.cli.index import index
 from conversation_mcp.cli.list_ import list_conversations
 from conversation_mcp.cli.models import models
@@ -80,6 +82,8 @@ app.command()(delete)
 app.add_typer(trash, name="trash")
 app.command()(prune)
 app.command()(stats)
+app.command()(export)
+app.command("import")(import_conversations)
 app.command()(resume)
 app.command()(cancel)
 app.command()(models)

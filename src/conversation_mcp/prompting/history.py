@@ -8,7 +8,12 @@ from conversation_mcp.text import split_thinking
 
 
 def messages_to_send(conversation: Conversation, question: str) -> tuple[ChatMessage, ...]:
-    """Return system texts first, then user and assistant in turn, then the question.
+    """Return the turns that are sent, then the question."""
+    return (*turns_to_send(conversation), ChatMessage("user", question))
+
+
+def turns_to_send(conversation: Conversation) -> tuple[ChatMessage, ...]:
+    """Return system texts first, then user and assistant in turn, an answer last.
 
     Hidden reasoning and empty messages are left out, tool messages too (their results stand in the answers that
     used them), neighbours of one role are merged, and a question that was never answered is not sent again.
@@ -20,7 +25,7 @@ def messages_to_send(conversation: Conversation, question: str) -> tuple[ChatMes
         turns.pop()
     while turns and turns[0].role == "assistant":
         turns.pop(0)
-    return (*_merged(_plain(system)), *turns, ChatMessage("user", question))
+    return (*_merged(_plain(system)), *turns)
 
 
 def _plain(messages: Iterable[Message]) -> Iterable[ChatMessage]:

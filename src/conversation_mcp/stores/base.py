@@ -1,6 +1,6 @@
 """The port of the store: where conversations live. Services know nothing else of it."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -19,6 +19,10 @@ OnWritten = Callable[[ConversationId], None]
 
 Stamp = tuple[int, ...] | None
 """Tells states of what is stored apart; None where nothing is stored."""
+
+
+Origin = tuple[str, str]
+"""Where a conversation was brought in from, and its id there."""
 
 
 class TurnLock(Protocol):
@@ -128,8 +132,8 @@ class Store(Protocol):
         """Return where a person finds the conversation: the absolute path of its file."""
         ...
 
-    async def reserve(self) -> ConversationId:
-        """Return a new id that no other call in any process gets."""
+    async def reserve(self, at: datetime | None = None) -> ConversationId:
+        """Return a new id that no other call in any process gets; it tells the time `at`, or now, or one soon after."""
         ...
 
     async def unreserve(self, conversation_id: ConversationId) -> None:
@@ -167,6 +171,10 @@ class Store(Protocol):
 
     async def changed_since(self, moment: datetime) -> tuple[ConversationId, ...]:
         """Return the conversations that were written at or after the moment, in no order."""
+        ...
+
+    async def imports(self) -> Mapping[Origin, ConversationId]:
+        """Return the conversations that were brought in from elsewhere, by what `imported` says: `from` and `id`."""
         ...
 
     async def acquire_turn(self, conversation_id: ConversationId, wait_seconds: float, on_wait: OnWait) -> TurnLock:

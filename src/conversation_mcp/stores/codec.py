@@ -9,10 +9,13 @@ from pydantic_core import from_json
 
 from conversation_mcp.errors import ConversationCorruptedError
 from conversation_mcp.models import Conversation, ConversationId
+from conversation_mcp.stores.base import Origin
 from conversation_mcp.stores.damage import is_syntax, place, problem_of
 from conversation_mcp.text import storable_data
 
 FILE = TypeAdapter(Conversation)
+MESSAGES = b'\n  "messages": ['
+"""Where the facts of a file end that was written here: within a string there is no line end."""
 STRING_OR_NO_NUMBER = re.compile(rb'"(?:[^"\\]++|\\.)*+"|(-?Infinity|NaN)')
 
 
@@ -34,6 +37,19 @@ def decode(data: bytes, path: str, conversation_id: ConversationId) -> Conversat
     if conversation.conversation_id == conversation_id:
         return conversation
     return conversation.changed(conversation_id=conversation_id)
+
+
+def origin_of(head: bytes) -> Origin | None:
+    """Return what `imported` says in the bytes of a file, or in those before its messages."""
+    facts, is_ours, _ = head.partition(MESSAGES)
+    if b'"imported"' not in facts:
+        return None
+    try:
+        data = json.loads(facts.removeprefix(BOM_UTF8) + (b'"messages": []}' if is_ours else b""))
+        origin = data["imported"]["from"], data["imported"]["id"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+    return origin if all(isinstance(part, str) for part in origin) else None
 
 
 def encode(conversation: Conversation) -> bytes:

@@ -4,7 +4,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
@@ -71,13 +71,19 @@ def make_private_folder(folder: Path) -> None:
 
 def replace_file(path: Path, data: bytes) -> None:
     """Give the file new content, durably; a reader sees the old bytes or the new ones, and a failure leaves the old."""
+    replace_by_pieces(path, (data,))
+
+
+def replace_by_pieces(path: Path, pieces: Iterable[bytes]) -> None:
+    """Do the same with content that need not be in memory at once; an error of the pieces is a failure too."""
     draft = path.with_name(f".{path.stem}.{token_hex(8)}.tmp")
     descriptor = create_private(draft, os.O_WRONLY)
     try:
         try:
-            left = memoryview(data)
-            while left:
-                left = left[os.write(descriptor, left) :]
+            for data in pieces:
+                left = memoryview(data)
+                while left:
+                    left = left[os.write(descriptor, left) :]
             os.fsync(descriptor)
         finally:
             os.close(descriptor)

@@ -1,6 +1,6 @@
 """The store that keeps each conversation as a JSON file of its own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from anyio import to_thread
 
 from conversation_mcp.models import Conversation, ConversationId
 from conversation_mcp.settings import Settings
-from conversation_mcp.stores.base import Change, OnWait, OnWritten, Stamp, Store
+from conversation_mcp.stores.base import Change, OnWait, OnWritten, Origin, Stamp, Store
 from conversation_mcp.stores.calls import CallFiles
 from conversation_mcp.stores.codec import decode
 from conversation_mcp.stores.disk import open_regular
@@ -55,9 +55,9 @@ class FileStore:
         """Return the absolute path of the conversation's file."""
         return str(self._folder.file(conversation_id))
 
-    async def reserve(self) -> ConversationId:
+    async def reserve(self, at: datetime | None = None) -> ConversationId:
         """Make the folder of a new conversation."""
-        return await to_thread.run_sync(self._folder.reserve)
+        return await to_thread.run_sync(self._folder.reserve, at)
 
     async def unreserve(self, conversation_id: ConversationId) -> None:
         """Remove the folder if it is empty."""
@@ -86,6 +86,10 @@ class FileStore:
     async def changed_since(self, moment: datetime) -> tuple[ConversationId, ...]:
         """Return the conversations whose files are that young."""
         return await to_thread.run_sync(self._folder.changed_since, moment)
+
+    async def imports(self) -> Mapping[Origin, ConversationId]:
+        """Look into the beginning of each file; one that cannot be read is left out."""
+        return await to_thread.run_sync(self._folder.imports)
 
     async def acquire_turn(self, conversation_id: ConversationId, wait_seconds: float, on_wait: OnWait) -> HeldTurn:
         """Wait for the turn lock; a wait of 0 s is a single try."""

@@ -11,14 +11,16 @@ from pathlib import Path
 from conversation_mcp.errors import ConversationCorruptedError, ConversationNotFoundError, FilesystemError
 from conversation_mcp.models import Conversation, ConversationId, iso, parse_time
 from conversation_mcp.stores import disk
-from conversation_mcp.stores.base import Change, Stamp
-from conversation_mcp.stores.codec import decode, settle
+from conversation_mcp.stores.base import Change, Origin, Stamp
+from conversation_mcp.stores.codec import MESSAGES, decode, origin_of, settle
 from conversation_mcp.stores.faults import explained
 from conversation_mcp.stores.ids import SHAPE, check_id, id_at, milliseconds_of
 from conversation_mcp.stores.locks import FileLock, LockFolder
 
 WRITE_WAIT_SECONDS = 30.0
 STRAY_AFTER = timedelta(hours=1)
+HEAD_BYTES = 64 * 1024
+OLD_AFTER = timedelta(minutes=1)
 
 
 class ConversationFolder:
@@ -35,9 +37,9 @@ class ConversationFolder:
         """Return the path of a conversation's file. The id is checked here, before any path is built."""
         return self._root / check_id(conversation_id) / "conversation.json"
 
-    def reserve(self) -> ConversationId:
+    def reserve(self, at: datetime | None = None) -> ConversationId:
         """Make the folder of a new conversation, and the root when there is none."""
-        milliseconds = milliseconds_of(self._now())
+        milliseconds = milliseconds_of(at or self._now())
         taken = self._taken_milliseconds
         first, free = (taken.start, taken.stop) if milliseconds in taken else (milliseconds, milliseconds)
         with explained(self._root):
@@ -72,6 +74,16 @@ class ConversationFolder:
             return found.st_ino, found.st_mtime_ns, own
         return None
 
+    def imports(self) -> dict[Origin, ConversationId]:
+        """Return the ids of the conversations whose files say where they were brought in from."""
+        found: dict[Origin, ConversationId] = {}
+        with explained(self._root), suppress(FileNotFoundError), os.scandir(self._root) as entries:
+            for entry in entries:
+                with suppress(OSError):
+                    if SHAPE.fullmatch(entry.name) and (origin := origin_of(self._head(self.file(entry.name)))):
+                        found[origin] = check_id(entry.name)
+        return found
+
     def create(self, conversation: Conversation) -> None:
         """Write the first state into the reserved folder; on failure the folder goes."""
         path = self.file(conversation.conversation_id)
@@ -81,6 +93,7 @@ class ConversationFolder:
             with explained(path.parent, conversation.conversation_id):
                 disk.refuse_link(path.parent)
             self._write(path, settle(conversation)[1])
+            self._date(path, parse_time(conversation.updated_at))
             with explained(self._root, conversation.conversation_id):
                 self._hide_from_git()
                 disk.sync_folder(self._root)
@@ -157,6 +170,18 @@ class ConversationFolder:
             raise FilesystemError(str(path), problem, path.parent.name)
         with explained(path, path.parent.name):
             disk.replace_file(path, data)
+
+    def _date(self, path: Path, updated: datetime) -> None:
+        """Let the file be as old as what was written into it: lists read the latest files first, and stop."""
+        if self._now() - updated > OLD_AFTER:
+            with suppress(OSError, OverflowError):
+                os.utime(path, (updated.timestamp(), updated.timestamp()))
+
+    def _head(self, path: Path) -> bytes:
+        """Return the file up to its messages, or all of it where they do not come last as we write them."""
+        with open(path, "rb", opener=disk.open_regular) as file:
+            head = file.read(HEAD_BYTES)
+            return head if MESSAGES in head else head + file.read()
 
     def _hide_from_git(self) -> None:
         path = self._root / ".gitignore"

@@ -10,6 +10,7 @@ from conversation_mcp.tools.chat import CHAT
 from conversation_mcp.tools.deep_research import DEEP_RESEARCH
 from conversation_mcp.tools.deep_research_followup import DEEP_RESEARCH_FOLLOWUP
 from conversation_mcp.tools.delete_conversation import DELETE_CONVERSATION
+from conversation_mcp.tools.export_conversation import EXPORT_CONVERSATION
 from conversation_mcp.tools.get_conversation_history import GET_CONVERSATION_HISTORY
 from conversation_mcp.tools.list_conversations import LIST_CONVERSATIONS
 from conversation_mcp.tools.list_models import LIST_MODELS
@@ -34,6 +35,7 @@ TOOL_SETS: Mapping[str, tuple[AnyTool, ...]] = {
         UPDATE_CONVERSATION,
         CANCEL_TURN,
         DELETE_CONVERSATION,
+        EXPORT_CONVERSATION,
     ),
     "models": (CHAT, LIST_MODELS),
 }

@@ -1,0 +1,140 @@
+"""What `import` does: reads, stores, and says what became of it all."""
+
+import sys
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import anyio
+from pydantic.alias_generators import to_camel
+
+from conversation_mcp.cli.entry import FAILED, WrongUsageError
+from conversation_mcp.cli.interrupts import Interrupt, interrupts
+from conversation_mcp.cli.loading import settings_from
+from conversation_mcp.cli.terminal import put, put_json, say
+from conversation_mcp.cli.times import now
+from conversation_mcp.errors import ConversationMCPError
+from conversation_mcp.importing.base import Item, LeftOut, Reading
+from conversation_mcp.importing.catalog import import_formats
+from conversation_mcp.importing.importer import Importer, Outcome, Report
+from conversation_mcp.importing.recognizing import Plan, plan_of
+from conversation_mcp.importing.sources import list_files
+from conversation_mcp.settings import Settings
+from conversation_mcp.stores.catalog import build_store
+
+SHOWN_PROBLEMS = 20
+STOPPING = "Stopping after this conversation."
+OUTCOMES: dict[Outcome, str] = {
+    "imported": "imported",
+    "extended": "extended by what is new",
+    "unchanged": "there already",
+    "changed": "changed at their source since, left as they are here",
+    "empty": "without any message",
+    "problem": "skipped",
+}
+LEFT_OUT: dict[LeftOut, str] = {
+    "tool messages": "calls of tools and their results",
+    "hidden messages": "hidden messages",
+    "attachments": "attachments",
+    "other branches": "other branches",
+    "citation marks": "marks of sources that are not told",
+}
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is to be imported, and how."""
+
+    path: Path
+    file_format: str | None
+    dry_run: bool
+    all_branches: bool
+
+
+def run_import(wish: Wish, logs_dir: Path | None, *, as_json: bool) -> int:
+    """Import, say what became of it, and return the exit code.
+
+    Raises:
+        WrongUsageError: the folder of the conversations itself was named.
+        ConversationMCPError: there is nothing to import, or the store cannot be used.
+    """
+    settings = settings_from({"logs_dir": logs_dir}).settings
+    if wish.path.resolve() == settings.logs_dir.resolve():
+        raise WrongUsageError(f"{wish.path} is the folder of the conversations; they are there already.")
+    plan = plan_of(list_files(wish.path), import_formats(), wish.file_format)
+    importer = Importer(build_store("files", settings, now), now, dry_run=wish.dry_run)
+    with interrupts(STOPPING) as interrupt, _progress(plan.total_bytes) as progress:
+        reading = Reading(now(), wish.all_branches, progress)
+        failure = anyio.run(_import, importer, plan.items(reading), interrupt)
+    if as_json:
+        put_json(_data(importer.report, plan, wish))
+    else:
+        _show(importer.report, plan, wish, settings)
+    if failure is not None:
+        raise failure
+    if interrupt.number is not None:
+        say("Stopped; what was imported is whole. The same command goes on.")
+        return interrupt.exit_code
+    return FAILED if importer.report.counts["problem"] else 0
+
+
+async def _import(
+    importer: Importer, items: Iterator[tuple[str, Item]], interrupt: Interrupt
+) -> ConversationMCPError | None:
+    with interrupt.scope():
+        try:
+            await importer.run(items)
+        except ConversationMCPError as error:
+            return error  # raised when it was said what is there already
+    return None
+
+
+@contextmanager
+def _progress(total_bytes: int) -> Generator[Callable[[int], None]]:
+    """Show on a terminal how much of the source was read."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console  # noqa: PLC0415 -- a pipe needs none of it
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+    console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+    columns = (TextColumn("importing"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("importing", total=total_bytes)
+        yield partial(bar.advance, task)
+
+
+def _show(report: Report, plan: Plan, wish: Wish, settings: Settings) -> None:
+    for problem in report.problems[:SHOWN_PROBLEMS]:
+        say(f"{problem.place}: {problem.reason}")
+    if (more := report.counts["problem"] + report.counts["changed"] - SHOWN_PROBLEMS) > 0:
+        say(f"… and {more:,} more; --json names up to 1,000.")
+    titles = ", ".join(chosen.title for chosen, _ in plan.groups.values())
+    put(f"{titles}{', dry run: nothing was written' if wish.dry_run else f', to {settings.logs_dir}'}")
+    for name, words in OUTCOMES.items():
+        if count := report.counts[name]:
+            put(f"{count:>9,}  {words}")
+    if report.undated:
+        put(f"{report.undated:>9,}  of them without a time of their own; it is that of the import")
+    left_out = [f"{words} ({report.left_out[name]:,})" for name, words in LEFT_OUT.items() if report.left_out[name]]
+    if left_out:
+        put(f"Left out: {', '.join(left_out)}.")
+    if report.left_out["other branches"]:
+        put("--all-branches imports the other branches, too.")
+    if plan.others:
+        put(f"{plan.others:,} other file{' was' if plan.others == 1 else 's were'} not read.")
+
+
+def _data(report: Report, plan: Plan, wish: Wish) -> dict[str, object]:
+    return {
+        "dryRun": wish.dry_run,
+        "formats": {name: [file.name for file in files] for name, (_, files) in plan.groups.items()},
+        "otherFiles": plan.others,
+        "conversations": {name: report.counts[name] for name in OUTCOMES},
+        "undated": report.undated,
+        "leftOut": {to_camel(name.replace(" ", "_")): report.left_out[name] for name in LEFT_OUT},
+        "problems": [{"place": problem.place, "reason": problem.reason} for problem in report.problems],
+    }

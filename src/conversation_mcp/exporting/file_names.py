@@ -1,0 +1,19 @@
+"""Names of exported files that every system takes."""
+
+import unicodedata
+
+from conversation_mcp.exporting.sections import title
+from conversation_mcp.models import Conversation
+
+MAX_BYTES = 100
+
+
+def file_name(conversation: Conversation, suffix: str) -> str:
+    """Return the id and what is left of the title when only letters and digits stay.
+
+    The id makes it unique, never empty, and no name that Windows keeps for itself.
+    """
+    composed = unicodedata.normalize("NFC", title(conversation).lower())
+    words = "".join(char if char.isalnum() else " " for char in composed).split()
+    name = "-".join((conversation.conversation_id, *words)).encode()[: MAX_BYTES - len(suffix)].decode(errors="ignore")
+    return name.rstrip("-") + suffix

@@ -1,0 +1,13 @@
+"""JSON: the file itself, every field of it. Several are an array."""
+
+from conversation_mcp.exporting.base import ExportFormat, Frame
+from conversation_mcp.models import Conversation
+from conversation_mcp.stores.codec import encode
+
+
+def render(conversation: Conversation) -> str:
+    """Return what stands in conversation.json."""
+    return encode(conversation).decode()
+
+
+JSON = ExportFormat("json", ".json", render, Frame("[\n", ",\n", "]\n"))

@@ -1,0 +1,16 @@
+"""JSON Lines of OpenAI messages: a conversation a line, its answered turns as they would be sent."""
+
+import json
+
+from conversation_mcp.exporting.base import ExportFormat, Frame
+from conversation_mcp.models import Conversation
+from conversation_mcp.prompting.history import turns_to_send
+
+
+def render(conversation: Conversation) -> str:
+    """Return the line: roles and contents only, no reasoning, no question without an answer."""
+    messages = [{"role": message.role, "content": message.content} for message in turns_to_send(conversation)]
+    return json.dumps({"messages": messages}, ensure_ascii=False) + "\n"
+
+
+JSONL = ExportFormat("jsonl", ".jsonl", render, Frame())

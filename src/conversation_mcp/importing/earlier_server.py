@@ -1,0 +1,94 @@
+"""The folder of the earlier TypeScript server: `<id>/conversation.json`, and `status.json` beside some of them."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import PurePosixPath
+
+from conversation_mcp.importing.base import Found, ImportFormat, Item, Problem, Reading, SourceFile
+from conversation_mcp.importing.entries import DamagedFileError, Entry, entries
+from conversation_mcp.importing.messages import Data, answered, list_of, message, name_of, object_of, text_of
+from conversation_mcp.importing.reading import UNREADABLE, each_object
+from conversation_mcp.models import Message, PendingTurn, Role, TurnError
+from conversation_mcp.stores.ids import SHAPE, check_id, created_at
+from conversation_mcp.text import split_thinking
+
+FIELDS = frozenset({"conversationId", "createdAt", "updatedAt", "messageCount", "messages"})
+SAID = frozenset({"role", "content"})
+ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant"}
+
+
+def claims(file: SourceFile, entry: object) -> bool:
+    """Tell whether the file lies in a folder named by an id and has the five contracted fields and no other."""
+    facts, folder = object_of(entry), _folder(file)
+    return (
+        SHAPE.fullmatch(folder) is not None
+        and bool(facts)
+        and FIELDS.issuperset(facts)
+        and all(SAID.issuperset(object_of(said)) for said in list_of(facts["messages"]))
+    )
+
+
+def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
+    """Yield the conversations; the name of the folder is the id, whatever the file says."""
+    for file in files:
+        status = _status(file, reading)
+        for entry in each_object([file], reading):
+            yield entry if isinstance(entry, Problem) else _conversation(file, entry, status, reading)
+
+
+def _conversation(file: SourceFile, entry: Entry, status: Data, reading: Reading) -> Item:
+    facts = object_of(entry.value)
+    if not isinstance(facts.get("messages"), list):
+        return Problem(entry.place, "has no messages")
+    said = [made for each in list_of(facts["messages"]) for made in _message(object_of(each))]
+    messages, unanswered = answered(said)
+    folder = _folder(file)
+    source_id = folder if SHAPE.fullmatch(folder) else name_of(facts.get("conversationId")) or file.name
+    return Found(
+        id=source_id,
+        place=entry.place,
+        messages=messages,
+        created_at=_moment_of(source_id, reading) or reading.moment(facts.get("createdAt")),
+        updated_at=reading.moment(facts.get("updatedAt")),
+        unanswered=(*unanswered[:-1], _told(unanswered[-1], status)) if unanswered else (),
+    )
+
+
+def _message(said: Data) -> Iterator[Message]:
+    role, text = ROLES.get(name_of(said.get("role")) or ""), text_of(said.get("content"))
+    visible, hidden = split_thinking(text) if role == "assistant" else (text, "")
+    if role and visible.strip():
+        yield message(role, visible, reasoning=hidden)
+
+
+def _told(question: PendingTurn, status: Data) -> PendingTurn:
+    """Add what status.json tells of a question that got no answer. Its run cannot be fetched: that API is gone."""
+    facts: dict[str, object] = {"tool": name_of(status.get("toolName")), "started_at": name_of(status.get("startedAt"))}
+    if name_of(status.get("status")) in {"failed", "cancelled"}:
+        error = object_of(status.get("error"))
+        code, why = name_of(error.get("code")) or "PROVIDER_UNAVAILABLE", name_of(error.get("message"))
+        facts |= {"status": "failed", "error": TurnError(code=code, message=why or "the earlier server gave no reason")}
+    return question.model_copy(update={name: value for name, value in facts.items() if value is not None})
+
+
+def _status(file: SourceFile, reading: Reading) -> Data:
+    """Return what stands in status.json beside the file; an empty object where it cannot be read."""
+    beside = file.beside.get(str(PurePosixPath(file.name).with_name("status.json")))
+    try:
+        found = next(entries(beside, reading.on_read), None) if beside else None
+    except (DamagedFileError, *UNREADABLE):
+        return {}
+    return object_of(found.value) if isinstance(found, Entry) else {}
+
+
+def _folder(file: SourceFile) -> str:
+    if file.path is not None:
+        return file.path.absolute().parent.name
+    return PurePosixPath(file.name).parent.name
+
+
+def _moment_of(source_id: str, reading: Reading) -> datetime | None:
+    return reading.moment(created_at(check_id(source_id))) if SHAPE.fullmatch(source_id) else None
+
+
+EARLIER_SERVER = ImportFormat("perplexity-mcp-server", "the earlier TypeScript server's folder", claims, read)

@@ -1,0 +1,170 @@
+"""Takes what a source holds into the store, one conversation at a time, so that none is half there."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Literal
+
+import anyio
+from anyio import to_thread
+
+from conversation_mcp.errors import ConversationMCPError, FilesystemError
+from conversation_mcp.importing.base import Found, Item, LeftOut, Problem
+from conversation_mcp.importing.building import built, created_at, grown, holds, is_grown
+from conversation_mcp.models import Conversation, ConversationId
+from conversation_mcp.stores.base import Origin, Store
+from conversation_mcp.stores.ids import EPOCH, SHAPE, check_id, id_at, milliseconds_of
+
+MAX_KEPT_PROBLEMS = 1000
+AT_ONCE = 8
+Outcome = Literal["imported", "extended", "unchanged", "changed", "empty", "problem"]
+
+
+@dataclass
+class Report:
+    """What an import has done, or in a dry run would do."""
+
+    counts: Counter[Outcome] = field(default_factory=Counter["Outcome"])
+    left_out: Counter[LeftOut] = field(default_factory=Counter["LeftOut"])
+    undated: int = 0
+    """Imported conversations whose source tells no time; theirs is that of the import."""
+    problems: list[Problem] = field(default_factory=list[Problem])
+    """Up to 1,000; `counts` has the number of all."""
+
+    def add_problem(self, problem: Problem, outcome: Outcome = "problem") -> None:
+        """Count a problem, and keep it while there are few."""
+        self.counts[outcome] += 1
+        if len(self.problems) < MAX_KEPT_PROBLEMS:
+            self.problems.append(problem)
+
+
+class Importer:
+    """Imports into a store. Nothing is written in a dry run."""
+
+    def __init__(self, store: Store, now: Callable[[], datetime], *, dry_run: bool = False) -> None:
+        self.report = Report()
+        self._store = store
+        self._now = now
+        self._dry_run = dry_run
+        self._known: dict[Origin, ConversationId | None] = {}
+        self._in_hand: dict[Origin, anyio.Event] = {}
+        self._failure: FilesystemError | None = None
+
+    async def run(self, items: Iterator[tuple[str, Item]]) -> None:
+        """Import all that is found, a few at a time: writing durably is waiting.
+
+        Raises:
+            FilesystemError: the store cannot take any more; what was imported before that is whole.
+        """
+        self._known = dict(await self._store.imports())
+        turn = anyio.Lock()
+        async with anyio.create_task_group() as tasks:
+            for _ in range(AT_ONCE):
+                tasks.start_soon(self._work, items, turn)
+        if self._failure is not None:
+            raise self._failure
+
+    async def _work(self, items: Iterator[tuple[str, Item]], turn: anyio.Lock) -> None:
+        while self._failure is None:
+            async with turn:
+                found = await to_thread.run_sync(partial(next, items, None))
+            if found is None:
+                return
+            await self._import(*found)
+
+    async def _import(self, source: str, item: Item) -> None:
+        """Import what was found, unless it is there; whatever is wrong with it is reported and stops nothing else."""
+        if isinstance(item, Problem):
+            self.report.add_problem(item)
+            return
+        origin = _origin(source, item)
+        if (trunk := self._in_hand.get((source, item.branch_of or ""))) is not None:
+            await trunk.wait()
+        while (earlier := self._in_hand.get(origin)) is not None:
+            await earlier.wait()
+        self._in_hand[origin] = anyio.Event()
+        try:
+            outcome = await self._take(source, item)
+        except ConversationMCPError as error:
+            self.report.add_problem(Problem(item.place, error.message.rstrip(".")))
+            return
+        finally:
+            self._in_hand.pop(origin).set()
+        if outcome == "changed":
+            reason = "differs from what was imported before, which was left as it is"
+            self.report.add_problem(Problem(item.place, reason), outcome)
+        else:
+            self.report.counts[outcome] += 1
+        if outcome in {"imported", "extended"}:
+            self.report.left_out.update(item.left_out)
+
+    async def _take(self, source: str, found: Found) -> Outcome:
+        if found.whole is None and not found.messages and not found.unanswered:
+            return "empty"
+        origin = _origin(source, found)
+        if origin in self._known:
+            earlier = self._known[origin]
+            return "unchanged" if earlier is None else await self._again(earlier, found)
+        if (same := await self._stored_under_its_id(found)) is not None:
+            return await self._again(same, found)
+        self._known[origin] = None if self._dry_run else await self._create(source, found)
+        self.report.undated += found.whole is None and created_at(found, EPOCH) == EPOCH
+        return "imported"
+
+    async def _create(self, source: str, found: Found) -> ConversationId:
+        moment = self._now()
+        begun = _moment_in(found.id) or created_at(found, moment)
+        parent = self._known.get((source, found.branch_of)) if found.branch_of else None
+        try:
+            conversation_id = await self._store.reserve(begun)
+            await self._store.create(built(found, source, conversation_id, moment, parent))
+        except FilesystemError as error:
+            if isinstance(error.__cause__, OSError):  # the folder or the disk, not this conversation
+                self._failure = error
+            raise
+        return conversation_id
+
+    async def _again(self, conversation_id: ConversationId, found: Found) -> Outcome:
+        """Compare with what was imported before, which may have been followed up here or have grown there."""
+        outcome = _compared(await self._store.load(conversation_id), found)
+        if self._dry_run or outcome != "extended":
+            return outcome
+
+        def extend(stored: Conversation, _now: str) -> Conversation:
+            return grown(stored, found) if _compared(stored, found) == "extended" else stored
+
+        after = await self._store.update(conversation_id, extend)
+        return "extended" if holds(after, found) else "changed"
+
+    async def _stored_under_its_id(self, found: Found) -> ConversationId | None:
+        """Return the id of our own conversation if it is stored here, not another one that was begun as it was."""
+        if found.whole is None or not SHAPE.fullmatch(found.id):
+            return None
+        conversation_id = check_id(found.id)
+        if not await self._store.exists(conversation_id):
+            return None
+        stored = await self._store.load(conversation_id)
+        return conversation_id if stored.created_at == found.whole.created_at else None
+
+
+def _compared(stored: Conversation, found: Found) -> Outcome:
+    if holds(stored, found):
+        return "unchanged"
+    return "extended" if is_grown(stored, found) else "changed"
+
+
+def _origin(source: str, found: Found) -> Origin:
+    """Return where it is from: one that was imported before it was exported is still from there."""
+    if found.whole is not None and found.whole.imported is not None:
+        return found.whole.imported.source, found.whole.imported.id
+    return source, found.id
+
+
+def _moment_in(source_id: str) -> datetime | None:
+    """Return the time in an id of our own kind, so that it stays the same where it is free."""
+    if not SHAPE.fullmatch(source_id):
+        return None
+    moment = EPOCH + timedelta(milliseconds=int(source_id[9:]))
+    return moment if id_at(milliseconds_of(moment)) == source_id else None

@@ -1,0 +1,91 @@
+"""What the formats share when they make messages: clean texts, lists of blocks, questions without an answer."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from hashlib import sha256
+from typing import Any, cast
+
+from conversation_mcp.importing.base import LeftOut
+from conversation_mcp.models import Message, PendingTurn, Role, iso
+from conversation_mcp.text import storable
+
+Data = Mapping[str, Any]
+
+
+def object_of(value: object) -> Data:
+    """Return the value if it is a JSON object, else an empty one."""
+    return cast("Data", value) if isinstance(value, dict) else {}
+
+
+def list_of(value: object) -> Sequence[Any]:
+    """Return the value if it is a JSON array, else an empty one."""
+    return cast("Sequence[Any]", value) if isinstance(value, list) else ()
+
+
+def text_of(value: object) -> str:
+    """Return the value as text that can be stored if it is a string, else nothing."""
+    return storable(value) if isinstance(value, str) else ""
+
+
+def name_of(value: object) -> str | None:
+    """Return a short text on one line, such as a name or a model; None where there is none."""
+    return " ".join(text_of(value).split()) or None
+
+
+def texts_of(content: object, kinds: Collection[str] = ("text",)) -> Iterator[str]:
+    """Yield the texts of a content that is a string or a list of typed blocks."""
+    if isinstance(content, str):
+        yield storable(content)
+    for block in list_of(content):
+        if isinstance(block, str):
+            yield storable(block)
+        elif name_of(object_of(block).get("type")) in kinds:
+            yield text_of(object_of(block).get("text"))
+
+
+def joined(texts: Iterable[str]) -> str:
+    """Return the texts that say something, as paragraphs."""
+    return "\n\n".join(text for text in texts if text.strip())
+
+
+def message(role: Role, content: str, at: datetime | None = None, **facts: object) -> Message:
+    """Return a message without the facts that are empty."""
+    known = {name: value for name, value in facts.items() if value not in (None, "", (), [])}
+    return Message.of(role=role, content=content, created_at=iso(at) if at else None, **known)
+
+
+def missing(names: Sequence[str], left_out: Counter[LeftOut]) -> tuple[str, ...]:
+    """Count attachments that do not come along, and return the notices that name them."""
+    left_out["attachments"] += len(names)
+    return tuple(f"attachment not imported: {name}" for name in names)
+
+
+def fenced(name: str, text: str) -> str:
+    """Return a pasted text under its name, in a fence that nothing in it can close."""
+    runs = (line.strip() for line in text.splitlines())
+    longest = max((len(run) for run in runs if not run.strip("`")), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{name}:\n\n{fence}\n{text}\n{fence}"
+
+
+def answered(
+    messages: Sequence[Message], status: str = "interrupted"
+) -> tuple[tuple[Message, ...], tuple[PendingTurn, ...]]:
+    """Return the messages up to the last answer, and the questions after it as questions without an answer."""
+    end = len(messages)
+    while end and messages[end - 1].role == "user":
+        end -= 1
+    questions = tuple(
+        PendingTurn.of(question=question.content, status=status, started_at=question.created_at)
+        for question in messages[end:]
+    )
+    return tuple(messages[:end]), questions
+
+
+def digest(messages: Iterable[Message]) -> str:
+    """Return what stands for messages whose source gives them no id."""
+    whole = sha256()
+    for said in messages:
+        whole.update(f"{said.role}\0{len(said.content)}\0{said.content}\0".encode())
+    return whole.hexdigest()[:24]

@@ -1,0 +1,70 @@
+"""JSON Lines of OpenAI messages, as trainers take them and our own export writes them."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
+from conversation_mcp.importing.messages import (
+    Data,
+    answered,
+    digest,
+    joined,
+    list_of,
+    message,
+    missing,
+    name_of,
+    object_of,
+    texts_of,
+)
+from conversation_mcp.importing.reading import each_entry
+from conversation_mcp.models import Message, Role
+from conversation_mcp.text import split_thinking
+
+ROLES: dict[str, Role] = {"system": "system", "developer": "developer", "user": "user", "assistant": "assistant"}
+TOOL_ROLES = frozenset({"tool", "function"})
+TEXT_BLOCKS = ("text", "input_text", "output_text")
+
+
+def claims(_file: SourceFile, entry: object) -> bool:
+    """Tell whether the entry has a list of messages with roles, and no id of a conversation."""
+    facts = object_of(entry)
+    return "conversationId" not in facts and any(
+        "role" in object_of(said) and "content" in object_of(said) for said in list_of(facts.get("messages"))
+    )
+
+
+def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
+    """Yield a conversation for each line; its content is its id, there is no other."""
+    yield from each_entry(files, reading, _conversation)
+
+
+def _conversation(entry: Data, place: str, _reading: Reading) -> Iterator[Item]:
+    if not isinstance(entry.get("messages"), list):
+        yield Problem(place, "has no messages")
+        return
+    left_out: Counter[LeftOut] = Counter()
+    said = [made for each in list_of(entry["messages"]) for made in _message(object_of(each), left_out)]
+    messages, unanswered = answered(said)
+    yield Found(digest(said), place, messages, unanswered=unanswered, left_out=left_out)
+
+
+def _message(said: Data, left_out: Counter[LeftOut]) -> Iterator[Message]:
+    role = name_of(said.get("role")) or ""
+    if role in TOOL_ROLES:
+        left_out["tool messages"] += 1
+        return
+    left_out["tool messages"] += len(list_of(said.get("tool_calls")))
+    text = joined(texts_of(said.get("content"), TEXT_BLOCKS))
+    blocks = (name_of(object_of(block).get("type")) for block in list_of(said.get("content")))
+    notices = missing([kind for kind in blocks if kind and kind not in TEXT_BLOCKS], left_out)
+    visible, hidden = split_thinking(text) if role == "assistant" else (text, "")
+    content = visible if visible.strip() else "\n".join(f"({notice})" for notice in notices)
+    if not content:
+        return
+    if role not in ROLES:
+        left_out["hidden messages"] += 1
+        return
+    yield message(ROLES[role], content, notices=notices, reasoning=hidden)
+
+
+OPENAI_MESSAGES = ImportFormat("openai-messages", "OpenAI messages, a conversation a line", claims, read)

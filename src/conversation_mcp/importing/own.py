@@ -1,0 +1,47 @@
+"""Our own files: conversation.json as it is, an exported array of them, or a folder of either."""
+
+from collections.abc import Iterator, Sequence
+
+from pydantic import ValidationError
+
+from conversation_mcp.importing.base import Found, ImportFormat, Item, Problem, Reading, SourceFile
+from conversation_mcp.importing.messages import Data, list_of, object_of
+from conversation_mcp.importing.reading import each_entry
+from conversation_mcp.models import Conversation
+from conversation_mcp.stores.codec import settle
+from conversation_mcp.stores.damage import problem_of
+from conversation_mcp.text import storable_data
+
+
+def claims(_file: SourceFile, entry: object) -> bool:
+    """Tell whether the entry has the contracted fields."""
+    facts = object_of(entry)
+    return "conversationId" in facts and isinstance(facts.get("messages"), list)
+
+
+def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
+    """Yield the conversations with every field that they have."""
+    yield from each_entry(files, reading, _conversation)
+
+
+def _conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
+    given = {**entry, "messageCount": len(list_of(entry.get("messages")))}
+    try:
+        read_back = Conversation.model_validate(storable_data(given), by_alias=True, by_name=False)
+        conversation, _ = settle(read_back)
+    except ValidationError as error:
+        yield Problem(place, problem_of(error, b"", 0))
+    except (ValueError, RecursionError):
+        yield Problem(place, "cannot be written as a conversation again")
+    else:
+        yield Found(
+            id=conversation.conversation_id,
+            place=place,
+            messages=conversation.messages,
+            created_at=reading.moment(conversation.created_at),
+            updated_at=reading.moment(conversation.updated_at),
+            whole=conversation,
+        )
+
+
+OWN = ImportFormat("conversation-mcp", "conversation-mcp's own files and exports", claims, read)

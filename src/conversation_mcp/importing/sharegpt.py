@@ -1,0 +1,67 @@
+"""ShareGPT: `conversations` of turns with `from` and `value`, in an array or a conversation a line."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
+from conversation_mcp.importing.messages import (
+    Data,
+    answered,
+    digest,
+    list_of,
+    message,
+    name_of,
+    object_of,
+    text_of,
+)
+from conversation_mcp.importing.reading import each_entry
+from conversation_mcp.models import Message, Role
+from conversation_mcp.text import split_thinking
+
+ROLES: dict[str, Role] = {
+    "human": "user", "user": "user", "prompter": "user", "gpt": "assistant", "assistant": "assistant",
+    "chatgpt": "assistant", "bing": "assistant", "bard": "assistant", "model": "assistant", "system": "system",
+}  # fmt: skip
+TOOLS = frozenset({"function_call", "observation", "tool", "function", "tool_call", "tool_response"})
+
+
+def claims(_file: SourceFile, entry: object) -> bool:
+    """Tell whether the entry has turns as ShareGPT writes them."""
+    turns = [object_of(turn) for turn in list_of(object_of(entry).get("conversations"))]
+    return any(("from" in turn and "value" in turn) or ("role" in turn and "content" in turn) for turn in turns)
+
+
+def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
+    """Yield the conversations. Ids repeat from file to file, so the first question belongs to the id."""
+    yield from each_entry(files, reading, _conversation)
+
+
+def _conversation(entry: Data, place: str, _reading: Reading) -> Iterator[Item]:
+    if not isinstance(entry.get("conversations"), list):
+        yield Problem(place, "has no conversations")
+        return
+    left_out: Counter[LeftOut] = Counter()
+    system = text_of(entry.get("system"))
+    said = [message("system", system)] if system.strip() else []
+    said += [made for turn in list_of(entry["conversations"]) for made in _message(object_of(turn), left_out)]
+    messages, unanswered = answered(said)
+    given = name_of(entry.get("id"))
+    first = next((each for each in said if each.role == "user"), None)
+    source_id = f"{given[:80]}/{digest([first])}" if given and first else digest(said)
+    yield Found(source_id, place, messages, unanswered=unanswered, left_out=left_out)
+
+
+def _message(turn: Data, left_out: Counter[LeftOut]) -> Iterator[Message]:
+    speaker = (name_of(turn.get("from")) or name_of(turn.get("role")) or "").lower()
+    text = text_of(turn.get("value")) or text_of(turn.get("content"))
+    if speaker in TOOLS:
+        left_out["tool messages"] += 1
+    elif text.strip() and speaker not in ROLES:
+        left_out["hidden messages"] += 1
+    elif text.strip():
+        visible, hidden = split_thinking(text) if ROLES[speaker] == "assistant" else (text, "")
+        if visible.strip():
+            yield message(ROLES[speaker], visible, reasoning=hidden)
+
+
+SHAREGPT = ImportFormat("sharegpt", "ShareGPT", claims, read)

@@ -1,0 +1,144 @@
+"""The files of what is to be imported: one file, a folder, or an archive that is read and never unpacked."""
+
+import os
+import re
+import stat
+import zipfile
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.importing.base import Problem, SourceFile
+from conversation_mcp.stores.disk import PLAIN_FLAGS
+from conversation_mcp.stores.faults import explained
+
+ENDINGS = (".json", ".jsonl", ".ndjson", ".db", ".sqlite", ".sqlite3")
+MAX_DEPTH = 12
+MAX_RATIO, RATIO_FROM_BYTES = 200, 16 * 1024 * 1024
+"""Text of conversations packs to a tenth; a member of an archive that unpacks to this many times itself is a bomb."""
+ENCRYPTED = 0x1
+DIGITS = re.compile(r"([0-9]+)")
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The files, in the order of their names with numbers as numbers, and what is no file to read."""
+
+    files: tuple[SourceFile, ...]
+    problems: tuple[Problem, ...] = ()
+    others: int = 0
+    """Files that cannot hold conversations: pictures, pages."""
+
+
+@dataclass
+class _Collected:
+    files: dict[str, SourceFile] = field(default_factory=dict["str", SourceFile])
+    problems: list[Problem] = field(default_factory=list[Problem])
+    others: int = 0
+
+    def listing(self) -> Listing:
+        ordered = sorted(self.files.values(), key=lambda file: _natural(file.name))
+        return Listing(tuple(ordered), tuple(self.problems), self.others)
+
+
+def list_files(path: Path) -> Listing:
+    """Return the files of a source; links in a folder are not followed, nothing is unpacked.
+
+    Raises:
+        InvalidInputError: there is nothing at the path, or an archive that cannot be read.
+        FilesystemError: it cannot be read.
+    """
+    collected = _Collected()
+    with explained(path):
+        if not path.exists():
+            raise InvalidInputError(f"there is nothing at {path} to import.")
+        if path.is_dir():
+            _walk(path, "", collected, 0)
+        elif not path.is_file():
+            raise InvalidInputError(f"{path} is neither a file, a folder nor an archive.")
+        elif zipfile.is_zipfile(path):
+            _members(path, collected)
+        else:
+            collected.files[path.name] = _on_disk(path, path.name, collected)
+    return collected.listing()
+
+
+def _walk(folder: Path, prefix: str, collected: _Collected, depth: int) -> None:
+    with os.scandir(folder) as scanned:
+        found = list(scanned)
+    for entry in found:
+        name = prefix + entry.name
+        if entry.is_symlink():
+            collected.problems.append(Problem(name, "is a symbolic link, which is not followed"))
+        elif entry.is_dir(follow_symlinks=False):
+            if depth < MAX_DEPTH:
+                _walk(Path(entry), f"{name}/", collected, depth + 1)
+            else:
+                collected.problems.append(Problem(name, "lies too deep"))
+        elif entry.is_file(follow_symlinks=False) and name.lower().endswith(ENDINGS):
+            collected.files[name] = _on_disk(Path(entry), name, collected)
+        else:
+            collected.others += 1
+
+
+def _on_disk(path: Path, name: str, collected: _Collected) -> SourceFile:
+    return SourceFile(name, path.stat().st_size, partial(_open, path), path, collected.files)
+
+
+def _open(path: Path) -> BinaryIO:
+    return os.fdopen(os.open(path, os.O_RDONLY | (PLAIN_FLAGS & ~getattr(os, "O_NOFOLLOW", 0))), "rb")
+
+
+def _members(path: Path, collected: _Collected) -> None:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+        raise InvalidInputError(f"{path} is a damaged archive: {error}.") from None
+    for member in members:
+        name = member.orig_filename
+        if member.is_dir():
+            continue
+        if not name.lower().endswith(ENDINGS):
+            collected.others += 1
+        elif reason := _objection(member):
+            collected.problems.append(Problem(name, reason))
+        else:
+            if name in collected.files:
+                collected.problems.append(Problem(name, "stands in the archive twice; the last one is read"))
+            opener = partial(_open_member, path, member)
+            collected.files[name] = SourceFile(name, member.file_size, opener, beside=collected.files)
+    if sum(file.size for file in collected.files.values()) > max(RATIO_FROM_BYTES, MAX_RATIO * path.stat().st_size):
+        raise InvalidInputError(f"{path} unpacks to more than {MAX_RATIO} times its size, as bombs do.")
+
+
+def _objection(member: zipfile.ZipInfo) -> str:
+    """Return why a member is not read; a name is only shown, but one that leads elsewhere is no honest one."""
+    steps = member.orig_filename.replace("\\", "/").split("/")
+    if steps[0] == "" or ":" in steps[0] or ".." in steps or "\0" in member.orig_filename:
+        return "has a name that leads out of the archive"
+    if stat.S_ISLNK(member.external_attr >> 16):
+        return "is a symbolic link"
+    if member.flag_bits & ENCRYPTED:
+        return "is encrypted"
+    if member.file_size > max(RATIO_FROM_BYTES, MAX_RATIO * member.compress_size):
+        return f"unpacks to {member.file_size // max(1, member.compress_size):,} times its size, as bombs do"
+    return ""
+
+
+def _open_member(path: Path, member: zipfile.ZipInfo) -> BinaryIO:
+    """Open a member; it never yields more than the size that the archive declares, which was checked."""
+    archive = zipfile.ZipFile(path)
+    try:
+        opened = archive.open(member)
+    except BaseException:
+        archive.close()
+        raise
+    archive.close()  # the open member keeps the file until it is closed itself
+    return cast("BinaryIO", opened)
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isascii() and part.isdigit() else (-1, part) for part in DIGITS.split(name)]

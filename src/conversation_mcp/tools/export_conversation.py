@@ -1,0 +1,84 @@
+"""The tool `export_conversation`."""
+
+from functools import partial
+from pathlib import Path
+
+from anyio import to_thread
+
+from conversation_mcp.app import App
+from conversation_mcp.exporting.catalog import FormatName, export_format
+from conversation_mcp.exporting.writing import write_file
+from conversation_mcp.models import ConversationId, Record
+from conversation_mcp.stores.ids import check_id
+from conversation_mcp.tools.asking import ConversationIdArgument
+from conversation_mcp.tools.tool import Hints, Input, Tool
+from conversation_mcp.turns.asking import Caller
+
+
+class ExportInput(Input):
+    """Which conversation, and as what."""
+
+    conversation_id: ConversationIdArgument
+    format: FormatName = "markdown"
+
+
+class Exported(Record):
+    """An exported conversation, as text or as a file."""
+
+    conversation_id: str
+    """The conversation."""
+    format: str
+    """What it was exported as."""
+    text: str | None = None
+    """The whole export, if it is short enough for a result."""
+    path: str | None = None
+    """The file that holds the export, if it is longer; the next one of this format replaces it."""
+    characters: int
+    """How long the export is."""
+    conversation_path: str
+    """The absolute path of conversation.json."""
+
+
+async def export_conversation(given: ExportInput, app: App, _caller: Caller) -> Exported:
+    """Return the conversation in another format; what is too long goes to a file beside it."""
+    conversation_id = ConversationId(check_id(given.conversation_id))
+    conversation = await app.store.load(conversation_id)
+    chosen = await to_thread.run_sync(export_format, given.format)
+    text = await to_thread.run_sync(chosen.render, conversation)
+    location = app.store.location(conversation_id)
+    path = None
+    if len(text) > app.settings.max_result_chars:
+        path = Path(location).with_name(f"export{chosen.suffix}")
+        await to_thread.run_sync(partial(write_file, path, (text,)))
+    return Exported.of(
+        conversation_id=conversation_id,
+        format=given.format,
+        text=text if path is None else None,
+        path=None if path is None else str(path),
+        characters=len(text),
+        conversation_path=location,
+    )
+
+
+def render_export(exported: Exported) -> str:
+    """Return the text, or where it is."""
+    if exported.text is not None:
+        return exported.text
+    return (
+        f"Conversation {exported.conversation_id} as {exported.format}: {exported.characters:,} characters, "
+        f"too long to show.\n\nFile: {exported.path}"
+    )
+
+
+EXPORT_CONVERSATION = Tool(
+    name="export_conversation",
+    run=export_conversation,
+    render=render_export,
+    input_model=ExportInput,
+    title="Export a conversation",
+    description=(
+        "Return a whole conversation as markdown, html (one page), json (the file) or jsonl (OpenAI messages); a long "
+        "one as the path of a file that is written beside it. Changes nothing in the conversation."
+    ),
+    hints=Hints(read_only=False, destructive=False, idempotent=True, open_world=False),
+)
