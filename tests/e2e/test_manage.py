@@ -20,12 +20,13 @@ from conversation_mcp.errors import ProviderQuotaError, RunCancelledError
 from conversation_mcp.providers.base import ChatMessage
 
 BOTH = ("research", "manage")
-LIST, BRANCH, UPDATE, CANCEL, DELETE = (
+LIST, BRANCH, UPDATE, CANCEL, DELETE, EXPORT = (
     "list_conversations",
     "branch_conversation",
     "update_conversation",
     "cancel_turn",
     "delete_conversation",
+    "export_conversation",
 )
 UNKNOWN = "20260131-1769817600999"
 
@@ -67,10 +68,10 @@ def write(folder: Path, conversation_id: str, **changes: object) -> None:
 async def test_the_set_is_off_until_it_is_switched_on(tmp_path: Path) -> None:
     async with serving(tmp_path, FakeProvider()) as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
-        assert not names & {BRANCH, UPDATE, CANCEL, DELETE}
+        assert not names & {BRANCH, UPDATE, CANCEL, DELETE, EXPORT}
     async with serving(tmp_path, FakeProvider(), tools=("manage",)) as client:
         tools = (await client.list_tools()).tools
-        assert [tool.name for tool in tools] == [BRANCH, UPDATE, CANCEL, DELETE]
+        assert [tool.name for tool in tools] == [BRANCH, UPDATE, CANCEL, DELETE, EXPORT]
         destructive = [tool.name for tool in tools if tool.annotations and tool.annotations.destructive_hint]
         assert destructive == [DELETE]
 
