@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from conversation_mcp.cli.toml_text import toml_value
+from conversation_mcp.disk.faults import explained
+from conversation_mcp.disk.files import make_private_folder, replace_file
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.settings import Settings
 from conversation_mcp.sources import read_toml, variable_of
-from conversation_mcp.stores.disk import make_private_folder, replace_file
-from conversation_mcp.stores.faults import explained
 
 COMMENT_COLUMNS = 100
 HEAD = """\

@@ -9,12 +9,12 @@ import aiofiles
 from anyio import CancelScope, to_thread
 from anyio.lowlevel import checkpoint_if_cancelled
 
+from conversation_mcp.disk.files import open_regular
 from conversation_mcp.models import Conversation, ConversationId
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Change, OnWait, OnWritten, Store
 from conversation_mcp.stores.calls import CallFiles
 from conversation_mcp.stores.codec import decode
-from conversation_mcp.stores.disk import open_regular
 from conversation_mcp.stores.folder import ConversationFolder
 from conversation_mcp.stores.ids import check_id
 from conversation_mcp.stores.lines import Lines
