@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ import anyio
 from platformdirs import user_cache_path
 
 from conversation_mcp.app import App
+from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.describing import describe
 from conversation_mcp.conversations.keeping import IndexKeeper
 from conversation_mcp.conversations.library import Library
@@ -40,11 +41,6 @@ if TYPE_CHECKING:
     import httpx
 
 
-def utc_now() -> datetime:
-    """Return the time of this moment; the only place that asks the system's clock."""
-    return datetime.now(UTC)  # noqa: TID251 -- the one clock
-
-
 def build_index(folder: Path, now: Callable[[], datetime] = utc_now) -> Index:
     """Make the index of a folder of conversations, in the user's cache folder; nothing is opened yet."""
     indexes = user_cache_path(APP_NAME, appauthor=False) / "index"
@@ -72,7 +68,9 @@ async def open_app(
     keeper = IndexKeeper(index)
     store = build_store("files", settings, now, keeper.note)
     client = LazyClient(transport)
-    build = partial(build_providers, ProviderContext(settings, client)) if providers is None else lambda: providers
+    build = (
+        partial(build_providers, ProviderContext(settings, client, now=now)) if providers is None else lambda: providers
+    )
     limits = TurnLimits(
         lock_wait_seconds=settings.lock_wait_seconds,
         max_question_chars=settings.max_question_chars,

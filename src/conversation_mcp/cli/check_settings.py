@@ -11,7 +11,7 @@ from pathlib import Path
 from conversation_mcp import __version__
 from conversation_mcp.cli.findings import Finding
 from conversation_mcp.cli.setting_values import end_of, shown
-from conversation_mcp.settings import LoadedSettings, Settings
+from conversation_mcp.settings import LoadedSettings
 from conversation_mcp.sources import config_path, variable_of
 
 PROXY_VARIABLES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
@@ -34,7 +34,6 @@ def check_settings(loaded: LoadedSettings, environment: Mapping[str, str], *, on
         if name not in ("perplexity_api_key", "logs_dir"):
             yield Finding("ok", f"{variable_of(name)} = {shown(getattr(loaded.settings, name))} (from {origin})")
     yield from _key(loaded, online=online)
-    yield from _documents(loaded.settings)
     yield from _network(environment)
 
 
@@ -48,11 +47,6 @@ def _key(loaded: LoadedSettings, *, online: bool) -> Iterable[Finding]:
         yield Finding("ok", "no PERPLEXITY_API_KEY: questions go to your documents")
     else:
         yield Finding("warn", "no provider: set PERPLEXITY_API_KEY, or name documents with --documents")
-
-
-def _documents(settings: Settings) -> Iterable[Finding]:
-    for path in settings.documents:
-        yield Finding("ok", f"documents in {path}") if path.exists() else Finding("fail", f"no documents at {path}")
 
 
 def _network(environment: Mapping[str, str]) -> Iterable[Finding]:

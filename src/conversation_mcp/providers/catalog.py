@@ -1,12 +1,18 @@
 """The providers, by name. Adding one is a module and a line here; the first that can answer is the default."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, cast
 
+from platformdirs import user_cache_path
+
+from conversation_mcp.clock import utc_now
 from conversation_mcp.providers.base import Provider
 from conversation_mcp.settings import Settings
+from conversation_mcp.sources import APP_NAME
 
 if TYPE_CHECKING:
     from conversation_mcp.providers.http import LazyClient
@@ -18,6 +24,9 @@ class ProviderContext:
 
     settings: Settings
     client: "LazyClient"
+    cache: Path = field(default_factory=lambda: user_cache_path(APP_NAME, appauthor=False))
+    """Where a provider may keep what can be made anew."""
+    now: Callable[[], datetime] = utc_now
 
 
 BuildProvider = Callable[[ProviderContext], Provider | None]

@@ -7,8 +7,9 @@ import anyio
 
 from conversation_mcp.errors import ConversationBusyError, ConversationMCPError, InvalidInputError, ProviderError
 from conversation_mcp.models import ConversationId, iso
-from conversation_mcp.providers.base import Provider
+from conversation_mcp.providers.base import Provider, Reader
 from conversation_mcp.providers.choice import Providers
+from conversation_mcp.providers.options import refuse_paths
 from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.stores.ids import check_id, created_at
 from conversation_mcp.turns.asking import Ask, Caller
@@ -62,6 +63,8 @@ class Turns:
     async def _call(self, ask: Ask, conversation_id: ConversationId | None, caller: Caller) -> TurnResult:
         self._check_question(ask)
         provider = await self._providers.choose(ask.mode, ask.model)
+        if not isinstance(provider, Reader):
+            refuse_paths(ask.options)
         key = ask.key(caller.owner, conversation_id)
         if (turn := self._running.get(key)) is None:
             turn = RunningTurn(key, ask, conversation_id, anyio.current_time)

@@ -4,10 +4,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.fixtures.documents import found_in
 
 from conversation_mcp.providers.base import ChatMessage
-from conversation_mcp.providers.local.index import find
-from conversation_mcp.providers.local.passages import Passage, cut
+from conversation_mcp.providers.local.markdown import markdown
+from conversation_mcp.providers.local.passages import Passage
+from conversation_mcp.providers.local.passages import cut as cut_outline
 from conversation_mcp.providers.local.question import MAX_QUESTION_CHARS, Question
 
 LETTERS = "".join(
@@ -20,6 +22,10 @@ LETTERS = "".join(
 )  # fmt: skip
 
 
+def cut(text: str, path: Path) -> list[Passage]:
+    return cut_outline(markdown(text), path)
+
+
 def documents(*texts: str) -> list[Passage]:
     return [passage for number, text in enumerate(texts) for passage in cut(text, Path(f"/docs/{number}.md"))]
 
@@ -30,7 +36,7 @@ def question(*turns: str, stopwords: Iterable[str] = ()) -> Question:
 
 
 def found(passages: list[Passage], *turns: str, limit: int = 4) -> list[str]:
-    return [passage.text for passage in find(passages, question(*turns), limit).passages]
+    return [passage.text for passage in found_in(passages, question(*turns), limit).passages]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +77,7 @@ def test_any_question_is_data(parts: list[str]) -> None:
     passages = documents("# Heading\n\ncol near and or not x")
 
     for turns in ([" ".join(parts)], ["".join(parts), "".join(parts), "and?"]):
-        findings = find(passages, question(*turns), 4)
+        findings = found_in(passages, question(*turns), 4)
         assert len(findings.passages) <= 1
 
 
@@ -102,7 +108,9 @@ def test_at_most_three_passages_of_a_file_are_shown() -> None:
     many = "\n\n".join(f"# Part {number}\n\ntea tea tea, cup {number}" for number in range(6))
     passages = documents(many, "a longer passage that mentions tea only once among many other words")
 
-    assert [passage.path.name for passage in find(passages, question("tea"), 10).passages] == ["0.md"] * 3 + ["1.md"]
+    assert [passage.path.name for passage in found_in(passages, question("tea"), 10).passages] == ["0.md"] * 3 + [
+        "1.md"
+    ]
 
 
 def test_equal_passages_are_shown_once() -> None:
