@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Unit = Literal["ms", "MiB", "bytes", "tokens"]
+Unit = Literal["ms", "MiB", "bytes", "tokens", "of 1"]
 Verdict = Literal["ok", "over", "-", "not measured"]
 HEADINGS = ("row", "what", "ours", "theirs", "ratio", "budget", "")
 WHOLE_FROM = 100

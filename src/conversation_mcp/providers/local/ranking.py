@@ -18,11 +18,10 @@ if TYPE_CHECKING:
     import sqlite3
 
 CANDIDATES = 100
-OTHER_CANDIDATES = 30
-TITLE_WEIGHT, HEADING_WEIGHT = 1.0, 2.0
-OTHER_WEIGHT = 0.35
-COVERAGE_WEIGHT = 1.0
-NEARNESS_WEIGHT = 0.3
+TITLE_WEIGHT, HEADING_WEIGHT = 1.0, 1.5
+OTHER_WEIGHT = 0.5
+COVERAGE_WEIGHT = 3.0
+NEARNESS_WEIGHT = 0.6
 NEAR_WORDS = 6
 CITED_WEIGHT = 0.5
 MAX_RANKED = 20_000
@@ -70,30 +69,36 @@ class Ranker:
         asked = by_word(words)
         counts = {word: self._count(match) for word, match in asked.items()}
         present = {word: asked[word] for word, count in counts.items() if count}
+        others = {word: any_of(terms) for word, terms in other_terms(words, self._related).items()}
         missing = tuple(words[word] for word, count in counts.items() if not count)
         scores = self._scores(any_of(self._narrowed(present, counts)), CANDIDATES)
-        others = self._scores(any_of(other_terms(words, self._related)), OTHER_CANDIDATES)
+        alike = self._scores(any_of(others.values()), CANDIDATES)
         contextual = self._scores(any_of(by_word(context).values()), CANDIDATES)
-        if not scores:
-            return Ranking((), missing)
-        context_weight = 1 / max(
-            1, len(asked)
-        )  # `and on Windows?` leans on what was asked before, a whole question hardly
-        passages = passages_of(self._database, [*scores, *(row for row in others if row not in scores)])
-        rarity = {word: math.log(1 + self._total() / counts[word]) for word in present}
-        speaking, near = _closer(passages, present)
+        passages = passages_of(self._database, list(scores | alike))
+        context_weight = 1 / max(1, len(asked))  # `and on Windows?` leans on what was asked before
+        value = self._values(present, others, counts)
+        closer = Closer(passages, present, others)
         found: list[Ranked] = []
         for row, passage in passages.items():
-            spoken = frozenset(word for word in present if row in speaking[word])
-            score = scores.get(row, 0.0) + OTHER_WEIGHT * others.get(row, 0.0)
+            spoken = closer.words_of(row)
+            near = closer.words_like(row) - spoken
+            own = sum(value[word] for word in spoken)
+            coverage = (own + OTHER_WEIGHT * sum(value[word] for word in near)) / sum(value.values())
+            score = scores.get(row, 0.0) + OTHER_WEIGHT * alike.get(row, 0.0)
             score += context_weight * contextual.get(row, 0.0)
-            coverage = sum(rarity[word] for word in spoken) / sum(rarity.values())
-            nearness = sum(row in rows for rows in near) / max(1, len(near))
-            score *= (1 + COVERAGE_WEIGHT * coverage) * (1 + NEARNESS_WEIGHT * nearness)
+            score *= (1 + COVERAGE_WEIGHT * coverage) * (1 + NEARNESS_WEIGHT * closer.nearness(row))
             score *= CITED_WEIGHT if passage.location in cited else 1
-            found.append(Ranked(row, passage, score, spoken, coverage))
+            found.append(Ranked(row, passage, score, spoken, own / sum(value.values())))
         found.sort(key=lambda ranked: (-ranked.score, ranked.row))
         return Ranking(tuple(found), missing)
+
+    def _values(self, present: Words, others: Words, counts: Mapping[str, int]) -> dict[str, float]:
+        """Return how much a word tells: the fewer passages have it, the more."""
+        total = self._total()
+        return {
+            word: math.log(1 + total / counts[word]) if word in present else math.log(1 + total)
+            for word in {**present, **others}
+        }
 
     def matching(self, match: str, limit: int) -> list[Passage]:
         """Return the passages that fit an expression, best first."""
@@ -123,25 +128,34 @@ class Ranker:
         return chosen
 
 
-def _closer(passages: Mapping[int, Passage], asked: Mapping[str, str]) -> tuple[dict[str, set[int]], list[set[int]]]:
-    """Return which passages speak of each word, and which have each two neighbours of the question near each other."""
-    with closing(connect(":memory:")) as shortlist:
-        shortlist.execute(SHORTLIST)
-        shortlist.executemany(
-            "INSERT INTO shortlist (rowid, text) VALUES (?, ?)",
-            ((row, indexed(_all_text(passage))) for row, passage in passages.items()),
-        )
+class Closer:
+    """A closer look at some passages: which speak of which word, and how near each other the words stand."""
 
-        def having(match: str) -> set[int]:
-            return {row for (row,) in shortlist.execute(SPEAKING, (match,))}
+    def __init__(self, passages: Mapping[int, Passage], asked: Words, others: Words) -> None:
+        with closing(connect(":memory:")) as shortlist:
+            shortlist.execute(SHORTLIST)
+            texts = ((row, indexed(_all_text(passage))) for row, passage in passages.items())
+            shortlist.executemany("INSERT INTO shortlist (rowid, text) VALUES (?, ?)", texts)
 
-        speaking = {word: having(match) for word, match in asked.items()}
-        near = [
-            having(f"NEAR({one} {two}, {NEAR_WORDS})")
-            for one, two in pairwise(asked.values())
-            if " OR " not in one and " OR " not in two
-        ]
-    return speaking, near
+            def having(match: str) -> set[int]:
+                return {row for (row,) in shortlist.execute(SPEAKING, (match,))}
+
+            self._own = {word: having(match) for word, match in asked.items()}
+            self._like = {word: having(match) for word, match in others.items()}
+            pairs = pairwise(match for match in asked.values() if " OR " not in match)
+            self._near = [having(f"NEAR({one} {two}, {NEAR_WORDS})") for one, two in pairs]
+
+    def words_of(self, row: int) -> frozenset[str]:
+        """Return the words that a passage has."""
+        return frozenset(word for word, rows in self._own.items() if row in rows)
+
+    def words_like(self, row: int) -> frozenset[str]:
+        """Return the words for which a passage has others that mean much the same."""
+        return frozenset(word for word, rows in self._like.items() if row in rows)
+
+    def nearness(self, row: int) -> float:
+        """Return the share of neighbours in the question that are near each other in a passage."""
+        return sum(row in rows for rows in self._near) / max(1, len(self._near))
 
 
 def _all_text(passage: Passage) -> str:

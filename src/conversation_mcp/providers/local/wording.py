@@ -46,17 +46,17 @@ def terms_of(word: str) -> list[str]:
     return [quoted(term) for term in query_terms(word)]
 
 
-def other_terms(words: Words, related: RelatedWords) -> list[str]:
-    """Return what else may find the words: parts of names, two words as one, words for the same thing."""
-    own = set(words)
-    others: dict[str, None] = {}
+def other_terms(words: Words, related: RelatedWords) -> dict[str, list[str]]:
+    """Return for each word what else may find it: parts of names, two words as one, words for the same thing."""
+    others: dict[str, list[str]] = {}
     for word, typed in words.items():
-        others |= dict.fromkeys(_pieces(word, typed))
-        others |= dict.fromkeys(related.of(word))
-    others |= dict.fromkeys(
-        one + two for one, two in pairwise(words) if (one + two).isalpha() and (one + two).isascii()
-    )
-    return [quoted(other) for other in others if other not in own]
+        terms = [*_pieces(word, typed), *related.of(word)]
+        if found := [quoted(term) for term in dict.fromkeys(terms) if term not in words]:
+            others[word] = found
+    for one, two in pairwise(words):
+        if (one + two).isalpha() and (one + two).isascii():
+            others.setdefault(one, []).append(quoted(one + two))
+    return others
 
 
 def any_of(terms: Iterable[str]) -> str:
