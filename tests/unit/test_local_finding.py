@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from tests.fixtures.documents import found_in
 
 from conversation_mcp.providers.base import ChatMessage
+from conversation_mcp.providers.local.finding import Findings
 from conversation_mcp.providers.local.markdown import markdown
 from conversation_mcp.providers.local.passages import Passage
 from conversation_mcp.providers.local.passages import cut as cut_outline
@@ -165,3 +166,59 @@ def test_a_long_question_keeps_its_beginning_and_its_end() -> None:
     assert set(asked.words) == {"first", "x", "last"}
     assert asked.is_shortened
     assert not question("x" * MAX_QUESTION_CHARS).is_shortened
+
+
+def test_names_in_code_are_found_whole_and_in_parts() -> None:
+    passages = documents("Call getUserName() first.", "Then get_water_level is called.", "Nothing else.")
+
+    assert found(passages, "getUserName") == ["Call getUserName() first."]
+    assert found(passages, "user name") == ["Call getUserName() first."]
+    assert found(passages, "get_user_name") == ["Call getUserName() first."]
+    assert found(passages, "water level") == ["Then get_water_level is called."]
+    assert found(passages, "waterLevel") == ["Then get_water_level is called."]
+
+
+def test_a_word_finds_others_that_mean_much_the_same_but_itself_first() -> None:
+    passages = documents("Deleting a folder needs care.", "The directory was removed.", "Other things happen here.")
+
+    assert found(passages, "remove")[0] == "The directory was removed."
+    assert "Deleting a folder needs care." in found(passages, "remove")
+    assert sorted(found(passages, "wipe it")) == ["Deleting a folder needs care.", "The directory was removed."]
+    assert find_all(passages, "wipe it").missing == ("wipe",)
+    assert find_all(passages, "wipe it").is_partial
+
+
+def test_words_near_each_other_count_more_than_the_same_words_apart() -> None:
+    apart = "The pump of the house is old, and there is in another room, behind two doors, an iron valve, they say."
+    near = "In the house, which has another room behind two doors of iron and is old, they say, there is a pump valve."
+    passages = documents(apart, near)
+
+    assert found(passages, "pump valve")[0] == near
+
+
+def test_a_research_has_passages_for_each_part_of_a_question_from_many_files() -> None:
+    many = [f"The pump number {number} pumps water with a pump." for number in range(12)]
+    passages = documents(*many, "A gasket seals the pipe between two ends, they say.")
+    by_parts = found_in(passages, question("How do pumps pump? What seals a pipe?"), 4, by_parts=True)
+    whole = found_in(passages, question("How do pumps pump? And what about the pumping of pumps?"), 4, by_parts=True)
+
+    assert any("gasket" in passage.text for passage in by_parts.passages)
+    assert len(by_parts.passages) == len(whole.passages) == 4
+
+
+def test_passages_that_are_nearly_the_same_are_shown_once() -> None:
+    text = "Boil the water in the kettle, wait for a minute, then pour it slowly over the leaves of the tea and wait."
+    passages = documents(text, text.replace("slowly", "gently"), "Tea is a drink.")
+
+    assert len([shown for shown in found(passages, "tea water leaves") if "kettle" in shown]) == 1
+
+
+def test_an_answer_that_covers_little_of_the_question_says_so() -> None:
+    passages = documents("The kettle is red.", *(f"Other thing {number}." for number in range(20)))
+
+    assert find_all(passages, "kettle quagga zeppelin platypus").is_partial
+    assert not find_all(passages, "red kettle").is_partial
+
+
+def find_all(passages: list[Passage], *turns: str) -> Findings:
+    return found_in(passages, question(*turns, stopwords={"it"}), 9)

@@ -32,7 +32,7 @@ def compose(findings: Findings, *, by_file: bool, notices: Sequence[str]) -> Ans
         numbers = iter(range(1, len(passages) + 1))
         for group in groups:
             if by_file:
-                parts.append(f"**{group[0].title}** · `{group[0].path}`")
+                parts.append(f"**{group[0].title}** · `{group[0].shown_path}`")
             parts += [_quoted(next(numbers), passage) for passage in group]
         if findings.missing:
             parts.append(f"No passage speaks of: {_listed(findings.missing)}.")
@@ -71,7 +71,7 @@ def _nothing(findings: Findings) -> str:
     said = f"{NOTHING} {_listed(findings.missing)}." if findings.missing else f"{NOTHING} this."
     if not findings.nearest:
         return said
-    headings = "; ".join(f"{passage.heading} (`{passage.path}`)" for passage in findings.nearest)
+    headings = "; ".join(f"{passage.heading} (`{passage.shown_path}`)" for passage in findings.nearest)
     return f"{said} The nearest headings: {headings}."
 
 

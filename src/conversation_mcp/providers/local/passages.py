@@ -9,6 +9,7 @@ from conversation_mcp.providers.local.outline import CODE, TEXT, Heading, Mark, 
 
 MAX_PASSAGE_CHARS = 1_200
 OVERLAP_CHARS = 200
+UNPRINTABLE = re.compile("[\x00-\x1f\x7f\x85\u2028\u2029]")
 BREAKS = (re.compile("[.!?]\\s+|[\u3002\uff01\uff1f]\\s*"), re.compile(r"\s+"))
 
 
@@ -30,11 +31,17 @@ class Passage:
         return " > ".join(self.headings)
 
     @property
+    def shown_path(self) -> str:
+        """The path on one line."""
+        return UNPRINTABLE.sub("\ufffd", str(self.path))
+
+    @property
     def location(self) -> str:
         """Where the passage stands: `path:start-end` or `path:line`, as terminals open it; else `path, page 3`."""
+        path = self.shown_path
         is_one = self.end_line <= self.start_line
         numbers = str(self.start_line) if is_one else f"{self.start_line}-{self.end_line}"
-        return f"{self.path}:{numbers}" if self.unit == "line" else f"{self.path}, {self.unit} {numbers}"
+        return f"{path}:{numbers}" if self.unit == "line" else f"{path}, {self.unit} {numbers}"
 
 
 @dataclass

@@ -200,4 +200,4 @@ def shingles(text: str) -> set[str]:
 
 
 def _are_alike(one: set[str], two: set[str]) -> bool:
-    return len(one & two) * 10 >= 8 * len(one | two)
+    return len(one & two) * 10 >= 7 * len(one | two)

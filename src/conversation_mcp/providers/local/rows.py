@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from conversation_mcp.providers.local.documents import Document
 from conversation_mcp.providers.local.outline import Unit
-from conversation_mcp.providers.local.passages import Passage
+from conversation_mcp.providers.local.passages import UNPRINTABLE, Passage
 from conversation_mcp.providers.local.skipping import Reason
 from conversation_mcp.text import index_text, name_parts, storable
 
@@ -22,6 +22,7 @@ BETWEEN = "\x1f"
 BOUNDARY = " \ue000 "
 """Stands between a text and the parts of its names, so that no phrase reaches from one to the other."""
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]{2,}")
+KNOWN = "SELECT id, stamp, digest FROM files WHERE path = ?"
 PUT_FILE = """
     INSERT INTO files (path, shown, stamp, digest, modified, title, unit, problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (path) DO UPDATE SET shown = excluded.shown, stamp = excluded.stamp, digest = excluded.digest,
@@ -46,7 +47,6 @@ class Known:
     id: int
     stamp: int
     digest: bytes | None
-    problem: str | None
 
 
 class Rows:
@@ -55,14 +55,19 @@ class Rows:
     def __init__(self, database: "sqlite3.Connection") -> None:
         self._database = database
 
-    def known(self, paths: Sequence[str]) -> dict[str, Known]:
-        """Return what is known of the files."""
+    def stamps(self, paths: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Return the ids and stamps of those of the files that are known."""
         marks = ",".join("?" * len(paths))
         found = self._database.execute(
-            f"SELECT path, id, stamp, digest, problem FROM files WHERE path IN ({marks})",  # noqa: S608 -- marks only
+            f"SELECT path, id, stamp FROM files WHERE path IN ({marks})",  # noqa: S608 -- marks only
             [os.fsencode(path) for path in paths],
         )
-        return {os.fsdecode(path): Known(*facts) for path, *facts in found}
+        return {os.fsdecode(path): (row, stamp) for path, row, stamp in found}
+
+    def known(self, path: str) -> Known | None:
+        """Return what is known of a file, if it was read."""
+        found = self._database.execute(KNOWN, (os.fsencode(path),)).fetchone()
+        return Known(*found) if found else None
 
     def restamp(self, known: Known, document: Document, stamp: int) -> None:
         """Note that a file was touched, but holds what it held."""
@@ -73,19 +78,19 @@ class Rows:
     def put(self, document: Document, stamp: int, digest: bytes | None, found: Sequence[Passage] | Reason) -> None:
         """Write what was found in a file over what was there before, or why nothing was."""
         path = os.fsencode(document.path)
-        known = self._database.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
-        if known:
-            self._drop_passages(known[0])
+        if known := self.known(document.path):
+            self._drop_passages(known.id)
         problem = found.value if isinstance(found, Reason) else None
         passages = () if isinstance(found, Reason) else found
-        title = storable(passages[0].title) if passages else None
+        title = _on_one_line(passages[0].title) if passages else None
         unit = passages[0].unit if passages else None
         shown = storable(document.shown)
         facts = (path, shown, stamp, digest, document.modified_ns, title, unit, problem)
         self._database.execute(PUT_FILE, facts)
         (file,) = self._database.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
         for passage in passages:
-            headings, text = storable(BETWEEN.join(passage.headings)), _without_nul(storable(passage.text))
+            headings = BETWEEN.join(_on_one_line(heading) for heading in passage.headings)
+            text = storable(passage.text).replace("\0", " ")
             row = self._database.execute(
                 PUT_PASSAGE, (file, passage.start_line, passage.end_line, headings, text)
             ).lastrowid
@@ -126,5 +131,5 @@ def _words(title: str | None, shown: str, headings: str, text: str) -> Iterator[
     yield indexed(text)
 
 
-def _without_nul(text: str) -> str:
-    return text.replace("\0", " ")
+def _on_one_line(text: str) -> str:
+    return " ".join(UNPRINTABLE.sub(" ", storable(text)).split())

@@ -63,12 +63,11 @@ class Taker:
         newest = self._database.execute("SELECT coalesce(max(id), 0) FROM files").fetchone()[0]
         seen: set[int] = set()
         for batch in _batches(documents):
-            known = self._rows.known([document.path for document in batch])
+            known = self._rows.stamps([document.path for document in batch])
             for document in batch:
-                found = known.get(document.path)
-                if found is not None:
-                    seen.add(found.id)
-                if found is None or found.stamp != document.stamp:
+                row, stamp = known.get(document.path, (0, UNTRUSTED))
+                seen.add(row)
+                if stamp != document.stamp:
                     work.waiting += 1
                     if len(work.changed) < MAX_CHANGED:
                         work.changed.append(document)
@@ -89,13 +88,11 @@ class Taker:
 
     def are_current(self, paths: Sequence[str]) -> bool:
         """Tell whether the files are still as they were when they were read."""
-        known = self._rows.known(paths)
-        return all(
-            path in known and known[path].stamp in {UNTRUSTED, stamp_of(path)} and stamp_of(path) for path in paths
-        )
+        known = self._rows.stamps(paths)
+        return all(_is_current(known.get(path), stamp_of(path)) for path in paths)
 
     def _take_in(self, document: Document) -> None:
-        known = self._rows.known([document.path]).get(document.path)
+        known = self._rows.known(document.path)
         if known is not None and known.stamp == document.stamp:
             return  # another process has done it
         content = read(document, self._formats)
@@ -119,6 +116,10 @@ class Taker:
             self._database.rollback()
             raise
         self._database.commit()
+
+
+def _is_current(known: tuple[int, int] | None, stamp: int | None) -> bool:
+    return known is not None and stamp is not None and known[1] in {UNTRUSTED, stamp}
 
 
 def problems(database: "sqlite3.Connection") -> Iterator[tuple[Reason, str]]:
