@@ -10,7 +10,7 @@ from tests.benchmarks.retrieval.methods import WORD, Find
 from conversation_mcp.providers.local.passages import Passage
 from conversation_mcp.providers.local.wording import load_stopwords, rough_stem
 
-Kind = Literal["same", "other"]
+Kind = Literal["same", "other", "later"]
 DEPTH = 10
 HIT_DEPTH = 5
 

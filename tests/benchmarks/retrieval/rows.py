@@ -13,6 +13,7 @@ GROUPS = {
     "all": "all questions",
     "same": "questions with the words of the passage",
     "other": "questions with other words",
+    "later": "the same, written after the ranking was fixed",
 }
 NAMES = tuple(f"retrieval-{group}-{name}" for group in GROUPS for name in AGAINST)
 
