@@ -178,9 +178,17 @@ def test_an_index_that_lacks_a_table_is_made_anew(folder: Path, indexes: Path, t
         database.execute("DELETE FROM sqlite_schema WHERE name = ?", (table,))
         database.commit()
     library = caught_up(folder, indexes)
-    found(library, "tea")
 
-    assert found(caught_up(folder, indexes), "tea") == ["Black tea.", "Green tea."]
+    assert library.has_text
+    assert found(library, "tea") == ["Black tea.", "Green tea."]
+
+
+def test_an_index_that_is_lost_between_the_look_and_the_question_is_made_anew(folder: Path, indexes: Path) -> None:
+    library = caught_up(folder, indexes)
+    database_of(indexes).write_bytes(b"overwritten")
+    assert found(library, "tea") == ["Black tea.", "Green tea."]
+    shutil.rmtree(indexes)
+    assert found(library, "tea") == ["Black tea.", "Green tea."]
 
 
 async def test_where_no_index_can_be_kept_the_answer_is_the_same_with_a_notice(folder: Path, tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ class Cache:
         self._refill = refill
         self._memory: sqlite3.Connection | None = None
         self._memory_lock = Lock()
+        self.replacements = 0
+        """How often a damaged file was replaced by an empty one."""
 
     @property
     def has_memory(self) -> bool:
@@ -61,6 +63,7 @@ class Cache:
                 return work(database)
         except IndexDamagedError as error:
             self._file.replace(error.inode)
+            self.replacements += 1
         try:
             with self._file.open() as database:
                 return work(database)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 ATTEMPTS = 3
-"""How often a question is answered anew because what it quotes was changed meanwhile."""
+"""How often something is done anew because files or the index were changed meanwhile."""
 
 
 class Library:
@@ -52,8 +52,13 @@ class Library:
 
     @property
     def has_text(self) -> bool:
-        """Whether there is any passage."""
-        return self._ask(lambda database: database.execute("SELECT 1 FROM passages LIMIT 1").fetchone()) is not None
+        """Whether there is any passage; an index that was lost since the last look is made anew first."""
+        for _ in range(ATTEMPTS):
+            if self._ask(lambda database: database.execute("SELECT 1 FROM passages LIMIT 1").fetchone()):
+                return True
+            for _ in self.catch_up():
+                pass
+        return False
 
     def survey(self) -> tuple[int, Skipped]:
         """Count the documents and what is left out; what was read in vain is known only where there is an index."""
@@ -68,13 +73,14 @@ class Library:
 
     def catch_up(self) -> Generator[Work]:
         """Bring the index up to the files; yield before each step what there is to do, and how much is done."""
-        while True:
+        for _ in range(ATTEMPTS):
+            replacements = self._cache.replacements
             work = self._ask(self._look)
             yield work
             while not work.is_done:
                 self._ask(lambda database, work=work: self._taker(database).go_on(work))
                 yield work
-            if work.is_all:
+            if self._cache.replacements == replacements:
                 return
 
     def find(self, question: Question, scope: Scope, limit: int, *, by_parts: bool) -> Findings:
@@ -110,13 +116,9 @@ class Library:
         return Taker(database, self._formats, self._now)
 
     def _build_at_once(self, database: "sqlite3.Connection") -> None:
-        taker = self._taker(database)
-        while True:
-            work = self._look(database)
-            while not work.is_done:
-                taker.go_on(work)
-            if work.is_all:
-                return
+        work = self._look(database)
+        while not work.is_done:
+            self._taker(database).go_on(work)
 
     def _ask(self, do: SqlWork[T]) -> T:
         result, self.problem = self._cache.ask(do)

@@ -118,7 +118,7 @@ class LocalProvider:
 def _doing(work: "Work") -> str:
     if work.waiting <= MANY_FILES:
         return f"looking through {work.total:,} file" + "s" * (work.total != 1)
-    done = work.total - work.waiting + work.done
+    done = min(work.total, work.total - work.waiting + work.done)
     filled = BAR_CELLS * done // work.total
     bar = "▓" * filled + "░" * (BAR_CELLS - filled)
     return f"reading {work.total:,} files {bar} {100 * done // work.total} %"

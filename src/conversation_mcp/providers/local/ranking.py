@@ -76,7 +76,7 @@ class Ranker:
         contextual = self._scores(any_of(by_word(context).values()), CANDIDATES)
         passages = passages_of(self._database, list(scores | alike))
         context_weight = 1 / max(1, len(asked))  # `and on Windows?` leans on what was asked before
-        value = self._values(present, others, counts)
+        value = self._values(counts)
         closer = Closer(passages, present, others)
         found: list[Ranked] = []
         for row, passage in passages.items():
@@ -92,13 +92,10 @@ class Ranker:
         found.sort(key=lambda ranked: (-ranked.score, ranked.row))
         return Ranking(tuple(found), missing)
 
-    def _values(self, present: Words, others: Words, counts: Mapping[str, int]) -> dict[str, float]:
+    def _values(self, counts: Mapping[str, int]) -> dict[str, float]:
         """Return how much a word tells: the fewer passages have it, the more."""
-        total = self._total()
-        return {
-            word: math.log(1 + total / counts[word]) if word in present else math.log(1 + total)
-            for word in {**present, **others}
-        }
+        total = self._database.execute("SELECT count(*) FROM passages").fetchone()[0]
+        return {word: math.log(1 + total / max(1, count)) for word, count in counts.items()}
 
     def matching(self, match: str, limit: int) -> list[Passage]:
         """Return the passages that fit an expression, best first."""
@@ -112,9 +109,6 @@ class Ranker:
 
     def _count(self, match: str) -> int:
         return self._database.execute(COUNT.replace("SCOPE", self._scope), (match, MAX_RANKED)).fetchone()[0]
-
-    def _total(self) -> int:
-        return self._database.execute("SELECT count(*) FROM passages").fetchone()[0]
 
     def _narrowed(self, present: Mapping[str, str], counts: Mapping[str, int]) -> list[str]:
         """Return what proposes passages: all words, or where they are very common the rarer ones of them."""

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -23,29 +23,23 @@ UNTRUSTED = 0
 SETTLED_AFTER = timedelta(seconds=2)
 """A file that was written later than this before it was read may have changed again within one tick of its clock."""
 MAX_TRANSACTION_SECONDS = 1.0
-MAX_CHANGED = 20_000
 
 
 @dataclass
 class Work:
     """What a look at the documents found to be done, and how much of that is done."""
 
-    total: int = 0
-    waiting: int = 0
-    """How many are new or changed; not all of them may be in `changed`, so that memory stays flat."""
-    changed: list[Document] = field(default_factory=list[Document])
-    gone: list[int] = field(default_factory=list[int])
+    total: int
+    """How many documents there are."""
+    waiting: int
+    """How many of them are new or changed."""
+    gone: list[int]
+    """The ids of files that are documents no more."""
+    documents: Iterator[Document]
+    """All documents once more: they are walked twice rather than kept in memory."""
+    ahead: list[Document] = field(default_factory=list[Document])
     done: int = 0
-
-    @property
-    def is_done(self) -> bool:
-        """Whether nothing of it is left."""
-        return self.done == len(self.changed) and not self.gone
-
-    @property
-    def is_all(self) -> bool:
-        """Whether another look would find nothing more to be done."""
-        return self.waiting == len(self.changed)
+    is_done: bool = False
 
 
 class Taker:
@@ -59,22 +53,17 @@ class Taker:
 
     def look(self, documents: Iterable[Document]) -> Work:
         """Compare the documents with the index, without reading them."""
-        work = Work()
         newest = self._database.execute("SELECT coalesce(max(id), 0) FROM files").fetchone()[0]
         seen: set[int] = set()
-        for batch in _batches(documents):
+        total = waiting = 0
+        for batch in _batches(iter(documents)):
             known = self._rows.stamps([document.path for document in batch])
-            for document in batch:
-                row, stamp = known.get(document.path, (0, UNTRUSTED))
-                seen.add(row)
-                if stamp != document.stamp:
-                    work.waiting += 1
-                    if len(work.changed) < MAX_CHANGED:
-                        work.changed.append(document)
-            work.total += len(batch)
+            seen.update(row for row, _ in known.values())
+            waiting += sum(_is_changed(document, known) for document in batch)
+            total += len(batch)
         rows = self._database.execute("SELECT id FROM files WHERE id <= ?", (newest,))
-        work.gone = [row for (row,) in rows if row not in seen]
-        return work
+        gone = [row for (row,) in rows if row not in seen]
+        return Work(total, waiting, gone, iter(documents), is_done=not waiting and not gone)
 
     def go_on(self, work: Work) -> None:
         """Do some of the work, for about a second, as one step."""
@@ -82,12 +71,26 @@ class Taker:
         with self._transaction():
             while work.gone and time.monotonic() < until:
                 self._rows.drop(work.gone.pop())
-            while work.done < len(work.changed) and time.monotonic() < until:
-                self._take_in(work.changed[work.done])
+            while time.monotonic() < until:
+                if not work.ahead and not self._look_ahead(work):
+                    work.is_done = True
+                    return
+                self._take_in(work.ahead.pop())
                 work.done += 1
+
+    def _look_ahead(self, work: Work) -> bool:
+        """Fetch the next documents that are new or changed; return False at the end."""
+        for batch in _batches(work.documents) if work.waiting else ():
+            known = self._rows.stamps([document.path for document in batch])
+            work.ahead = [document for document in reversed(batch) if _is_changed(document, known)]
+            if work.ahead:
+                return True
+        return False
 
     def are_current(self, paths: Sequence[str]) -> bool:
         """Tell whether the files are still as they were when they were read."""
+        if not paths:  # nothing was found: in an index that was lost meanwhile nothing can be
+            return self._database.execute("SELECT 1 FROM files LIMIT 1").fetchone() is not None
         known = self._rows.stamps(paths)
         return all(_is_current(known.get(path), stamp_of(path)) for path in paths)
 
@@ -118,6 +121,10 @@ class Taker:
         self._database.commit()
 
 
+def _is_changed(document: Document, known: Mapping[str, tuple[int, int]]) -> bool:
+    return document.path not in known or known[document.path][1] != document.stamp
+
+
 def _is_current(known: tuple[int, int] | None, stamp: int | None) -> bool:
     return known is not None and stamp is not None and known[1] in {UNTRUSTED, stamp}
 
@@ -128,7 +135,6 @@ def problems(database: "sqlite3.Connection") -> Iterator[tuple[Reason, str]]:
         yield Reason(problem), os.fsdecode(path)
 
 
-def _batches(documents: Iterable[Document]) -> Iterator[Sequence[Document]]:
-    waiting = iter(documents)
-    while batch := list(islice(waiting, BATCH)):
+def _batches(documents: Iterator[Document]) -> Iterator[Sequence[Document]]:
+    while batch := list(islice(documents, BATCH)):
         yield batch
