@@ -48,9 +48,9 @@ class Row:
     @property
     def verdict(self) -> Verdict:
         """Whether the budget is kept."""
-        if self.ratio is None:
+        if self.ours is None or self.theirs is None:
             return "not measured"
-        if self.budget is None:
+        if self.ratio is None or self.budget is None:
             return "-"
         return "ok" if self.budget.holds(self.ratio) else "over"
 
