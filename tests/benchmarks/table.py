@@ -50,8 +50,10 @@ class Row:
         """Whether the budget is kept."""
         if self.ours is None or self.theirs is None:
             return "not measured"
-        if self.ratio is None or self.budget is None:
+        if self.budget is None:
             return "-"
+        if self.ratio is None:
+            return "not measured"
         return "ok" if self.budget.holds(self.ratio) else "over"
 
     def cells(self) -> tuple[str, ...]:

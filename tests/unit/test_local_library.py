@@ -295,6 +295,7 @@ def test_two_hundred_nested_folders_are_walked(tmp_path: Path, indexes: Path) ->
         (["/docs/deep"], ["c.py"]),
         (["./b.md"], ["b.md"]),
         (["nowhere/"], []),
+        (["\\", "[", "!", "b.md"], ["b.md"]),
     ],
 )
 async def test_a_question_can_be_narrowed_to_paths(tmp_path: Path, names: list[str], expected: list[str]) -> None:

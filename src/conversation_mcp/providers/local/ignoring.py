@@ -1,6 +1,7 @@
 """What git ignores: the `.gitignore` files of a folder, of those in it, and of those above it in its repository."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,7 +41,7 @@ class Ignoring:
                 lines = file.read(MAX_BYTES).decode("utf-8-sig", "replace").splitlines()
         except OSError:
             return self
-        return Ignoring((*self.rules, (folder, _rules(lines))))
+        return Ignoring((*self.rules, (folder, rules_of(lines))))
 
     def ignores(self, path: str, *, is_folder: bool) -> bool:
         """Tell whether git would leave the path out."""
@@ -55,7 +56,7 @@ def _open(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
-def _rules(lines: list[str]) -> "GitIgnoreSpec":
+def rules_of(lines: Sequence[str]) -> "GitIgnoreSpec":
     """Read the lines; git passes over those that are no patterns."""
     from pathspec import GitIgnoreSpec  # noqa: PLC0415 -- start-up would pay for it
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from conversation_mcp.disk.caches import Cache
 from conversation_mcp.disk.caches import Work as SqlWork
 from conversation_mcp.disk.databases import IndexFile, purge_orphans
+from conversation_mcp.errors import FilesystemError, ProviderUnavailableError
 from conversation_mcp.providers.local.documents import Documents
 from conversation_mcp.providers.local.finding import Finder, Findings
 from conversation_mcp.providers.local.formats import Formats
@@ -121,5 +122,9 @@ class Library:
             self._taker(database).go_on(work)
 
     def _ask(self, do: SqlWork[T]) -> T:
-        result, self.problem = self._cache.ask(do)
+        try:
+            result, self.problem = self._cache.ask(do)
+        except FilesystemError as error:
+            message = f"the documents cannot be searched ({error.message.rstrip('.')})."
+            raise ProviderUnavailableError(message) from error
         return result

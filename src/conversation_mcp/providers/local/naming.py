@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conversation_mcp.errors import ProviderNotConfiguredError
+from conversation_mcp.providers.local.ignoring import rules_of
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -31,9 +32,7 @@ class Root:
 
     @cached_property
     def _pattern(self) -> "GitIgnoreSpec":
-        from pathspec import GitIgnoreSpec  # noqa: PLC0415 -- needed for patterns only
-
-        return GitIgnoreSpec.from_lines([self.pattern])
+        return rules_of([self.pattern])
 
 
 def roots_of(named: Sequence[Path], home: Path | None) -> list[Root]:

@@ -50,7 +50,7 @@ class LocalProvider:
 
         Raises:
             ProviderNotConfiguredError: the named documents do not exist, are too much, or hold no text.
-            FilesystemError: this Python has no full-text search.
+            ProviderUnavailableError: this Python has no full-text search.
         """
         library = await to_thread.run_sync(self._opened)
         steps = library.catch_up()

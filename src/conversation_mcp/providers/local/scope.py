@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from conversation_mcp.providers.local.ignoring import rules_of
 from conversation_mcp.providers.options import Options, Recency
 
 if TYPE_CHECKING:
@@ -78,13 +79,11 @@ class Scope:
 
 def _specs(patterns: tuple[str, ...]) -> "Iterator[GitIgnoreSpec]":
     """Yield what matches paths below the named folders, and whole paths, as lines of a `.gitignore` do."""
-    from pathspec import GitIgnoreSpec  # noqa: PLC0415 -- start-up would pay for it
-
     posix = [pattern.replace(os.sep, "/").removeprefix("./") for pattern in patterns]
     home = os.path.expanduser("~").replace(os.sep, "/")  # noqa: PTH111 -- a home that is unknown is no error here
     spelled = [home + pattern[1:] if pattern.startswith("~/") else pattern for pattern in posix]
-    yield GitIgnoreSpec.from_lines(_literal(pattern) for pattern in posix)
-    yield GitIgnoreSpec.from_lines(_literal(pattern) for pattern in spelled if os.path.isabs(pattern))  # noqa: PTH117
+    yield rules_of([_literal(pattern) for pattern in posix])
+    yield rules_of([_literal(pattern) for pattern in spelled if os.path.isabs(pattern)])  # noqa: PTH117
 
 
 def _literal(pattern: str) -> str:
