@@ -142,8 +142,8 @@ def _again_from(lines: Sequence[str], first: int, number: int) -> int:
 def _whole_lines(lines: Sequence[str], start: int, end: int) -> Iterator[tuple[int, int, str]]:
     if end - start == 1:
         yield from _pieces(lines, start, end)
-    elif text := "\n".join(lines[start:end]).strip("\n"):
-        yield start, end, text
+    elif any(map(str.strip, lines[start:end])):
+        yield start, end, "\n".join(lines[start:end]).strip("\n")
 
 
 def _line_pieces(line: str) -> list[str]:
