@@ -2,13 +2,14 @@
 
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
 
 from conversation_mcp.app import App
+from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.indexing import build_index
 from conversation_mcp.conversations.keeping import IndexKeeper
 from conversation_mcp.conversations.library import Library
@@ -36,11 +37,6 @@ from conversation_mcp.turns.working import TurnLimits, TurnWorker
 
 if TYPE_CHECKING:
     import httpx
-
-
-def utc_now() -> datetime:
-    """Return the time of this moment; the only place that asks the system's clock."""
-    return datetime.now(UTC)  # noqa: TID251 -- the one clock
 
 
 @asynccontextmanager
@@ -75,7 +71,9 @@ async def open_app(
     keeper = IndexKeeper(index)
     store = build_store("files", settings, now, keeper.note)
     client = LazyClient(transport)
-    build = partial(build_providers, ProviderContext(settings, client)) if providers is None else lambda: providers
+    build = (
+        partial(build_providers, ProviderContext(settings, client, now=now)) if providers is None else lambda: providers
+    )
     limits = TurnLimits(
         lock_wait_seconds=settings.lock_wait_seconds,
         max_question_chars=settings.max_question_chars,

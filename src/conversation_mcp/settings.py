@@ -117,7 +117,8 @@ class Settings(BaseModel):
         default=("research",), description="Tool sets that are switched on, separated by commas."
     )
     documents: Annotated[tuple[Path, ...], _separated(os.pathsep)] = Field(
-        default=(), description="Files and folders that the local provider answers from, separated by : (Windows: ;)."
+        default=(),
+        description="Files, folders and patterns that the local provider answers from, separated by : (Windows: ;).",
     )
     prompts_dir: Path = Field(
         default_factory=lambda: config_path().parent / "prompts",

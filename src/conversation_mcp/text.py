@@ -15,6 +15,8 @@ _UNSPACED = (
 UNSPACED_SCRIPTS = f"[{_UNSPACED}]"  # compiled on first use: start-up would pay 4 ms
 SCRIPT_RUNS = f"[{_UNSPACED}]+|[^{_UNSPACED}]+"
 INVISIBLE = re.compile("[\u00ad\ufe00-\ufe0f]")  # soft hyphens and variation selectors
+HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}")
+PARTS = re.compile(r"[A-Z]+[0-9]*(?![a-z])|[A-Z]?[a-z]+[0-9]*|[0-9]+")
 WORD_CATEGORIES = ("L", "N", "Mn", "Mc", "So", "Co")
 PUNCTUATION = "*_~?!.,;:…()[]{}<>\"'`“”\u2018\u2019«»¿¡"
 CJK_START = "\u2e80"
@@ -124,6 +126,11 @@ def _neighbours(run: str) -> Iterator[str]:
 def is_searchable(text: str) -> bool:
     """Tell whether any character of the text is one that words are made of."""
     return any(unicodedata.category(char).startswith(WORD_CATEGORIES) for char in text)
+
+
+def name_parts(word: str) -> str:
+    """Return the words that a camelCase name is made of: `get user name`; empty for any other word."""
+    return " ".join(PARTS.findall(word)).lower() if HUMP.search(word) else ""
 
 
 def dollars(cost_usd: float) -> str:

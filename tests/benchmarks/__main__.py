@@ -8,9 +8,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import appends, importing, library, listing, serving, turns
+from tests.benchmarks import appends, documents, importing, library, listing, serving, turns
 from tests.benchmarks.machine import description, load
 from tests.benchmarks.measuring import Benchmark, Plan, is_named
+from tests.benchmarks.retrieval import rows as retrieval
 from tests.benchmarks.stopwatch import ROOT
 from tests.benchmarks.table import Row, exit_code, render, summary
 
@@ -21,6 +22,8 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     *appends.BENCHMARKS,
     *library.BENCHMARKS,
     *importing.BENCHMARKS,
+    *retrieval.BENCHMARKS,
+    *documents.BENCHMARKS,
 )
 PEERS_PYTHON = Path(sys.prefix) / "peers" / "bin" / "python"
 

@@ -18,6 +18,8 @@ MOST_TURNS = 20
 GOES_ON = 0.72
 QUESTION_WORDS = (3, 14)
 ANSWER_WORDS = (12, 60)
+PARAGRAPH_WORDS = (40, 120)
+MOST_PARAGRAPHS = 7
 VOCABULARY = 6_000
 CODE = ("getUserName", "snake_case_name", "os.path.join", "src/app/main.py", "HTTPServer", "v1.2.3", "read_file")
 SYLLABLES = {
@@ -55,6 +57,12 @@ class Corpus:
         """Yield ids and the bytes of files."""
         for number in range(count):
             yield self._conversation(FIRST_MILLISECONDS + number * STEP_MILLISECONDS)
+
+    def texts(self, count: int) -> Iterator[list[str]]:
+        """Yield texts that make up so many documents."""
+        for _ in range(count):
+            language = "en" if self._random.random() < 0.4 else self._random.choice(list(SYLLABLES))
+            yield [self._text(language, PARAGRAPH_WORDS) for _ in range(self._random.randint(1, MOST_PARAGRAPHS))]
 
     def _conversation(self, milliseconds: int) -> tuple[str, bytes]:
         conversation_id, random = id_at(milliseconds), self._random

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.benchmarks.stopwatch import HERE
 
-from conversation_mcp.bootstrap import utc_now
+from conversation_mcp.clock import utc_now
 
 OWN = ("conversation-mcp", "mcp", "pydantic", "anyio", "filelock")
 PRINT_VERSIONS = (

@@ -15,7 +15,8 @@ from anyio import to_thread
 from tests.fixtures.providers import FakeProvider
 
 from conversation_mcp.app import App
-from conversation_mcp.bootstrap import open_app, utc_now
+from conversation_mcp.bootstrap import open_app
+from conversation_mcp.clock import utc_now
 from conversation_mcp.models import Conversation, ConversationId, Message, iso
 from conversation_mcp.providers.base import Answer, Event, Finished, Request, Started
 from conversation_mcp.settings import Settings

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Unit = Literal["ms", "MiB", "bytes", "tokens"]
+Unit = Literal["ms", "MiB", "bytes", "tokens", "of 1"]
 Verdict = Literal["ok", "over", "-", "not measured"]
 HEADINGS = ("row", "what", "ours", "theirs", "ratio", "budget", "")
 WHOLE_FROM = 100
@@ -48,10 +48,12 @@ class Row:
     @property
     def verdict(self) -> Verdict:
         """Whether the budget is kept."""
-        if self.ratio is None:
+        if self.ours is None or self.theirs is None:
             return "not measured"
         if self.budget is None:
             return "-"
+        if self.ratio is None:
+            return "not measured"
         return "ok" if self.budget.holds(self.ratio) else "over"
 
     def cells(self) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import data_of, error_of, serving
 from tests.fixtures.stores import Clock, appended, started, texts_of
 
+from conversation_mcp.disk import files as disk
 from conversation_mcp.errors import FilesystemError
-from conversation_mcp.stores import disk
 from conversation_mcp.stores.files import FileStore
 
 RESERVED = ["CON", "NUL.json", "a:b", "x.", "x ", "COM1", "conversation.json", "..", "~", "aux/../con"]

@@ -15,6 +15,7 @@ from tests.fixtures.agent import LoopbackAgent
 from tests.fixtures.chat_rules import KEY as CHAT_KEY
 from tests.fixtures.chat_server import ChatServer
 from tests.fixtures.cli import Ended, Here, Terminal, piped, put_conversation
+from tests.fixtures.documents import written
 from tests.fixtures.folders import ID
 
 
@@ -127,7 +128,7 @@ def test_files_that_can_be_deleted_at_any_time_are_named(tmp_path: Path) -> None
     cache.mkdir(parents=True)
     (cache / "one.sqlite").write_bytes(bytes(1_200_000))
     (line,) = [line for line in findings(piped(tmp_path, "doctor")) if "cache" in line]
-    assert line == (f"ok    cache in {cache.parent}, 1 file, 1.2 MB; made anew from the conversations when it is gone")
+    assert line == (f"ok    cache in {cache.parent}, 1 file, 1.2 MB; made anew when it is gone")
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
@@ -141,11 +142,39 @@ def test_conversations_that_git_would_commit_are_a_failure(tmp_path: Path) -> No
     assert "ok    git ignores them" in findings(piped(tmp_path, "doctor"))
 
 
+def test_what_is_left_out_of_the_documents_is_named_with_the_reason(tmp_path: Path) -> None:
+    names = (
+        "a.md",
+        "b.py",
+        ".hidden.md",
+        "id_rsa",
+        "photo.jpg",
+        "one.exe",
+        "two.exe",
+        "three.exe",
+        "node_modules/c.md",
+    )
+    documents = written(tmp_path / "documents", dict.fromkeys(names, "tea"))
+    ended = piped(tmp_path, "doctor", "--documents", str(documents))
+    shown = [line.replace(f"{documents}/", "") for line in findings(ended) if "document" in line or "left out" in line]
+    assert ended.code == 0
+    assert shown[2:] == [
+        "ok    2 documents can be searched",
+        "ok    left out: 1 hidden: .hidden.md",
+        "ok    left out: 1 installed packages: node_modules",
+        "ok    left out: 4 of a kind that is not read: one.exe, photo.jpg, three.exe, …",
+        "ok    left out: 1 secrets by their names: id_rsa",
+    ]
+
+
 def test_what_is_not_there_is_a_failure(tmp_path: Path) -> None:
     ended = piped(tmp_path, "doctor", "--documents", "nowhere", SSL_CERT_FILE="/nowhere.pem")
     assert ended.code == 1
     assert [line.replace(str(tmp_path), "/home/me") for line in findings(ended) if line.startswith("fail")] == snapshot(
-        ["fail  no documents at /home/me/nowhere", "fail  SSL_CERT_FILE = /nowhere.pem, which cannot be read"]
+        [
+            "fail  SSL_CERT_FILE = /nowhere.pem, which cannot be read",
+            "fail  PROVIDER_NOT_CONFIGURED: /home/me/nowhere does not exist or cannot be reached; it was named by CONVERSATION_MCP_DOCUMENTS or --documents. Name documents, the folders that hold them, or patterns such as notes/**/*.md.",
+        ]
     )
 
 

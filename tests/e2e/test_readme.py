@@ -12,10 +12,8 @@ from typing import Any
 
 import pytest
 from dirty_equals import IsStr
-from tests.fixtures.documents import HANDBOOK, written
+from tests.fixtures.documents import HANDBOOK, local, written
 from tests.fixtures.serving import data_of, serving, text_of
-
-from conversation_mcp.providers.local.provider import LocalProvider
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -113,7 +111,7 @@ async def test_the_example_is_what_the_tools_print(tmp_path: Path) -> None:
     guide = written(tmp_path, {"guide.md": HANDBOOK["guide.md"]}) / "guide.md"
     asked: list[tuple[str, str, str]] = ASKED.findall(transcript)
     assert len(asked) == 3
-    async with serving(tmp_path, LocalProvider([guide], home=None)) as client:
+    async with serving(tmp_path, local(guide)) as client:
         conversation: dict[str, str] = {}
         for tool, question, printed in asked:
             result = await client.call_tool(tool, {"query": question, **conversation})
@@ -129,7 +127,7 @@ async def test_the_file_that_is_shown_is_the_file_that_is_written(tmp_path: Path
     (shown,) = (json.loads(body) for kind, body in blocks() if kind == "json" and '"messages"' in body)
     guide = written(tmp_path, {"guide.md": HANDBOOK["guide.md"]}) / "guide.md"
     question = shown["messages"][1]
-    async with serving(tmp_path, LocalProvider([guide], home=None)) as client:
+    async with serving(tmp_path, local(guide)) as client:
         result = data_of(await client.call_tool(question["tool"], {"query": question["content"]}))
     text = Path(result["conversationPath"]).read_text(encoding="utf-8").replace(str(guide), "/path/to/guide.md")
     beginning = shown["messages"][0]["content"].removesuffix("…").strip()

@@ -50,6 +50,13 @@ BAD_ARGUMENTS: list[tuple[str, dict[str, Any], Any]] = [
     ),
     (
         "search",
+        {"query": "x", "search_domain_filter": ["docs/*.md"]},
+        snapshot(
+            "search_domain_filter takes bare domains such as example.org or -example.org, no URLs; got 'docs/*.md'. Paths are for model 'local'."
+        ),
+    ),
+    (
+        "search",
         {"query": "x", "search_domain_filter": ["a.org", "-b.org"]},
         snapshot("search_domain_filter takes domains to allow or, with a leading -, domains to deny, not both."),
     ),

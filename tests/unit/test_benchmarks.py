@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -9,8 +10,13 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 from tests.benchmarks.__main__ import BENCHMARKS
 from tests.benchmarks.measuring import alternate, is_named
+from tests.benchmarks.retrieval.corpora import write_corpora
+from tests.benchmarks.retrieval.labels import Labelled, Quality, answer_to, load_questions, quality, shared_share
+from tests.benchmarks.retrieval.methods import passages_below
 from tests.benchmarks.stopwatch import HERE, TEXT
 from tests.benchmarks.table import Budget, Row, exit_code, render, summary
+
+from conversation_mcp.providers.local.passages import Passage
 
 AT_MOST = Budget(1.15)
 FEWER = Budget(1, below=True)
@@ -108,3 +114,24 @@ def test_a_message_is_two_kilobytes_of_plain_ascii() -> None:
 def test_every_peer_is_pinned_to_one_version() -> None:
     lines = [line.split("#")[0].strip() for line in (HERE / "peers.txt").read_text().splitlines()]
     assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines if line)
+
+
+def test_the_labelled_questions_have_answers_and_half_of_them_are_asked_in_other_words(tmp_path: Path) -> None:
+    write_corpora(tmp_path)
+    passages = passages_below(tmp_path)
+    answers = [(asked, answer_to(asked, passages, tmp_path)) for asked in load_questions()]
+    answered = [(asked, passage) for asked, passage in answers if passage]
+    others = [(asked, passage) for asked, passage in answered if asked.kind != "same"]
+
+    assert len(answered) >= 120
+    assert len(others) * 2 >= len(answered)
+    assert [asked.question for asked, passage in others if shared_share(asked.question, passage) > 0.5] == []
+
+
+def test_what_is_found_is_counted_up_to_the_fifth_and_weighed_by_its_place(tmp_path: Path) -> None:
+    passages = [Passage(tmp_path / "a.md", "T", (), number, number, f"word{number} x") for number in range(20)]
+    questions = [Labelled("same", "a.md", f"word{number}", "?") for number in (0, 3, 7, 15)]
+
+    assert quality(lambda _question, limit: passages[:limit], questions, tmp_path) == Quality(
+        4, recall_at_5=0.5, mean_reciprocal_rank=(1 + 1 / 4 + 1 / 8) / 4
+    )

@@ -15,8 +15,8 @@ from tests.fixtures.folders import ID, left_behind
 from tests.fixtures.library import Shelf
 
 from conversation_mcp.cli.check_library import check_library
+from conversation_mcp.disk.locks import LockFolder
 from conversation_mcp.stores.index.base import Watch
-from conversation_mcp.stores.locks import LockFolder
 
 OTHER, GONE = "20260201-1769904000000", "20260202-1769990400000"
 LONG_AGO = 1_000_000_000

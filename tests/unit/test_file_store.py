@@ -23,9 +23,9 @@ from tests.fixtures.stores import (
     tree,
 )
 
+from conversation_mcp.disk import files as disk
 from conversation_mcp.errors import ConversationNotFoundError, FilesystemError, InvalidInputError
 from conversation_mcp.models import ConversationId
-from conversation_mcp.stores import disk
 from conversation_mcp.stores.files import FileStore
 from conversation_mcp.stores.folder import ConversationFolder
 from conversation_mcp.stores.ids import id_at

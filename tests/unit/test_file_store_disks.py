@@ -23,8 +23,8 @@ from tests.fixtures.stores import (
     tree,
 )
 
+from conversation_mcp.disk import files as disk
 from conversation_mcp.errors import FilesystemError
-from conversation_mcp.stores import disk
 from conversation_mcp.stores.files import FileStore
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="users and mounts of POSIX")

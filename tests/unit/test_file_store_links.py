@@ -18,9 +18,9 @@ from tests.fixtures.stores import (
     tree,
 )
 
+from conversation_mcp.disk import files as disk
 from conversation_mcp.errors import FilesystemError
 from conversation_mcp.models import ConversationId
-from conversation_mcp.stores import disk
 from conversation_mcp.stores.files import FileStore
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links, pipes and mounts of POSIX")

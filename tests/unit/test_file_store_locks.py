@@ -7,12 +7,13 @@ import pytest
 from anyio import CancelScope, Event, create_task_group, to_thread, wait_all_tasks_blocked
 from tests.fixtures.stores import UNKNOWN, Clock, appended, ignore, started, texts_of
 
+from conversation_mcp.disk import locks
+from conversation_mcp.disk.locks import FileLock, LockFolder
 from conversation_mcp.errors import FilesystemError
 from conversation_mcp.models import ConversationId
-from conversation_mcp.stores import folder, locks, turn_locks
+from conversation_mcp.stores import folder, turn_locks
 from conversation_mcp.stores.files import FileStore
 from conversation_mcp.stores.lines import Lines
-from conversation_mcp.stores.locks import FileLock, LockFolder
 from conversation_mcp.stores.turn_locks import TurnLocks
 
 NAME = f"{UNKNOWN}.lock"

@@ -12,14 +12,15 @@ from tests.benchmarks.corpus import Corpus
 from tests.fixtures.library import Shelf, child, id_of, output_of, wanted_of
 from tests.fixtures.stores import UNKNOWN, fill, public_folder, small_disk
 
-from conversation_mcp.bootstrap import utc_now
+from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.describing import describe
 from conversation_mcp.conversations.indexing import build_index
+from conversation_mcp.disk.databases import IndexFile, lock_folder
+from conversation_mcp.disk.files import MAX_FILE_BYTES
 from conversation_mcp.errors import FilesystemError
 from conversation_mcp.models import ConversationId
-from conversation_mcp.stores.disk import MAX_FILE_BYTES
 from conversation_mcp.stores.index.base import Described, Watch
-from conversation_mcp.stores.index.database import IndexFile, lock_folder
+from conversation_mcp.stores.index.schema import SCHEMA
 from conversation_mcp.stores.index.sqlite import SqliteIndex
 
 
@@ -47,7 +48,7 @@ def test_all_of_it_is_for_its_owner_alone_whatever_the_umask(shelf: Shelf) -> No
     before = os.umask(0)
     try:
         shelf.index.compare(Watch())
-        with IndexFile(shelf.root, shelf.indexes).open() as database:
+        with IndexFile([shelf.root], shelf.indexes, SCHEMA).open() as database:
             database.execute("BEGIN IMMEDIATE")
             database.execute("DELETE FROM facets")
             names = {path.name for path in Path(shelf.index.location).iterdir()}
@@ -71,8 +72,8 @@ def test_it_knows_its_folder_and_has_a_name_of_its_own(shelf: Shelf, tmp_path: P
     shelf.index.compare(Watch())
     assert (Path(shelf.index.location) / "folder").read_text() == str(shelf.root.resolve())
     (tmp_path / "link").symlink_to(shelf.root)
-    assert IndexFile(tmp_path / "link", shelf.indexes).home == Path(shelf.index.location)
-    assert IndexFile(tmp_path / "other", shelf.indexes).home != Path(shelf.index.location)
+    assert IndexFile([tmp_path / "link"], shelf.indexes, SCHEMA).home == Path(shelf.index.location)
+    assert IndexFile([tmp_path / "other"], shelf.indexes, SCHEMA).home != Path(shelf.index.location)
 
 
 def test_the_program_keeps_it_in_the_cache_folder_of_the_user(tmp_path: Path) -> None:
@@ -207,7 +208,7 @@ def test_erasing_leaves_no_word_of_what_was_deleted(shelf: Shelf) -> None:
 
 
 def test_erasing_throws_an_index_away_that_somebody_is_writing(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("conversation_mcp.stores.index.database.BUSY_SECONDS", 0.01)
+    monkeypatch.setattr("conversation_mcp.disk.databases.BUSY_SECONDS", 0.01)
     shelf.index.compare(Watch())
     before = inode(shelf.database)
     with closing(sqlite3.connect(shelf.database, isolation_level=None)) as other:
@@ -237,7 +238,7 @@ def test_erasing_while_the_index_is_rebuilt_leaves_an_index_without_it(shelf: Sh
 def test_an_index_that_somebody_is_writing_for_long_costs_time_but_no_answer(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("conversation_mcp.stores.index.database.BUSY_SECONDS", 0.01)
+    monkeypatch.setattr("conversation_mcp.disk.databases.BUSY_SECONDS", 0.01)
     shelf.index.compare(Watch())
     with closing(sqlite3.connect(shelf.database, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.fixtures.library import FIRST, Shelf, id_of, iso_of, numbers_of
 
+from conversation_mcp.disk.locks import LockFolder
 from conversation_mcp.stores.index.base import Place, State
-from conversation_mcp.stores.locks import LockFolder
 
 
 @pytest.fixture

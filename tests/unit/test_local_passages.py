@@ -4,9 +4,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversation_mcp.providers.local.passages import MAX_PASSAGE_CHARS, NEWLINE, Passage, cut
+from conversation_mcp.providers.local.markdown import markdown
+from conversation_mcp.providers.local.outline import NEWLINE
+from conversation_mcp.providers.local.passages import MAX_PASSAGE_CHARS, Passage
+from conversation_mcp.providers.local.passages import cut as cut_outline
 
 PATH = Path("/docs/a.md")
+
+
+def cut(text: str, path: Path) -> list[Passage]:
+    return cut_outline(markdown(text), path)
 
 
 def shown(text: str) -> list[tuple[str, int, int, str]]:

@@ -7,13 +7,14 @@ from typing import Any, Literal
 
 import anyio
 
-from conversation_mcp.bootstrap import open_app, utc_now
+from conversation_mcp.bootstrap import open_app
 from conversation_mcp.cli.answer import next_step, put_answer
 from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.ids import resolve
 from conversation_mcp.cli.interrupts import Interrupt, interrupts
 from conversation_mcp.cli.terminal import is_terminal, put_json, say
 from conversation_mcp.cli.watching import Watching
+from conversation_mcp.clock import utc_now
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError
 from conversation_mcp.models import Conversation, ConversationId
 from conversation_mcp.settings import Settings

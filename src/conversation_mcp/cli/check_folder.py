@@ -8,8 +8,8 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from conversation_mcp.bootstrap import utc_now
 from conversation_mcp.cli.findings import Finding
+from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.files import FILE_NAME, find
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.models import Conversation
@@ -96,7 +96,7 @@ def check_cache(folder: Path) -> Iterable[Finding]:
         return
     if sizes:
         amount = f"{len(sizes)} file{'' if len(sizes) == 1 else 's'}, {sum(sizes) / 1_000_000:,.1f} MB"
-        yield Finding("ok", f"cache in {folder}, {amount}; made anew from the conversations when it is gone")
+        yield Finding("ok", f"cache in {folder}, {amount}; made anew when it is gone")
 
 
 async def check_store(settings: Settings) -> Finding:

@@ -10,14 +10,14 @@ from conversation_mcp.cli.progress import progress
 from conversation_mcp.cli.times import now
 from conversation_mcp.conversations.files import File, find
 from conversation_mcp.conversations.order import order_problems
+from conversation_mcp.disk.faults import explained
+from conversation_mcp.disk.files import read_file
+from conversation_mcp.disk.locks import is_being_answered
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.models import Conversation
 from conversation_mcp.stores.calls import FORGET_AFTER
 from conversation_mcp.stores.codec import decode
-from conversation_mcp.stores.disk import read_file
-from conversation_mcp.stores.faults import explained
 from conversation_mcp.stores.index.base import Index, Watch
-from conversation_mcp.stores.locks import is_being_answered
 
 READING, COMPARING = "reading the conversations", "holding the index against them"
 ANEW = "try conversation-mcp index --rebuild"

@@ -39,7 +39,6 @@ def check_settings(loaded: LoadedSettings, environment: Mapping[str, str], *, on
     yield from _providers(
         loaded.settings, [value for value in values if value.is_secret and value.shown], online=online
     )
-    yield from _documents(loaded.settings)
     yield from _network(environment)
 
 
@@ -59,11 +58,6 @@ def _providers(settings: Settings, keys: list[Value], *, online: bool) -> Iterab
         yield Finding("ok", "no PERPLEXITY_API_KEY: questions go to your documents")
     elif not configured:
         yield Finding("warn", "no provider: set PERPLEXITY_API_KEY, or name documents with --documents")
-
-
-def _documents(settings: Settings) -> Iterable[Finding]:
-    for path in settings.documents:
-        yield Finding("ok", f"documents in {path}") if path.exists() else Finding("fail", f"no documents at {path}")
 
 
 def _network(environment: Mapping[str, str]) -> Iterable[Finding]:

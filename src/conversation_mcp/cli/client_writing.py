@@ -11,10 +11,10 @@ from conversation_mcp.cli.client_entries import CannotEditError, edited
 from conversation_mcp.cli.clients import Client, Launch
 from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.terminal import put
+from conversation_mcp.disk.faults import explained
+from conversation_mcp.disk.files import make_private_folder, replace_file
 from conversation_mcp.errors import ConversationMCPError, FilesystemError
 from conversation_mcp.logs import redact
-from conversation_mcp.stores.disk import make_private_folder, replace_file
-from conversation_mcp.stores.faults import explained
 
 BOM = "\ufeff"
 

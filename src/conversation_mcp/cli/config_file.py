@@ -7,11 +7,11 @@ from typing import Any, cast
 
 from conversation_mcp.cli.setting_values import USUAL
 from conversation_mcp.cli.toml_text import toml_key, toml_table, toml_value
+from conversation_mcp.disk.faults import explained
+from conversation_mcp.disk.files import make_private_folder, replace_file
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.settings import TABLES, Settings
 from conversation_mcp.sources import provider_settings, read_toml, variable_of
-from conversation_mcp.stores.disk import make_private_folder, replace_file
-from conversation_mcp.stores.faults import explained
 
 COMMENT_COLUMNS = 100
 HEAD = """\

@@ -15,14 +15,14 @@ from conversation_mcp.cli.loading import folder_from
 from conversation_mcp.cli.terminal import is_terminal, put, say
 from conversation_mcp.cli.times import now
 from conversation_mcp.conversations.files import find
+from conversation_mcp.disk.faults import explained
+from conversation_mcp.disk.files import make_private_folder, read_file
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.exporting.catalog import FormatName, export_format
 from conversation_mcp.exporting.redacting import redacted
 from conversation_mcp.exporting.writing import pieces, write_each, write_file
 from conversation_mcp.models import Conversation, ConversationId
 from conversation_mcp.stores.codec import decode
-from conversation_mcp.stores.disk import make_private_folder, read_file
-from conversation_mcp.stores.faults import explained
 from conversation_mcp.stores.folder import ConversationFolder
 from conversation_mcp.stores.index.base import Wanted
 

@@ -11,7 +11,7 @@ from conversation_mcp.cli.rows import put_lines, row_data, table_of
 from conversation_mcp.cli.terminal import console, is_terminal, put_json_list, say
 from conversation_mcp.cli.times import now
 from conversation_mcp.conversations.listing import newest, notices_of
-from conversation_mcp.stores.faults import explained
+from conversation_mcp.disk.faults import explained
 from conversation_mcp.stores.index.base import Page, Place, Wanted
 
 if TYPE_CHECKING:

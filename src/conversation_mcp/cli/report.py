@@ -7,6 +7,7 @@ from pathlib import Path
 import anyio
 from platformdirs import user_cache_path
 
+from conversation_mcp.cli.check_documents import check_documents
 from conversation_mcp.cli.check_folder import check_cache, check_folder, check_store
 from conversation_mcp.cli.check_server import check_online, check_server
 from conversation_mcp.cli.check_settings import check_settings
@@ -42,6 +43,7 @@ def report(loaded: LoadedSettings, options: Mapping[str, object], *, online: boo
 
 def _findings(loaded: LoadedSettings, *, online: bool) -> Iterable[Finding]:
     yield from check_settings(loaded, os.environ, online=online)
+    yield from check_documents(loaded.settings)
     yield from check_folder(loaded)
     yield from check_cache(user_cache_path(APP_NAME, appauthor=False))
     yield anyio.run(check_store, loaded.settings)

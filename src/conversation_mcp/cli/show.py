@@ -56,7 +56,7 @@ def show(
 
 def _read(folder: Path, conversation_id: "ConversationId") -> tuple[Path, bytes]:
     from conversation_mcp.cli.times import now  # noqa: PLC0415 -- goes with the next one
-    from conversation_mcp.stores.disk import read_file  # noqa: PLC0415 -- brings the records
+    from conversation_mcp.disk.files import read_file  # noqa: PLC0415 -- brings the records
     from conversation_mcp.stores.folder import ConversationFolder  # noqa: PLC0415 -- the same
 
     with ConversationFolder(folder, now).reading(conversation_id) as path:

@@ -12,9 +12,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
+from conversation_mcp.disk.faults import explained
+from conversation_mcp.disk.files import open_regular
 from conversation_mcp.errors import ConversationMCPError
-from conversation_mcp.stores.disk import open_regular
-from conversation_mcp.stores.faults import explained
 from conversation_mcp.stores.ids import SHAPE
 
 if TYPE_CHECKING:

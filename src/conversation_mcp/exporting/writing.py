@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from conversation_mcp.disk.faults import explained
+from conversation_mcp.disk.files import make_private_folder, refuse_link, replace_by_pieces
 from conversation_mcp.exporting.base import ExportFormat
 from conversation_mcp.exporting.file_names import file_name
 from conversation_mcp.models import Conversation
-from conversation_mcp.stores.disk import make_private_folder, refuse_link, replace_by_pieces
-from conversation_mcp.stores.faults import explained
 
 
 def pieces(conversations: Iterable[Conversation], chosen: ExportFormat, *, framed: bool) -> Iterator[str]:

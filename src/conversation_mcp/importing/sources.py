@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from conversation_mcp.disk.faults import explained
+from conversation_mcp.disk.files import PLAIN_FLAGS
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.importing.base import Problem, SourceFile
-from conversation_mcp.stores.disk import PLAIN_FLAGS
-from conversation_mcp.stores.faults import explained
 
 ENDINGS = (".json", ".jsonl", ".ndjson", ".db", ".sqlite", ".sqlite3")
 MAX_DEPTH = 12

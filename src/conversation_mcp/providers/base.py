@@ -161,3 +161,25 @@ class ModelLister(Protocol):
             ProviderError: it cannot be asked.
         """
         ...
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What a provider that reads files has found: how many it reads, and what it leaves out."""
+
+    read: int
+    left_out: tuple[tuple[str, int, tuple[str, ...]], ...]
+    """Reason, how many, and a few of their paths."""
+
+
+@runtime_checkable
+class Reader(Protocol):
+    """A provider that answers from files; its questions may be narrowed to paths instead of domains."""
+
+    def survey(self) -> Survey:
+        """Look at the files without reading them; blocks.
+
+        Raises:
+            ProviderError: they cannot be looked at.
+        """
+        ...

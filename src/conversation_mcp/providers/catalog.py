@@ -1,12 +1,18 @@
 """The adapters, by what they speak. A provider that differs by data alone is a table in definitions.toml."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, cast
 
+from platformdirs import user_cache_path
+
+from conversation_mcp.clock import utc_now
 from conversation_mcp.providers.base import Provider
 from conversation_mcp.settings import Settings
+from conversation_mcp.sources import APP_NAME
 
 if TYPE_CHECKING:
     from conversation_mcp.providers.definitions import Configured
@@ -19,6 +25,9 @@ class ProviderContext:
 
     settings: Settings
     client: "LazyClient"
+    cache: Path = field(default_factory=lambda: user_cache_path(APP_NAME, appauthor=False))
+    """Where a provider may keep what can be made anew."""
+    now: Callable[[], datetime] = utc_now
 
 
 BuildDefined = Callable[[ProviderContext, "Configured"], Provider]

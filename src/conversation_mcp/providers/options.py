@@ -7,10 +7,13 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
+from conversation_mcp.errors import InvalidInputError
+
 Recency = Literal["hour", "day", "week", "month", "year"]
 Effort = Literal["low", "medium", "high"]
 
 MAX_DOMAINS = 20
+MAX_NAME_CHARS = 1_000
 DOMAIN = re.compile(r"-?(?=.{1,253}\Z)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}", re.IGNORECASE)
 
 
@@ -42,12 +45,15 @@ def _domains(value: object) -> object:
     if not 1 <= len(names) <= MAX_DOMAINS:
         raise ValueError(f"takes 1 to {MAX_DOMAINS} domains; got {len(names)}")
     for name in names:
-        if not DOMAIN.fullmatch(name):
-            message = f"takes bare domains such as example.org or -example.org, no URLs; got {name[:80]!r}"
-            raise ValueError(message)
+        if "://" in name or len(name) > MAX_NAME_CHARS or not name.strip("- "):
+            raise ValueError(_no_domain(name))
     if len({name.startswith("-") for name in names}) > 1:
         raise ValueError("takes domains to allow or, with a leading -, domains to deny, not both")
     return tuple(names)
+
+
+def _no_domain(name: str) -> str:
+    return f"takes bare domains such as example.org or -example.org, no URLs; got {name[:80]!r}"
 
 
 Day = Annotated[date, BeforeValidator(_date)]
@@ -60,7 +66,8 @@ class SearchFilters(BaseModel):
 
     search_recency_filter: Recency | None = Field(default=None, description="Only pages this recent.")
     search_domain_filter: Annotated[tuple[str, ...] | None, BeforeValidator(_domains)] = Field(
-        default=None, description="Up to 20 domains to allow, or to deny with a leading -."
+        default=None,
+        description="Up to 20 domains (of local documents: paths, globs) to allow, or to deny with a leading -.",
     )
     search_after_date_filter: Day | None = Field(default=None, description="YYYY-MM-DD or MM/DD/YYYY.")
     search_before_date_filter: Day | None = Field(default=None, description="YYYY-MM-DD or MM/DD/YYYY.")
@@ -93,3 +100,14 @@ class ResearchOptions(BaseModel):
 
 class Options(SearchFilters, ResearchOptions):
     """Every option a question can carry."""
+
+
+def refuse_paths(options: Options) -> None:
+    """Take domains only; paths are for providers that read files.
+
+    Raises:
+        InvalidInputError: the filter names something else.
+    """
+    for name in options.search_domain_filter or ():
+        if not DOMAIN.fullmatch(name):
+            raise InvalidInputError(f"search_domain_filter {_no_domain(name)}. Paths are for model 'local'.")

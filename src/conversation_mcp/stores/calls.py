@@ -11,13 +11,13 @@ from typing import cast
 
 from anyio import to_thread
 
+from conversation_mcp.disk.faults import explained
+from conversation_mcp.disk.files import create_private, make_private_folder, read_file, refuse_link
+from conversation_mcp.disk.locks import FileLock, LockFolder
 from conversation_mcp.errors import FilesystemError, InvalidInputError
 from conversation_mcp.models import ConversationId
 from conversation_mcp.stores.base import Call
-from conversation_mcp.stores.disk import create_private, make_private_folder, read_file, refuse_link
-from conversation_mcp.stores.faults import explained
 from conversation_mcp.stores.ids import check_id
-from conversation_mcp.stores.locks import FileLock, LockFolder
 
 FORGET_AFTER = timedelta(days=1)
 

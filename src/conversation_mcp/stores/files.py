@@ -7,12 +7,12 @@ from pathlib import Path
 import aiofiles
 from anyio import to_thread
 
+from conversation_mcp.disk.files import open_regular
 from conversation_mcp.models import Conversation, ConversationId
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Change, OnWait, OnWritten, Origin, Stamp, Store
 from conversation_mcp.stores.calls import CallFiles
 from conversation_mcp.stores.codec import decode
-from conversation_mcp.stores.disk import open_regular
 from conversation_mcp.stores.finishing import finish
 from conversation_mcp.stores.folder import ConversationFolder
 from conversation_mcp.stores.ids import check_id

@@ -8,14 +8,14 @@ from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 
+from conversation_mcp.disk import files as disk
+from conversation_mcp.disk.faults import explained
+from conversation_mcp.disk.locks import FileLock, LockFolder
 from conversation_mcp.errors import ConversationCorruptedError, ConversationNotFoundError, FilesystemError
 from conversation_mcp.models import Conversation, ConversationId, iso, parse_time
-from conversation_mcp.stores import disk
 from conversation_mcp.stores.base import Change, Origin, Stamp
 from conversation_mcp.stores.codec import MESSAGES, decode, origin_of, settle
-from conversation_mcp.stores.faults import explained
 from conversation_mcp.stores.ids import SHAPE, check_id, id_at, milliseconds_of
-from conversation_mcp.stores.locks import FileLock, LockFolder
 
 WRITE_WAIT_SECONDS = 30.0
 STRAY_AFTER = timedelta(hours=1)

@@ -11,17 +11,17 @@ from pathlib import Path
 
 from anyio import to_thread
 
+from conversation_mcp.disk import files as disk
+from conversation_mcp.disk.faults import explained
+from conversation_mcp.disk.locks import LockFolder
 from conversation_mcp.errors import ConversationNotFoundError, FilesystemError
 from conversation_mcp.models import Conversation, ConversationId, iso
-from conversation_mcp.stores import disk
 from conversation_mcp.stores.base import OnWritten, Trashed
 from conversation_mcp.stores.calls import CallFiles
 from conversation_mcp.stores.codec import decode
-from conversation_mcp.stores.faults import explained
 from conversation_mcp.stores.finishing import finish
 from conversation_mcp.stores.folder import WRITE_WAIT_SECONDS, ConversationFolder, readable
 from conversation_mcp.stores.ids import EPOCH, check_id, milliseconds_of
-from conversation_mcp.stores.locks import LockFolder
 
 NAME = re.compile(r"([0-9]{8}-[0-9]{13})\.([0-9]{13})")
 

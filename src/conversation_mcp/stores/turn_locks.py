@@ -5,11 +5,11 @@ from collections.abc import Callable
 from anyio import current_time, move_on_after, sleep, to_thread
 from anyio.lowlevel import checkpoint_if_cancelled
 
+from conversation_mcp.disk.locks import FileLock
 from conversation_mcp.errors import ConversationBusyError
 from conversation_mcp.models import ConversationId
 from conversation_mcp.stores.base import OnWait
 from conversation_mcp.stores.lines import Lines, Place
-from conversation_mcp.stores.locks import FileLock
 
 POLL_SECONDS = 0.03
 TELL_SECONDS = 1.0

@@ -9,7 +9,9 @@ from anyio import to_thread
 from conversation_mcp.errors import ConversationBusyError, ConversationMCPError, InvalidInputError, ProviderError
 from conversation_mcp.models import Conversation, ConversationId, iso
 from conversation_mcp.prompting.room import needed_tokens
+from conversation_mcp.providers.base import Reader
 from conversation_mcp.providers.choice import Providers
+from conversation_mcp.providers.options import refuse_paths
 from conversation_mcp.providers.resolving import Choice
 from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.stores.ids import check_id, created_at
@@ -65,6 +67,8 @@ class Turns:
     async def _call(self, ask: Ask, conversation_id: ConversationId | None, caller: Caller) -> TurnResult:
         self._check_question(ask)
         choice = await self._choose(ask, conversation_id)
+        if not isinstance(choice.provider, Reader):
+            refuse_paths(ask.options)
         key = ask.key(caller.owner, conversation_id)
         if (turn := self._running.get(key)) is None:
             turn = RunningTurn(key, ask, conversation_id, anyio.current_time)

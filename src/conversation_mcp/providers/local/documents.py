@@ -1,108 +1,150 @@
-"""The named documents on disk: which files they are, and their text."""
+"""The named documents on disk: which files they are, without reading them."""
 
 import os
-from collections import Counter
+import stat
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from conversation_mcp.errors import ProviderNotConfiguredError
+from conversation_mcp.providers.local.formats import Format, Formats
+from conversation_mcp.providers.local.ignoring import Ignoring
+from conversation_mcp.providers.local.naming import Root, relative
+from conversation_mcp.providers.local.skipping import Reason, Skipped
 
-SUFFIXES = frozenset({".md", ".markdown", ".txt", ".rst", ".text"})
-MAX_FILE_BYTES = 5 * 1024 * 1024
-HIDDEN = "hidden"
-LINKED = "linked from elsewhere"
-BINARY = "binary"
-TOO_LARGE = "over 5 MiB"
-UNREADABLE = "unreadable"
-NAMED_BY = "CONVERSATION_MCP_DOCUMENTS or --documents"
+VIRTUAL_ENVIRONMENT = "pyvenv.cfg"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A file that is read, its path from the folder that was named, and what tells its states apart."""
+
+    path: str
+    shown: str
+    form: Format
+    modified_ns: int
+    stamp: int
+    changed_ns: int
 
 
 class Documents:
-    """The files behind the named paths, in the order of the names and sorted within a folder.
+    """The files behind the named roots, in the order of the roots and sorted within a folder."""
 
-    `skipped` counts, by reason, what was left out so far.
-    """
+    def __init__(self, roots: Sequence[Root], formats: Formats) -> None:
+        self.skipped = Skipped()
+        self._roots = roots
+        self._formats = formats
 
-    def __init__(self, named: Sequence[Path], home: Path | None) -> None:
-        self.skipped: Counter[str] = Counter()
-        self._roots = [_usable(path, home) for path in named]
-        self.paths = list(dict.fromkeys(path for root in self._roots for path in self._files(root)))
+    def __iter__(self) -> Iterator[Document]:
+        """Yield the files as they are now; what roots share comes once for each. `skipped` grows meanwhile."""
+        self.skipped = Skipped()
+        for root in self._roots:
+            yield from self._below(root) if root.is_folder else self._named(root)
 
-    def _files(self, root: Path) -> Iterator[Path]:
-        if root.is_dir():
-            yield from self._below(root)
-        else:
-            yield root
-
-    def _below(self, folder: Path) -> Iterator[Path]:
+    def _named(self, root: Root) -> Iterator[Document]:
+        path = str(root.path)
+        judged = self._formats.named(root.path.name)
         try:
-            with os.scandir(folder) as found:
-                entries = sorted(found, key=lambda entry: entry.name)
+            found = os.lstat(path)
         except OSError:
-            self.skipped[UNREADABLE] += 1
+            self.skipped.add(Reason.UNREADABLE, path)
             return
-        for entry in entries:
-            path = Path(entry.path)
-            if entry.name.startswith("."):
-                self.skipped[HIDDEN] += 1
-            elif entry.is_symlink():
-                yield from self._linked(path)
-            elif entry.is_dir(follow_symlinks=False):
-                yield from self._below(path)
-            elif entry.is_file(follow_symlinks=False) and path.suffix.lower() in SUFFIXES:
-                yield path
+        yield from self._sized(path, root.path.name, judged, found)
 
-    def _linked(self, link: Path) -> Iterator[Path]:
+    def _below(self, root: Root) -> Iterator[Document]:
+        waiting = [(str(root.path), Ignoring.above(root.path))]
+        while waiting:
+            folder, above = waiting.pop()
+            try:
+                with os.scandir(folder) as found:
+                    entries = sorted(found, key=lambda entry: entry.name)
+            except OSError:
+                self.skipped.add(Reason.UNREADABLE, folder)
+                continue
+            if folder != str(root.path) and any(entry.name == VIRTUAL_ENVIRONMENT for entry in entries):
+                self.skipped.add(Reason.INSTALLED, folder)
+                continue
+            ignoring = above.within(folder)
+            folders: list[tuple[str, Ignoring]] = []
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders += [(entry.path, ignoring)] * self._is_entered(entry, ignoring)
+                else:
+                    yield from self._file(root, entry, ignoring)
+            waiting += reversed(folders)
+
+    def _is_entered(self, entry: "os.DirEntry[str]", ignoring: Ignoring) -> bool:
+        if entry.name.startswith("."):
+            self.skipped.add(Reason.HIDDEN, entry.path)
+        elif self._formats.is_foreign(entry.name):
+            self.skipped.add(Reason.INSTALLED, entry.path)
+        elif ignoring.ignores(entry.path, is_folder=True):
+            self.skipped.add(Reason.IGNORED, entry.path)
+        else:
+            return True
+        return False
+
+    def _file(self, root: Root, entry: "os.DirEntry[str]", ignoring: Ignoring) -> Iterator[Document]:
+        if not root.takes(entry.path):
+            return
+        judged = self._judged(entry.name)
+        if judged is not Reason.HIDDEN and judged is not Reason.OTHER and ignoring.ignores(entry.path, is_folder=False):
+            judged = Reason.IGNORED
+        if entry.is_symlink():
+            yield from self._linked(Path(entry.path), judged)
+            return
+        try:
+            found = entry.stat(follow_symlinks=False)
+        except OSError:
+            self.skipped.add(Reason.UNREADABLE, entry.path)
+            return
+        if stat.S_ISREG(found.st_mode):
+            yield from self._sized(entry.path, relative(entry.path, root.path), judged, found)
+
+    def _judged(self, name: str) -> Format | Reason:
+        return Reason.HIDDEN if name.startswith(".") else self._formats.of(name)
+
+    def _linked(self, link: Path, judged: Format | Reason) -> Iterator[Document]:
         """Follow a link to a file of the named folders; a folder in them is read where it is, not through links."""
-        is_text = link.suffix.lower() in SUFFIXES
         try:
             target = link.resolve(strict=True)
+            found = target.lstat()
         except (OSError, RuntimeError):
-            self.skipped[UNREADABLE] += is_text
+            self.skipped.add(judged if isinstance(judged, Reason) else Reason.UNREADABLE, str(link))
             return
-        if not any(target.is_relative_to(root) for root in self._roots):
-            self.skipped[LINKED] += is_text or target.is_dir()
-        elif is_text and target.is_file():
-            yield target
+        inside = next((root.path for root in self._roots if root.is_folder and target.is_relative_to(root.path)), None)
+        if inside is None:
+            if not isinstance(judged, Reason) or stat.S_ISDIR(found.st_mode):
+                self.skipped.add(Reason.LINKED, str(link))
+            return
+        below = target.relative_to(inside)
+        if isinstance(judged, Reason) or any(part.startswith(".") for part in below.parts):
+            self.skipped.add(judged if isinstance(judged, Reason) else Reason.HIDDEN, str(link))
+        elif stat.S_ISREG(found.st_mode):
+            yield from self._sized(str(target), below.as_posix(), self._judged(target.name), found)
 
-    def read(self, path: Path) -> str | None:
-        """Return the text of a file; None, and counted, when it cannot serve as a document."""
-        try:
-            with path.open("rb") as file:
-                data = file.read(MAX_FILE_BYTES + 1)
-        except OSError:
-            self.skipped[UNREADABLE] += 1
-            return None
-        if len(data) > MAX_FILE_BYTES or b"\0" in data:
-            self.skipped[TOO_LARGE if len(data) > MAX_FILE_BYTES else BINARY] += 1
-            return None
-        return data.decode("utf-8-sig", "replace")
-
-    def skipped_sentence(self) -> str:
-        """Return what was left out and why; empty when nothing was. Hidden files are left out by convention."""
-        counts = [f"{count} {reason}" for reason, count in sorted(self.skipped.items()) if reason != HIDDEN]
-        return f"Some of the named files were not read: {', '.join(counts)}." if counts else ""
-
-    def nothing_to_read(self) -> ProviderNotConfiguredError:
-        """Return the error for documents that hold no text."""
-        return _refusal(f"no text or Markdown file that can be read in {', '.join(map(str, self._roots))}")
+    def _sized(self, path: str, shown: str, judged: Format | Reason, found: os.stat_result) -> Iterator[Document]:
+        if not isinstance(judged, Reason) and found.st_size > self._formats.max_bytes(judged):
+            judged = Reason.TOO_LARGE
+        if isinstance(judged, Reason):
+            self.skipped.add(judged, path)
+        else:
+            yield _document(path, shown, judged, found)
 
 
-def _usable(path: Path, home: Path | None) -> Path:
+def stamp_of(path: str) -> int | None:
+    """Return what tells the states of a file apart; None when there is no such file."""
     try:
-        real = path.resolve(strict=True)
-    except (OSError, RuntimeError, ValueError):
-        raise _refusal(f"{path} does not exist or cannot be reached") from None
-    if real == real.parent:
-        raise _refusal(f"{path} is the whole disk")
-    if home is not None and home.resolve().is_relative_to(real):
-        raise _refusal(f"{path} holds your whole home folder")
-    if not real.is_dir() and not real.is_file():
-        raise _refusal(f"{path} is neither a file nor a folder")
-    return real
+        found = os.lstat(path)
+    except (OSError, ValueError):
+        return None
+    return _stamp(found) if stat.S_ISREG(found.st_mode) else None
 
 
-def _refusal(problem: str) -> ProviderNotConfiguredError:
-    error = ProviderNotConfiguredError(f"{problem}; it was named by {NAMED_BY}.")
-    error.advice = "Name Markdown or text files, or the folders that hold them."
-    return error
+def _document(path: str, shown: str, form: Format, found: os.stat_result) -> Document:
+    changed = max(found.st_mtime_ns, found.st_ctime_ns)
+    return Document(path, shown, form, found.st_mtime_ns, _stamp(found), changed)
+
+
+def _stamp(found: os.stat_result) -> int:
+    """Return the hash of numbers, which never varies."""
+    return hash((found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size))

@@ -1,57 +1,71 @@
 """The provider that needs no key and no network: it quotes passages from the documents that the user named."""
 
-from collections.abc import AsyncGenerator, Sequence
-from importlib.resources import files
+from collections.abc import AsyncGenerator, Callable, Sequence
+from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import anyio.to_thread
+from anyio import to_thread
 
 from conversation_mcp.errors import RunLostError
-from conversation_mcp.providers.base import Answer, Event, Finished, Mode, Progress, Request, TextDelta
+from conversation_mcp.providers.base import Answer, Event, Finished, Mode, Progress, Request, Survey, TextDelta
 from conversation_mcp.providers.catalog import ProviderContext
-from conversation_mcp.providers.local.answer import SHORTENED, compose, option_notices
-from conversation_mcp.providers.local.documents import Documents
-from conversation_mcp.providers.local.index import find
-from conversation_mcp.providers.local.passages import cut
-from conversation_mcp.providers.local.question import Question
+
+if TYPE_CHECKING:
+    from conversation_mcp.providers.local.library import Library
+    from conversation_mcp.providers.local.taking import Work
 
 NAME = "local"
 SEARCH_PASSAGES = 4
 RESEARCH_PASSAGES = 10
+MANY_FILES = 50
+BAR_CELLS = 10
 
 
 def build(context: ProviderContext) -> "LocalProvider | None":
     """Return the provider, or None when no documents are named."""
     named = context.settings.documents
-    return LocalProvider(named, _home()) if named else None
+    return LocalProvider(named, _home(), context.cache / "documents", context.now) if named else None
 
 
 class LocalProvider:
-    """Answers with passages; every question reads the documents as they are now."""
+    """Answers with passages of the documents as they are at each question."""
 
     name = NAME
     abilities: frozenset[Mode] = frozenset({"search", "deep_research"})
 
-    def __init__(self, named: Sequence[Path], home: Path | None) -> None:
+    def __init__(self, named: Sequence[Path], home: Path | None, indexes: Path, now: Callable[[], datetime]) -> None:
         self._named = tuple(named)
         self._home = home
+        self._indexes = indexes
+        self._now = now
+        self._library: Library | None = None
 
     def serves(self, model: str) -> bool:
         """Tell whether the model is `local`, the only one."""
         return model == NAME
 
     async def ask(self, request: Request) -> AsyncGenerator[Event]:
-        """Find the files, then read and rank them.
+        """Bring the index up to the documents, then rank and quote.
 
         Raises:
             ProviderNotConfiguredError: the named documents do not exist, are too much, or hold no text.
+            ProviderUnavailableError: this Python has no full-text search.
         """
-        documents = await anyio.to_thread.run_sync(Documents, self._named, self._home)
-        count = len(documents.paths)
-        yield Progress(f"reading {count} file" + "s" * (count != 1))
-        answer = await anyio.to_thread.run_sync(_answer, documents, request)
+        library = await to_thread.run_sync(self._opened)
+        steps = library.catch_up()
+        said = ""
+        while (work := await to_thread.run_sync(next, steps, None)) is not None:
+            if (doing := _doing(work)) != said:
+                yield Progress(said := doing)
+        answer = await to_thread.run_sync(self._answer, library, request)
         yield TextDelta(answer.content)
         yield Finished(answer)
+
+    def survey(self) -> Survey:
+        """Look at the documents; what was read in vain is known from earlier questions."""
+        count, skipped = self._opened().survey()
+        return Survey(count, tuple(skipped.summary()))
 
     async def fetch(self, response_id: str) -> Finished:
         """Raise RunLostError: an answer is there at once or never."""
@@ -66,23 +80,48 @@ class LocalProvider:
         """Raise as `fetch`."""
         return await self.fetch(response_id)
 
+    def _opened(self) -> "Library":
+        """Return the documents as they are named now: what a name leads to may have changed."""
+        from conversation_mcp.providers.local.formats import Formats  # noqa: PLC0415 -- start-up would pay for it
+        from conversation_mcp.providers.local.library import Library  # noqa: PLC0415 -- the same
+        from conversation_mcp.providers.local.naming import roots_of  # noqa: PLC0415 -- the same
 
-def _answer(documents: Documents, request: Request) -> Answer:
-    texts = [(path, text) for path in documents.paths if (text := documents.read(path)) is not None]
-    if not texts:
-        raise documents.nothing_to_read()
-    passages = [passage for path, text in texts for passage in cut(text, path)]
-    question = Question.of(request.messages, _stopwords())
-    is_research = request.mode == "deep_research"
-    findings = find(passages, question, RESEARCH_PASSAGES if is_research else SEARCH_PASSAGES)
-    notices = option_notices(request.options)
-    notices += [SHORTENED] * question.is_shortened
-    notices += filter(None, [documents.skipped_sentence()])
-    return compose(findings, by_file=is_research, notices=notices)
+        roots = roots_of(self._named, self._home)
+        library = self._library
+        if library is None or library.roots != tuple(roots):
+            self._library = library = Library(roots, self._indexes, self._now, Formats())
+            library.purge_orphans()
+        return library
+
+    def _answer(self, library: "Library", request: Request) -> Answer:
+        from conversation_mcp.providers.local import answer  # noqa: PLC0415 -- start-up would pay for it
+        from conversation_mcp.providers.local.naming import nothing_to_read  # noqa: PLC0415 -- the same
+        from conversation_mcp.providers.local.question import Question  # noqa: PLC0415 -- the same
+        from conversation_mcp.providers.local.scope import Scope  # noqa: PLC0415 -- the same
+        from conversation_mcp.providers.local.wording import load_stopwords  # noqa: PLC0415 -- the same
+
+        if not library.has_text:
+            raise nothing_to_read(self._named)
+        question = Question.of(request.messages, load_stopwords())
+        is_research = request.mode == "deep_research"
+        scope = Scope.of(request.options, self._now())
+        limit = RESEARCH_PASSAGES if is_research else SEARCH_PASSAGES
+        findings = library.find(question, scope, limit, by_parts=is_research)
+        notices = answer.option_notices(request.options)
+        notices += [answer.SHORTENED] * question.is_shortened
+        notices += filter(None, [library.skipped.sentence()])
+        if library.problem:
+            notices.append(f"no index of the documents is kept, so every file was read ({library.problem})")
+        return answer.compose(findings, by_file=is_research, notices=notices)
 
 
-def _stopwords() -> frozenset[str]:
-    return frozenset(files("conversation_mcp.providers.local").joinpath("stopwords_en.txt").read_text("utf-8").split())
+def _doing(work: "Work") -> str:
+    if work.waiting <= MANY_FILES:
+        return f"looking through {work.total:,} file" + "s" * (work.total != 1)
+    done = min(work.total, work.total - work.waiting + work.done)
+    filled = BAR_CELLS * done // work.total
+    bar = "▓" * filled + "░" * (BAR_CELLS - filled)
+    return f"reading {work.total:,} files {bar} {100 * done // work.total} %"
 
 
 def _home() -> Path | None:

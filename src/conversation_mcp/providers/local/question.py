@@ -9,16 +9,23 @@ from conversation_mcp.text import PUNCTUATION, fold, match_query
 
 MAX_QUESTION_CHARS = 4_000
 EARLIER_QUESTIONS = 3
-CITATION = re.compile(r"^\[\d+\] `(.+:\d+(?:-\d+)?)`", re.MULTILINE)
+MAX_PARTS = 6
+CITATION = re.compile(r"^\[\d+\] `(.+(?::\d+(?:-\d+)?|, (?:page|paragraph) \d+(?:-\d+)?))`", re.MULTILINE)
+SENTENCES = re.compile("[?!;\\n\u3002\uff1f\uff01\uff1b]+|\\.(?=\\s|\\Z)")
+CLAUSES = re.compile(r",|\b(?:and|or|as well as)\b", re.IGNORECASE)
+
+Words = Mapping[str, str]
+"""Words to look for, folded, each with the way it was typed."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """The words to look for, folded, each with the way it was typed; and the passages that were quoted before."""
+    """The words to look for, those of each part, and the passages that were quoted before."""
 
-    words: Mapping[str, str]
-    context: Mapping[str, str]
+    words: Words
+    context: Words
     cited: frozenset[str]
+    parts: tuple[Words, ...] = ()
     is_shortened: bool = False
 
     @classmethod
@@ -33,23 +40,33 @@ class Question:
             words=words or context or _words(last, frozenset()),
             context={word: typed for word, typed in context.items() if word not in words} if words else {},
             cited=frozenset(CITATION.findall(answers)),
+            parts=_parts(last, stopwords),
             is_shortened=len(last) > MAX_QUESTION_CHARS,
         )
 
 
-def expression(words: Mapping[str, str]) -> str:
-    """Return the FTS5 expression that finds any of the words."""
-    return match_query(" ".join(words))
+def _parts(text: str, stopwords: frozenset[str]) -> tuple[Words, ...]:
+    """Return the words of each sentence, or of each clause of a single one; nothing if there is but one."""
+    text = _bounded(text)
+    for division in (SENTENCES, CLAUSES):
+        parts = [words for part in division.split(text) if (words := _words(part, stopwords))]
+        if len(parts) > 1:
+            return tuple(parts[:MAX_PARTS])
+    return ()
 
 
 def _words(text: str, stopwords: frozenset[str]) -> dict[str, str]:
-    if len(text) > MAX_QUESTION_CHARS:
-        half = MAX_QUESTION_CHARS // 2
-        text = f"{text[:half]} {text[-half:]}"
     words: dict[str, str] = {}
-    for typed in text.split():
+    for typed in _bounded(text).split():
         for word in fold(typed).split():
             bare = word.strip(PUNCTUATION)
             if bare not in stopwords and match_query(word):
                 words.setdefault(bare, typed.strip(PUNCTUATION))
     return words
+
+
+def _bounded(text: str) -> str:
+    if len(text) <= MAX_QUESTION_CHARS:
+        return text
+    half = MAX_QUESTION_CHARS // 2
+    return f"{text[:half]} {text[-half:]}"

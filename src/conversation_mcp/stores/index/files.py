@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from conversation_mcp.disk.faults import explained
+from conversation_mcp.disk.files import open_regular
+from conversation_mcp.disk.locks import is_being_answered
 from conversation_mcp.errors import ConversationCorruptedError, ConversationMCPError
-from conversation_mcp.stores.disk import open_regular
-from conversation_mcp.stores.faults import explained
 from conversation_mcp.stores.ids import SHAPE
 from conversation_mcp.stores.index.base import Describe, Described
-from conversation_mcp.stores.locks import is_being_answered
 
 if TYPE_CHECKING:
     from conversation_mcp.models import ConversationId

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from conversation_mcp.stores.index.database import connect
+from conversation_mcp.disk.databases import connect
 from conversation_mcp.stores.index.words import ASCII_WORD, BOUNDARY, TOKENIZER, variants
 from conversation_mcp.text import UNSPACED_SCRIPTS, fold, index_text, storable
 

@@ -11,6 +11,7 @@ from conversation_mcp.text import (
     fold,
     index_text,
     is_searchable,
+    name_parts,
     query_terms,
 )
 
@@ -22,8 +23,6 @@ MAX_TERMS = 64
 MIN_STEM_CHARS = 3
 REMEMBERED_WORDS = 20_000
 ASCII_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]{2,}")
-HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}")
-PARTS = re.compile(r"[A-Z]+[0-9]*(?![a-z])|[A-Z]?[a-z]+[0-9]*|[0-9]+")
 PHRASE = re.compile('["“”„«»]([^"“”„«»]*)["“”„«»]')
 ENDINGS = ".,;:!?)]}'\u2019"
 VOWELS = frozenset("aeiouy")
@@ -67,7 +66,7 @@ class Indexer:
 
 def variants(word: str) -> Iterator[str]:
     """Yield what else an ASCII word is found by."""
-    if parts := _parts(word):
+    if parts := name_parts(word):
         yield parts
     lower = word.lower()
     if (short := stem(lower)) != lower:
@@ -111,7 +110,7 @@ def _word_terms(word: str) -> Iterator[str]:
             yield _quoted(part.lower())
         if is_compound or part == word.strip("*_~?!.,;:…()[]{}<>\"'`\u2018\u2019«»¿¡"):
             yield from map(_quoted, variants(part))
-        elif camel := _parts(part):
+        elif camel := name_parts(part):
             yield _quoted(camel)
 
 
@@ -122,10 +121,6 @@ def _beginning(word: str) -> Iterator[str]:
         return
     is_open = re.match(UNSPACED_SCRIPTS, runs[-1]) is None and is_searchable(runs[-1][-1])
     yield _quoted(index_text(word)) + (" *" if is_open else "")
-
-
-def _parts(word: str) -> str:
-    return " ".join(PARTS.findall(word)).lower() if HUMP.search(word) else ""
 
 
 def _singular(word: str) -> str:

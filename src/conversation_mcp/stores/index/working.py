@@ -5,44 +5,41 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
-from weakref import finalize
 
-from conversation_mcp.errors import FilesystemError, IndexNotErasedError
-from conversation_mcp.stores.index.base import Check, Describe, Page, Place, Standing, Wanted, Watch
-from conversation_mcp.stores.index.checking import checked
-from conversation_mcp.stores.index.database import (
+from conversation_mcp.disk.caches import Cache, Work
+from conversation_mcp.disk.databases import (
     IndexDamagedError,
     IndexFile,
     IndexUnusableError,
     connect,
-    fill,
     judged,
     purge_orphans,
 )
+from conversation_mcp.errors import IndexNotErasedError
+from conversation_mcp.stores.index.base import Check, Describe, Page, Place, Standing, Wanted, Watch
+from conversation_mcp.stores.index.checking import checked
 from conversation_mcp.stores.index.files import Files
 from conversation_mcp.stores.index.pages import look_up
+from conversation_mcp.stores.index.schema import SCHEMA
 from conversation_mcp.stores.index.taking import Taker, standing
 
 if TYPE_CHECKING:
     import sqlite3
 
 T = TypeVar("T")
-Work = Callable[["sqlite3.Connection"], T]
 
 
 class WorkingIndex:
-    """The index of one folder. Each call opens a connection of its own, and so sees when the file was replaced."""
+    """The index of one folder."""
 
     def __init__(self, folder: Path, indexes: Path, describe: Describe, now: Callable[[], datetime]) -> None:
-        self._file = IndexFile(folder, indexes)
+        self._file = IndexFile([folder], indexes, SCHEMA)
+        self._cache = Cache(self._file, lambda memory: Taker(memory, self._files).compare(Watch(), self._now()))
         self._files = Files(folder, describe, now)
         self._indexes = indexes
         self._now = now
         self._problem: str | None = None
-        self._memory: sqlite3.Connection | None = None
-        self._memory_lock = Lock()
 
     @property
     def location(self) -> str:
@@ -52,7 +49,7 @@ class WorkingIndex:
     def obstacle(self) -> str | None:
         """Return why the file cannot be written, None if it can; one that is damaged can be replaced."""
         try:
-            self._in_file(_try_to_write)
+            self._cache.in_file(_try_to_write)
         except IndexUnusableError as error:
             return str(error)
         return None
@@ -60,11 +57,11 @@ class WorkingIndex:
     def take_in(self, ids: Collection[str]) -> None:
         """Read the conversations; when that cannot be kept, it is for the next page to make up for it in memory."""
         try:
-            self._in_file(lambda database: Taker(database, self._files).take_in(ids))
+            self._cache.in_file(lambda database: Taker(database, self._files).take_in(ids))
         except IndexUnusableError as error:
             self._problem = str(error)
-            if self._memory is not None:
-                self._in_memory(lambda database: Taker(database, self._files).take_in(ids))
+            if self._cache.has_memory:
+                self._cache.in_memory(lambda database: Taker(database, self._files).take_in(ids))
 
     def standing(self) -> Standing:
         """Tell how much is known."""
@@ -72,7 +69,7 @@ class WorkingIndex:
 
     def compare(self, watch: Watch) -> None:
         """Bring the index up to the folder; a comparison that was cut short goes on where it was."""
-        _, self._problem = self._ask(lambda database: Taker(database, self._files).compare(watch, self._now()))
+        _, self._problem = self._cache.ask(lambda database: Taker(database, self._files).compare(watch, self._now()))
 
     def page(self, wanted: Wanted, limit: int, place: Place | None = None) -> Page:
         """Return the next conversations."""
@@ -109,7 +106,7 @@ class WorkingIndex:
             if not self._file.path.exists():
                 return
             try:
-                self._in_file(lambda database: self._erase(database, ids))
+                self._cache.in_file(lambda database: self._erase(database, ids))
             except IndexUnusableError:
                 self._file.replace(self._file.path.stat().st_ino)
         except IndexUnusableError as error:
@@ -127,56 +124,9 @@ class WorkingIndex:
             raise IndexUnusableError(f"{self._file.path}: somebody has been reading it for too long")
 
     def _look(self, work: Work[T]) -> tuple[T, str | None]:
-        """Do as `_ask`, in memory if the file could not take in what was last seen in the folder."""
+        """Do the work, in memory if the file could not take in what was last seen in the folder."""
         problem = self._problem
-        return self._ask(work) if problem is None else self._without_file(work, problem)
-
-    def _ask(self, work: Work[T]) -> tuple[T, str | None]:
-        """Return what the work returns, and why it was not done in the file, if it was not.
-
-        Raises:
-            FilesystemError: there is no full-text search at all, or the folder cannot be read.
-        """
-        try:
-            return self._in_file(work), None
-        except IndexUnusableError as error:
-            return self._without_file(work, str(error))
-
-    def _without_file(self, work: Work[T], problem: str) -> tuple[T, str]:
-        try:
-            return self._in_memory(work), problem
-        except (IndexDamagedError, IndexUnusableError) as error:
-            raise FilesystemError(self.location, str(error)) from error
-
-    def _in_file(self, work: Work[T]) -> T:
-        """Do the work; in a new file if this one turns out to be damaged."""
-        try:
-            with self._file.open() as database:
-                return work(database)
-        except IndexDamagedError as error:
-            self._file.replace(error.inode)
-        try:
-            with self._file.open() as database:
-                return work(database)
-        except IndexDamagedError as error:
-            raise IndexUnusableError(f"{self._file.path}: {error.__cause__ or 'is damaged'}") from error
-
-    def _in_memory(self, work: Work[T]) -> T:
-        with self._memory_lock, judged(self._file.path, 0):
-            if self._memory is None:
-                self._memory = self._made_in_memory()
-            return work(self._memory)
-
-    def _made_in_memory(self) -> "sqlite3.Connection":
-        memory = connect(":memory:")
-        try:
-            fill(memory)
-            Taker(memory, self._files).compare(Watch(), self._now())
-        except BaseException:
-            memory.close()
-            raise
-        finalize(self, memory.close)
-        return memory
+        return self._cache.ask(work) if problem is None else self._cache.without_file(work, problem)
 
 
 def _try_to_write(database: "sqlite3.Connection") -> None:

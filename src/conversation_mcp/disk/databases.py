@@ -1,25 +1,24 @@
-"""The file of an index: made privately, replaced when it is damaged, removed when its folder is gone."""
+"""The file of a derived database: made privately, replaced when it is damaged, removed when what it is of is gone."""
 
 import os
 import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from dataclasses import dataclass
 from functools import cached_property, partial
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
+from conversation_mcp.disk.faults import explained
+from conversation_mcp.disk.files import FILE_MODE, create_private, make_private_folder, refuse_link
+from conversation_mcp.disk.locks import LockFolder
 from conversation_mcp.errors import ConversationMCPError
-from conversation_mcp.stores.disk import FILE_MODE, create_private, make_private_folder, refuse_link
-from conversation_mcp.stores.faults import explained
-from conversation_mcp.stores.index.words import TOKENIZER
-from conversation_mcp.stores.locks import LockFolder
 
 if TYPE_CHECKING:
     import sqlite3
 
-VERSION = 1
 NAME_CHARS = 20
 LOCK_WAIT_SECONDS = 30.0
 BUSY_SECONDS = 10.0
@@ -31,21 +30,6 @@ JOURNALS = (f"{FILE_NAME}-wal", f"{FILE_NAME}-shm")
 FORGOTTEN_AFTER_SECONDS = 86_400
 DAMAGE = frozenset({"ERROR", "CORRUPT", "NOTADB", "CONSTRAINT", "MISMATCH", "SCHEMA", "INTERNAL", "RANGE"})
 TORN = "SQLITE_IOERR_SHORT_READ"
-SCHEMA = f"""
-    CREATE TABLE conversations (
-        key INTEGER PRIMARY KEY, id TEXT NOT NULL, stamp INTEGER NOT NULL,
-        updated INTEGER, archived INTEGER, pending TEXT, facts TEXT, problem TEXT
-    );
-    CREATE UNIQUE INDEX ids ON conversations (id);
-    CREATE INDEX stamps ON conversations (id, stamp);
-    CREATE INDEX newest ON conversations (archived, updated DESC, id DESC);
-    CREATE INDEX unreadable ON conversations (id) WHERE problem IS NOT NULL;
-    CREATE TABLE facets (kind TEXT, value TEXT, key INTEGER, PRIMARY KEY (kind, value, key)) WITHOUT ROWID;
-    CREATE INDEX facets_of ON facets (key);
-    CREATE VIRTUAL TABLE messages USING fts5(text, tokenize="{TOKENIZER}");
-    CREATE TABLE comparisons (conversations INTEGER NOT NULL, finished TEXT NOT NULL);
-    PRAGMA user_version = {VERSION};
-"""
 
 
 class IndexUnusableError(Exception):
@@ -60,17 +44,32 @@ class IndexDamagedError(Exception):
         self.inode = inode
 
 
-class IndexFile:
-    """The file of one folder's index, in a folder of its own below that of all indexes."""
+@dataclass(frozen=True)
+class Schema:
+    """The tables of a database; one of another version is made anew. `kind` is part of the name of its folder."""
 
-    def __init__(self, folder: Path, indexes: Path) -> None:
-        self._folder = folder
+    version: int
+    tables: str
+    kind: str = ""
+
+    def fill(self, database: "sqlite3.Connection") -> None:
+        """Make the tables of an empty database."""
+        database.execute("PRAGMA journal_mode = WAL")
+        database.executescript(f"{self.tables}; PRAGMA user_version = {self.version};")
+
+
+class IndexFile:
+    """The file of the index of some folders and files, in a folder of its own below that of all indexes."""
+
+    def __init__(self, owners: Sequence[Path], indexes: Path, schema: Schema) -> None:
+        self._owners = owners
         self._indexes = indexes
+        self.schema = schema
 
     @cached_property
     def home(self) -> Path:
-        """The folder with the file, named after the real path of the folder that is indexed."""
-        return self._indexes / sha256(self._real_folder()).hexdigest()[:NAME_CHARS]
+        """The folder with the file, named after the real paths of what is indexed."""
+        return self._indexes / sha256(self._real_owners() + self.schema.kind.encode()).hexdigest()[:NAME_CHARS]
 
     @cached_property
     def path(self) -> Path:
@@ -92,7 +91,7 @@ class IndexFile:
             refuse_link(self.path)
             inode = _keep_private(self.path)
         with judged(self.path, inode), closing(connect(str(self.path))) as database:
-            _require_version(database, inode)
+            self._require_version(database, inode)
             yield database
 
     @contextmanager
@@ -109,7 +108,7 @@ class IndexFile:
             inode = self.path.stat().st_ino
         with judged(self.path, inode), closing(connect(f"{self.path.as_uri()}?mode=rw")) as database:
             database.execute("PRAGMA query_only = ON")
-            _require_version(database, inode)
+            self._require_version(database, inode)
             yield database
 
     def replace(self, damaged_inode: int | None) -> None:
@@ -130,7 +129,7 @@ class IndexFile:
             os.close(create_private(path, os.O_WRONLY))
         try:
             with judged(path, 0), closing(connect(str(path))) as database:
-                fill(database)
+                self.schema.fill(database)
             yield path
         finally:
             for left in self.home.glob(f"{path.name}*"):
@@ -149,6 +148,10 @@ class IndexFile:
             for stray in self.home.glob(f"{FILE_NAME}.*"):
                 stray.unlink(missing_ok=True)
 
+    def _require_version(self, database: "sqlite3.Connection", inode: int) -> None:
+        if database.execute("PRAGMA user_version").fetchone() != (self.schema.version,):
+            raise IndexDamagedError(inode)
+
     def _put(self, draft: Path) -> None:
         long_ago = draft.stat().st_mtime - FORGOTTEN_AFTER_SECONDS
         for stray in self.home.glob(f"{FILE_NAME}?*"):
@@ -157,15 +160,15 @@ class IndexFile:
         record = self.home / FOLDER_NAME
         record.unlink(missing_ok=True)
         with os.fdopen(create_private(record, os.O_WRONLY), "wb") as file:
-            file.write(self._real_folder())
+            file.write(self._real_owners())
         draft.replace(self.path)
 
     def _locked(self) -> AbstractContextManager[None]:
         make = partial(make_private_folder, self._indexes)
         return lock_folder(self._indexes).hold(f"{self.home.name}.lock", make, LOCK_WAIT_SECONDS)
 
-    def _real_folder(self) -> bytes:
-        return os.fsencode(self._folder.resolve())
+    def _real_owners(self) -> bytes:
+        return b"\0".join(os.fsencode(owner.resolve()) for owner in self._owners)
 
 
 def connect(path: str) -> "sqlite3.Connection":
@@ -179,18 +182,11 @@ def connect(path: str) -> "sqlite3.Connection":
     return database
 
 
-def fill(database: "sqlite3.Connection") -> None:
-    """Make the tables of an empty index."""
-    database.execute("PRAGMA journal_mode = WAL")
-    database.executescript(SCHEMA)
-
-
 def purge_orphans(indexes: Path) -> None:
-    """Remove the indexes whose folders are gone, except those that somebody is making."""
+    """Remove the indexes all of whose folders and files are gone, except those that somebody is making."""
     for record in indexes.glob(f"*/{FOLDER_NAME}"):
         with suppress(OSError, ConversationMCPError):
-            folder = Path(os.fsdecode(record.read_bytes()))
-            if folder.exists():
+            if any(Path(os.fsdecode(owner)).exists() for owner in record.read_bytes().split(b"\0")):
                 continue
             name = record.parent.name
             if lock := lock_folder(indexes).try_lock(f"{name}.lock", lambda: None):
@@ -227,11 +223,6 @@ def _usable(path: Path) -> Generator[None]:
             yield
     except ConversationMCPError as error:
         raise IndexUnusableError(error.message.rstrip(".")) from error
-
-
-def _require_version(database: "sqlite3.Connection", inode: int) -> None:
-    if database.execute("PRAGMA user_version").fetchone() != (VERSION,):
-        raise IndexDamagedError(inode)
 
 
 def _keep_private(path: Path) -> int:

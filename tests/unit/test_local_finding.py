@@ -4,10 +4,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.fixtures.documents import found_in
 
 from conversation_mcp.providers.base import ChatMessage
-from conversation_mcp.providers.local.index import find
-from conversation_mcp.providers.local.passages import Passage, cut
+from conversation_mcp.providers.local.finding import Findings
+from conversation_mcp.providers.local.markdown import markdown
+from conversation_mcp.providers.local.passages import Passage
+from conversation_mcp.providers.local.passages import cut as cut_outline
 from conversation_mcp.providers.local.question import MAX_QUESTION_CHARS, Question
 
 LETTERS = "".join(
@@ -20,6 +23,10 @@ LETTERS = "".join(
 )  # fmt: skip
 
 
+def cut(text: str, path: Path) -> list[Passage]:
+    return cut_outline(markdown(text), path)
+
+
 def documents(*texts: str) -> list[Passage]:
     return [passage for number, text in enumerate(texts) for passage in cut(text, Path(f"/docs/{number}.md"))]
 
@@ -30,7 +37,7 @@ def question(*turns: str, stopwords: Iterable[str] = ()) -> Question:
 
 
 def found(passages: list[Passage], *turns: str, limit: int = 4) -> list[str]:
-    return [passage.text for passage in find(passages, question(*turns), limit).passages]
+    return [passage.text for passage in found_in(passages, question(*turns), limit).passages]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +78,7 @@ def test_any_question_is_data(parts: list[str]) -> None:
     passages = documents("# Heading\n\ncol near and or not x")
 
     for turns in ([" ".join(parts)], ["".join(parts), "".join(parts), "and?"]):
-        findings = find(passages, question(*turns), 4)
+        findings = found_in(passages, question(*turns), 4)
         assert len(findings.passages) <= 1
 
 
@@ -102,7 +109,9 @@ def test_at_most_three_passages_of_a_file_are_shown() -> None:
     many = "\n\n".join(f"# Part {number}\n\ntea tea tea, cup {number}" for number in range(6))
     passages = documents(many, "a longer passage that mentions tea only once among many other words")
 
-    assert [passage.path.name for passage in find(passages, question("tea"), 10).passages] == ["0.md"] * 3 + ["1.md"]
+    assert [passage.path.name for passage in found_in(passages, question("tea"), 10).passages] == ["0.md"] * 3 + [
+        "1.md"
+    ]
 
 
 def test_equal_passages_are_shown_once() -> None:
@@ -157,3 +166,59 @@ def test_a_long_question_keeps_its_beginning_and_its_end() -> None:
     assert set(asked.words) == {"first", "x", "last"}
     assert asked.is_shortened
     assert not question("x" * MAX_QUESTION_CHARS).is_shortened
+
+
+def test_names_in_code_are_found_whole_and_in_parts() -> None:
+    passages = documents("Call getUserName() first.", "Then get_water_level is called.", "Nothing else.")
+
+    assert found(passages, "getUserName") == ["Call getUserName() first."]
+    assert found(passages, "user name") == ["Call getUserName() first."]
+    assert found(passages, "get_user_name") == ["Call getUserName() first."]
+    assert found(passages, "water level") == ["Then get_water_level is called."]
+    assert found(passages, "waterLevel") == ["Then get_water_level is called."]
+
+
+def test_a_word_finds_others_that_mean_much_the_same_but_itself_first() -> None:
+    passages = documents("Deleting a folder needs care.", "The directory was removed.", "Other things happen here.")
+
+    assert found(passages, "remove")[0] == "The directory was removed."
+    assert "Deleting a folder needs care." in found(passages, "remove")
+    assert sorted(found(passages, "wipe it")) == ["Deleting a folder needs care.", "The directory was removed."]
+    assert find_all(passages, "wipe it").missing == ("wipe",)
+    assert find_all(passages, "wipe it").is_partial
+
+
+def test_words_near_each_other_count_more_than_the_same_words_apart() -> None:
+    apart = "The pump of the house is old, and there is in another room, behind two doors, an iron valve, they say."
+    near = "In the house, which has another room behind two doors of iron and is old, they say, there is a pump valve."
+    passages = documents(apart, near)
+
+    assert found(passages, "pump valve")[0] == near
+
+
+def test_a_research_has_passages_for_each_part_of_a_question_from_many_files() -> None:
+    many = [f"The pump number {number} pumps water with a pump." for number in range(12)]
+    passages = documents(*many, "A gasket seals the pipe between two ends, they say.")
+    by_parts = found_in(passages, question("How do pumps pump? What seals a pipe?"), 4, by_parts=True)
+    whole = found_in(passages, question("How do pumps pump? And what about the pumping of pumps?"), 4, by_parts=True)
+
+    assert any("gasket" in passage.text for passage in by_parts.passages)
+    assert len(by_parts.passages) == len(whole.passages) == 4
+
+
+def test_passages_that_are_nearly_the_same_are_shown_once() -> None:
+    text = "Boil the water in the kettle, wait for a minute, then pour it slowly over the leaves of the tea and wait."
+    passages = documents(text, text.replace("slowly", "gently"), "Tea is a drink.")
+
+    assert len([shown for shown in found(passages, "tea water leaves") if "kettle" in shown]) == 1
+
+
+def test_an_answer_that_covers_little_of_the_question_says_so() -> None:
+    passages = documents("The kettle is red.", *(f"Other thing {number}." for number in range(20)))
+
+    assert find_all(passages, "kettle quagga zeppelin platypus").is_partial
+    assert not find_all(passages, "red kettle").is_partial
+
+
+def find_all(passages: list[Passage], *turns: str) -> Findings:
+    return found_in(passages, question(*turns, stopwords={"it"}), 9)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from filelock import lock_descriptor, unlock_descriptor
 
+from conversation_mcp.disk.faults import explained
+from conversation_mcp.disk.files import PLAIN_FLAGS, claim_folder, create_private, refuse_link
 from conversation_mcp.errors import ConversationMCPError
-from conversation_mcp.stores.disk import PLAIN_FLAGS, claim_folder, create_private, refuse_link
-from conversation_mcp.stores.faults import explained
 
 PROBE_SECONDS = 0.002
 POLL_SECONDS = 0.003

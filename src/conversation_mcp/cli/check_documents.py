@@ -1,0 +1,30 @@
+"""The documents: how many are read, and what is left out for which reason."""
+
+from collections.abc import Iterable
+
+from conversation_mcp.cli.findings import Finding
+from conversation_mcp.errors import ConversationMCPError
+from conversation_mcp.providers.base import Reader, Survey
+from conversation_mcp.providers.catalog import ProviderContext, build_providers
+from conversation_mcp.providers.http import LazyClient
+from conversation_mcp.settings import Settings
+
+
+def check_documents(settings: Settings) -> Iterable[Finding]:
+    """Look at the documents without reading them."""
+    for provider in build_providers(ProviderContext(settings, LazyClient())):
+        if isinstance(provider, Reader):
+            try:
+                survey = provider.survey()
+            except ConversationMCPError as error:
+                yield Finding("fail", error.sentence())
+            else:
+                yield from _found(survey)
+
+
+def _found(survey: Survey) -> Iterable[Finding]:
+    count = f"{survey.read:,} document{'' if survey.read == 1 else 's'}"
+    yield Finding("ok", f"{count} can be searched") if survey.read else Finding("fail", "no document can be searched")
+    for reason, number, examples in survey.left_out:
+        more = ", …" if number > len(examples) else ""
+        yield Finding("ok", f"left out: {number:,} {reason}: {', '.join(examples)}{more}")

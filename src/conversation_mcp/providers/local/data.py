@@ -1,0 +1,89 @@
+"""Notebooks, tables and records as outlines. Each line is one of the file, so that a citation opens there."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+from conversation_mcp.providers.local.markdown import markdown
+from conversation_mcp.providers.local.outline import BLANK, CODE, NEWLINE, TEXT, Heading, Mark, Outline
+from conversation_mcp.text import shorten
+
+MAX_COLUMNS_CHARS = 200
+
+
+def notebook(text: str, name: str) -> Outline:
+    """Return the cells: prose with its headings, code, but no output.
+
+    Raises:
+        ValueError: it is no notebook.
+    """
+    try:
+        cells = [(str(cell["cell_type"]), _source(cell["source"])) for cell in json.loads(text)["cells"]]
+    except (KeyError, TypeError, RecursionError) as error:
+        raise ValueError(name) from error
+    places = _Places(NEWLINE.split(text))
+    lines: list[str] = []
+    marks: list[Mark] = []
+    numbers: list[int] = []
+    for kind, source in cells:
+        cell = markdown(source) if kind == "markdown" else _code(source)
+        lines += [*cell.lines, ""]
+        marks += [*cell.marks, BLANK]
+        numbers += [places.of(line) for line in cell.lines]
+        numbers.append(numbers[-1])
+    return Outline(
+        lines, marks, numbers=numbers, title="" if any(isinstance(mark, Heading) for mark in marks) else name
+    )
+
+
+def table(text: str, name: str) -> Outline:
+    """Return the rows under the names of the columns, which the first row has."""
+    lines = NEWLINE.split(text)
+    first = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    columns = shorten(lines[first].replace("\t", ", "), MAX_COLUMNS_CHARS)
+    marks: list[Mark] = [TEXT if line.strip() else BLANK for line in lines]
+    if any(mark == TEXT for mark in marks[first + 1 :]):
+        marks[first] = Heading(1, columns)
+    return Outline(lines, marks, title=name)
+
+
+def records(text: str, name: str) -> Outline:
+    """Return the records, one a line, with their letters as they are read."""
+    lines = [_readable(line) if "\\u" in line else line for line in NEWLINE.split(text)]
+    return Outline(lines, [TEXT if line.strip() else BLANK for line in lines], title=name)
+
+
+class _Places:
+    """Finds the lines of cells in the JSON that holds them; both go on in the same order."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self._at = 0
+
+    def of(self, line: str) -> int:
+        if line.strip():
+            spelled = {json.dumps(line)[1:-1], json.dumps(line, ensure_ascii=False)[1:-1]}
+            self._at = next(self._with(spelled), self._at)
+        return self._at + 1
+
+    def _with(self, spelled: set[str]) -> Iterator[int]:
+        for number in range(self._at, len(self._lines)):
+            if any(text in self._lines[number] for text in spelled):
+                yield number
+
+
+def _source(source: object) -> str:
+    return "".join(map(str, cast("list[object]", source))) if isinstance(source, list) else str(source)
+
+
+def _code(source: str) -> Outline:
+    lines = NEWLINE.split(source)
+    return Outline(lines, [CODE if line.strip() else BLANK for line in lines])
+
+
+def _readable(line: str) -> str:
+    try:
+        data: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        return line
+    return json.dumps(data, ensure_ascii=False)

@@ -1,0 +1,116 @@
+"""From a file to its outline, or to the reason why it has none."""
+
+import codecs
+import os
+import stat
+from collections.abc import Callable, Mapping
+from hashlib import blake2b
+from io import BytesIO
+from pathlib import Path
+from typing import IO
+
+from conversation_mcp.providers.local.documents import Document
+from conversation_mcp.providers.local.formats import CONVERTED, Format, Formats
+from conversation_mcp.providers.local.outline import Outline
+from conversation_mcp.providers.local.passages import Passage, cut
+from conversation_mcp.providers.local.skipping import Reason
+
+HASH_BYTES = 16
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+class Content:
+    """The bytes of a file as they were read, and what they are worth."""
+
+    def __init__(self, data: bytes, document: Document, formats: Formats) -> None:
+        self._data = data
+        self._document = document
+        self._formats = formats
+        self.digest = blake2b(data, digest_size=HASH_BYTES).digest()
+
+    def passages(self) -> list[Passage] | Reason:
+        """Return the passages, none of an empty file, or why there are none."""
+        path = Path(self._document.path)
+        try:
+            outline = self._outline(path.name)
+        except Exception:  # noqa: BLE001 -- converters raise whatever they like over files that others made
+            return Reason.UNCONVERTED
+        return cut(outline, path) if outline else Reason.BINARY
+
+    def _outline(self, name: str) -> Outline | None:
+        form = self._document.form
+        if form in CONVERTED:
+            return _converter(form)(BytesIO(self._data))
+        text = decoded(self._data)
+        return None if text is None else self._text_outline(form, text, name)
+
+    def _text_outline(self, form: Format, text: str, name: str) -> Outline:
+        from conversation_mcp.providers.local import data, markdown, markup, source_code  # noqa: PLC0415 -- with the first file
+        from conversation_mcp.providers.local.html_text import html  # noqa: PLC0415 -- the same
+
+        if form == "code":
+            return source_code.source_code(text, self._formats.language(name), name)
+        plain: Mapping[str, Callable[[str], Outline]] = {
+            "markdown": markdown.markdown, "rst": markup.rst, "asciidoc": markup.asciidoc, "html": html,
+        }  # fmt: skip
+        if form in plain:
+            return plain[form](text)
+        named: Mapping[str, Callable[[str, str], Outline]] = {
+            "notebook": data.notebook, "table": data.table, "records": data.records, "plain": source_code.plain,
+        }  # fmt: skip
+        return named[form](text, name)
+
+
+def read(document: Document, formats: Formats) -> Content | Reason | None:
+    """Return what is in a file now; None when it is gone."""
+    try:
+        with open(document.path, "rb", opener=_open) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return None
+            limit = formats.max_bytes(document.form)
+            data = file.read(limit + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:
+        return Reason.UNREADABLE
+    return Reason.TOO_LARGE if len(data) > limit else Content(data, document, formats)
+
+
+def decoded(data: bytes) -> str | None:
+    """Return the text of bytes, whatever wrote them; None when they are no text."""
+    mark = next((encoding for mark, encoding in MARKS if data.startswith(mark)), None)
+    if mark is None and b"\0" in data:
+        return None
+    try:
+        return data.decode(mark or "utf-8")
+    except UnicodeDecodeError:
+        return data.decode(mark, "replace") if mark else _from_western(data)
+
+
+def _from_western(data: bytes) -> str:
+    """Take what is no UTF-8 for the Western encoding that most such files have; a few broken bytes stay broken."""
+    readable = data.decode("utf-8", "ignore")
+    lost = len(data) - len(readable.encode())
+    kept = sum(not char.isascii() for char in readable)
+    return data.decode("utf-8", "replace") if kept > lost else data.decode("cp1252", "replace")
+
+
+def _open(path: str, flags: int) -> int:
+    del flags
+    return os.open(path, OPEN_FLAGS)
+
+
+def _converter(form: Format) -> Callable[[IO[bytes]], Outline]:
+    from conversation_mcp.providers.local import converted  # noqa: PLC0415 -- few need it
+
+    by_format: dict[str, Callable[[IO[bytes]], Outline]] = {
+        "pdf": converted.pdf, "docx": converted.docx, "epub": converted.epub,
+    }  # fmt: skip
+    return by_format[form]
