@@ -32,7 +32,7 @@ SET_KEY = (
 )
 RETIRED = (
     "Perplexity retired this endpoint on 2026-09-27; PERPLEXITY_BASE_URL points at an old gateway. "
-    "Unset it or use https://api.perplexity.ai/v1."
+    "Unset it or use https://api.perplexity.ai."
 )
 USAGE = {"inputTokens": 100, "outputTokens": 13, "reasoningTokens": 3, "costUsd": 0.0031}
 
