@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,12 +14,13 @@ from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.sources import (
     PREFIX,
     PROVIDER_FIELDS,
-    ProviderSetting,
     config_path,
     gather,
     provider_settings,
+    provider_tables,
     read_toml,
     variable_of,
+    with_table_values,
 )
 
 PLACEHOLDER = re.compile(
@@ -119,6 +120,11 @@ class Settings(BaseModel):
     documents: Annotated[tuple[Path, ...], _separated(os.pathsep)] = Field(
         default=(),
         description="Files, folders and patterns that the local provider answers from, separated by : (Windows: ;).",
+    )
+    documents_model: str | None = Field(
+        default=None,
+        description="Model that writes answers from the passages of the local provider, which are sent to it; as "
+        "DEFAULT_MODEL. Default: none, passages are quoted and stay here.",
     )
     prompts_dir: Path = Field(
         default_factory=lambda: config_path().parent / "prompts",
@@ -223,7 +229,7 @@ def load_settings(
         InvalidInputError: a value or name is not valid; the message names the variable, key or option.
     """
     filed = read_toml(config)
-    of_providers = {setting.name: setting for setting in provider_settings(_tables(filed))}
+    of_providers = {setting.name: setting for setting in provider_settings(provider_tables(filed))}
     for name in filed:
         if name not in Settings.model_fields and name not in of_providers:
             near = get_close_matches(name, (*Settings.model_fields, *of_providers), 1)
@@ -233,7 +239,7 @@ def load_settings(
     variables |= {"models": (), **{name: setting.variables for name, setting in of_providers.items()}}
     gathered = gather(variables, options, environment, config, working_folder)
     values, origins = gathered.values, gathered.origins
-    tables = _with_table_values(_tables(filed), of_providers.values(), values, origins, config)
+    tables = with_table_values(provider_tables(filed), of_providers.values(), values, origins, config)
     warnings = _unknown_variables(environment)
     for name, setting in of_providers.items():
         if setting.field == "api_key" and _is_placeholder(values.get(name)):
@@ -249,29 +255,6 @@ def load_settings(
         "prompts_dir": working_folder / settings.prompts_dir.expanduser(),
     }
     return LoadedSettings(settings.model_copy(update=paths), origins, tuple(warnings))
-
-
-def _tables(filed: Mapping[str, Any]) -> Mapping[str, Any]:
-    tables = filed.get("providers", {})
-    return cast("Mapping[str, Any]", tables) if isinstance(tables, dict) else {}
-
-
-def _with_table_values(
-    tables: Mapping[str, Any],
-    settings: Iterable[ProviderSetting],
-    values: dict[str, object],
-    origins: dict[str, str],
-    config: Path,
-) -> Mapping[str, Any]:
-    """Take what stands in the tables as the settings it is, unless a variable wins; return what else they hold."""
-    left = {name: dict(cast("Mapping[str, Any]", table)) for name, table in tables.items() if isinstance(table, dict)}
-    for setting in settings:
-        table = left.get(setting.provider, {})
-        if setting.field in table:
-            value = table.pop(setting.field)
-            if setting.name not in values:
-                values[setting.name], origins[setting.name] = value, str(config)
-    return {**tables, **left}
 
 
 def _unknown_variables(environment: Mapping[str, str]) -> list[str]:

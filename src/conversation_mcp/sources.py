@@ -69,6 +69,30 @@ def provider_settings(tables: Mapping[str, Any] | None = None) -> Iterator[Provi
             yield ProviderSetting(f"{provider}_{field}", provider, field, variables[field])
 
 
+def provider_tables(filed: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the tables of providers in the user's file."""
+    tables = filed.get("providers", {})
+    return cast("Mapping[str, Any]", tables) if isinstance(tables, dict) else {}
+
+
+def with_table_values(
+    tables: Mapping[str, Any],
+    settings: Iterable[ProviderSetting],
+    values: dict[str, object],
+    origins: dict[str, str],
+    config: Path,
+) -> Mapping[str, Any]:
+    """Take what stands in the tables as the settings it is, unless a variable wins; return what else they hold."""
+    left = {name: dict(cast("Mapping[str, Any]", table)) for name, table in tables.items() if isinstance(table, dict)}
+    for setting in settings:
+        table = left.get(setting.provider, {})
+        if setting.field in table:
+            value = table.pop(setting.field)
+            if setting.name not in values:
+                values[setting.name], origins[setting.name] = value, str(config)
+    return {**tables, **left}
+
+
 def config_path() -> Path:
     """Return the path of the user's TOML file, whether or not it exists."""
     return user_config_path(APP_NAME, appauthor=False) / "config.toml"

@@ -167,6 +167,16 @@ def test_what_is_left_out_of_the_documents_is_named_with_the_reason(tmp_path: Pa
     ]
 
 
+def test_a_model_that_gets_passages_is_named_and_must_be_configured(tmp_path: Path) -> None:
+    documents = ("--documents", str(written(tmp_path / "documents", {"a.md": "tea"})))
+    model = {"CONVERSATION_MCP_DOCUMENTS_MODEL": "openai:gpt-6-sol"}
+    key = {"OPENAI_API_KEY": "sk-0123456789abcdef"}
+    failed = "fail  answers are to be written by the model openai:gpt-6-sol, and openai is not configured"
+    assert failed in findings(piped(tmp_path, "doctor", *documents, **model))
+    fine = "ok    answers are written by the model openai:gpt-6-sol; passages and questions are sent to it"
+    assert fine in findings(piped(tmp_path, "doctor", *documents, **model, **key))
+
+
 def test_what_is_not_there_is_a_failure(tmp_path: Path) -> None:
     ended = piped(tmp_path, "doctor", "--documents", "nowhere", SSL_CERT_FILE="/nowhere.pem")
     assert ended.code == 1

@@ -38,6 +38,7 @@ max_conversation_turns		default
 conversation_timeout_hours		default
 tools	research	default
 documents	/a:/b	--documents
+documents_model		default
 prompts_dir	/home/me/config/conversation-mcp/prompts	default
 default_model	auto	default
 preferred_models		default

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversation_mcp.prompting.estimate import estimated_tokens
+from conversation_mcp.providers.estimate import estimated_tokens
 
 PROSE = "The quick brown fox jumps over the lazy dog, and nobody in the whole village knows why it does so. "
 CODE = "def total(prices: list[float]) -> float:\n    return sum(price * 1.2 for price in prices)\n"

@@ -38,6 +38,12 @@ def checked(settings: Settings) -> None:
             ),
         ),
         (
+            {"documents_model": "gpt-6-lunna"},
+            snapshot(
+                "CONVERSATION_MCP_DOCUMENTS_MODEL: nobody knows the model 'gpt-6-lunna'. Near to it: openai:gpt-6-luna, openai:gpt-5.6-luna, openrouter:openai/gpt-6-luna-pro. It takes auto, auto:fast, auto:balanced, auto:deep, a known name, or provider:model."
+            ),
+        ),
+        (
             {"disabled_models": ["gpt-6-sool"]},
             snapshot(
                 "DISABLED_MODELS: nobody knows the model 'gpt-6-sool'. Near to it: openai:gpt-6-sol, openai:gpt-5.6-sol, openrouter:openai/gpt-6-sol-pro. If it is right, write provider:gpt-6-sool."

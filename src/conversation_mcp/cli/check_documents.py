@@ -6,7 +6,9 @@ from conversation_mcp.cli.findings import Finding
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.providers.base import Reader, Survey
 from conversation_mcp.providers.catalog import ProviderContext, build_providers
+from conversation_mcp.providers.configured import configured_in, definitions_in
 from conversation_mcp.providers.http import LazyClient
+from conversation_mcp.providers.naming import split_name
 from conversation_mcp.settings import Settings
 
 
@@ -20,6 +22,7 @@ def check_documents(settings: Settings) -> Iterable[Finding]:
                 yield Finding("fail", error.sentence())
             else:
                 yield from _found(survey)
+                yield from _written(settings)
 
 
 def _found(survey: Survey) -> Iterable[Finding]:
@@ -28,3 +31,14 @@ def _found(survey: Survey) -> Iterable[Finding]:
     for reason, number, examples in survey.left_out:
         more = ", …" if number > len(examples) else ""
         yield Finding("ok", f"left out: {number:,} {reason}: {', '.join(examples)}{more}")
+
+
+def _written(settings: Settings) -> Iterable[Finding]:
+    model = settings.documents_model
+    if model is None:
+        return
+    named = split_name(model, definitions_in(settings))
+    if named and named[0] not in configured_in(settings):
+        yield Finding("fail", f"answers are to be written by the model {model}, and {named[0]} is not configured")
+    else:
+        yield Finding("ok", f"answers are written by the model {model}; passages and questions are sent to it")

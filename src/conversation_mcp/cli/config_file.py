@@ -33,6 +33,7 @@ EXAMPLES: Mapping[str, Any] = {
     "max_conversation_turns": 50,
     "conversation_timeout_hours": 720.0,
     "documents": ["/path/to/notes"],
+    "documents_model": "auto",
     "prompts_dir": "/path/to/prompts",
     "max_cost_usd_per_day": 5.0,
 }

@@ -2,9 +2,11 @@
 
 from conversation_mcp.errors import ConversationTooLongError
 from conversation_mcp.models import Conversation
-from conversation_mcp.prompting.estimate import RESERVE, estimated_tokens, measured_ratio, tokens_of
 from conversation_mcp.prompting.history import messages_to_send
+from conversation_mcp.providers.estimate import estimated_tokens, tokens_of, usable
 from conversation_mcp.providers.resolving import Choice
+
+TRUSTED_RATIOS = (0.5, 2.0)
 
 
 def needed_tokens(conversation: Conversation | None, question: str) -> int:
@@ -22,8 +24,8 @@ def require_room(conversation: Conversation, question: str, choice: Choice) -> N
     limit = choice.facts.input_limit
     if limit is None:
         return
-    tokens = round(needed_tokens(conversation, question) * measured_ratio(conversation, choice.model or ""))
-    takes = int(limit * (1 - RESERVE))
+    tokens = round(needed_tokens(conversation, question) * _measured_ratio(conversation, choice.model or ""))
+    takes = usable(limit)
     if tokens > takes:
         name = choice.name or choice.provider.name
         raise ConversationTooLongError(name, tokens, takes, choice.facts.source)
@@ -36,3 +38,16 @@ def has_room(conversation: Conversation, question: str, choice: Choice) -> bool:
     except ConversationTooLongError:
         return False
     return True
+
+
+def _measured_ratio(conversation: Conversation, model: str) -> float:
+    """Return by what the estimate is off for the model, as its last plain answer in the conversation reported."""
+    messages = conversation.messages
+    for place in range(len(messages) - 1, 0, -1):
+        reply, question = messages[place], messages[place - 1]
+        reported = reply.usage.input_tokens if reply.usage else None
+        if reported and question.tool == "chat" and model in (reply.model, reply.requested_model):
+            before = conversation.model_copy(update={"messages": messages[: place - 1]})
+            ratio = reported / max(1, tokens_of(messages_to_send(before, question.content)))
+            return min(max(ratio, TRUSTED_RATIOS[0]), TRUSTED_RATIOS[1])
+    return 1.0

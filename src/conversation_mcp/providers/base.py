@@ -53,6 +53,14 @@ class TextDelta:
 
 
 @dataclass(frozen=True)
+class Quotes:
+    """What an answer that only quotes consists of: the text of each source, in their order, and what limits them."""
+
+    texts: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Answer:
     """A whole answer and the facts about it. `finish_reason` is `stop`, or `length` when it was cut."""
 
@@ -66,6 +74,7 @@ class Answer:
     reasoning: str | None = None
     related_questions: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+    quotes: Quotes | None = None
 
 
 @dataclass(frozen=True)
@@ -173,8 +182,8 @@ class Survey:
 
 
 @runtime_checkable
-class Reader(Protocol):
-    """A provider that answers from files; its questions may be narrowed to paths instead of domains."""
+class Reader(Provider, Protocol):
+    """A provider that quotes from files; its questions may be narrowed to paths instead of domains."""
 
     def survey(self) -> Survey:
         """Look at the files without reading them; blocks.

@@ -9,6 +9,7 @@ from conversation_mcp.providers.configured import definitions_in
 from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.providers.naming import known_names, near_names, split_name
 from conversation_mcp.settings import Settings
+from conversation_mcp.sources import variable_of
 
 VERY_NEAR = 0.8
 """A name that is so like a known one is taken for a slip of the pen."""
@@ -17,7 +18,9 @@ VERY_NEAR = 0.8
 def has_names(settings: Settings) -> bool:
     """Tell whether the settings name providers or models at all; checking costs reading what is known of them."""
     lists = (settings.preferred_models, settings.disabled_models, settings.fallback_models)
-    return bool(settings.providers or settings.models or any(lists) or settings.default_model != AUTO)
+    return bool(
+        settings.providers or settings.models or any(lists) or any(name != AUTO for _, name in _single(settings))
+    )
 
 
 def check_names(settings: Settings, catalogue: Catalogue) -> None:
@@ -33,7 +36,10 @@ def check_names(settings: Settings, catalogue: Catalogue) -> None:
             raise InvalidInputError(
                 f'[models."{name}"] in the configuration file must be named provider:model.{near_names(name, known)}'
             )
-    _check_default(settings, definitions, known)
+    own_defaults = {given.default_model for given in settings.providers.values()}
+    for variable, name in _single(settings):
+        if name not in own_defaults:
+            _check_single(variable, name, definitions, known)
     for variable, names in (
         ("PREFERRED_MODELS", settings.preferred_models),
         ("DISABLED_MODELS", settings.disabled_models),
@@ -46,13 +52,17 @@ def check_names(settings: Settings, catalogue: Catalogue) -> None:
         _check_list(variable, given.allowed_models, definitions, own, provider)
 
 
-def _check_default(settings: Settings, definitions: Iterable[str], known: Mapping[str, str]) -> None:
-    name = settings.default_model
-    own = {given.default_model for given in settings.providers.values()}
+def _single(settings: Settings) -> list[tuple[str, str]]:
+    """Return the settings that hold one model each, with their variables."""
+    fields = {"default_model": settings.default_model, "documents_model": settings.documents_model}
+    return [(variable_of(field), name) for field, name in fields.items() if name is not None]
+
+
+def _check_single(variable: str, name: str, definitions: Iterable[str], known: Mapping[str, str]) -> None:
     is_auto = category_of(name, "chat") is not None
-    if not is_auto and split_name(name, definitions) is None and name.casefold() not in known and name not in own:
+    if not is_auto and split_name(name, definitions) is None and name.casefold() not in known:
         raise InvalidInputError(
-            f"DEFAULT_MODEL: nobody knows the model {name!r}.{near_names(name, known)} "
+            f"{variable}: nobody knows the model {name!r}.{near_names(name, known)} "
             "It takes auto, auto:fast, auto:balanced, auto:deep, a known name, or provider:model."
         )
 

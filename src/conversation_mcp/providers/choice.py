@@ -17,7 +17,7 @@ from conversation_mcp.providers.auto import (
     may_be_chosen,
     reason,
 )
-from conversation_mcp.providers.base import Mode, Provider
+from conversation_mcp.providers.base import Mode, Provider, Reader
 from conversation_mcp.providers.configured import Described, definitions_in, is_certain
 from conversation_mcp.providers.listings import Listings
 from conversation_mcp.providers.model_facts import Catalogue, ModelFacts
@@ -132,13 +132,25 @@ class Providers:
     async def all(self) -> tuple[Provider, ...]:
         """Return the configured providers in the order in which names are looked for."""
         if self._built is None:
-            built = await to_thread.run_sync(lambda: tuple(self._build()))
+            built = await to_thread.run_sync(lambda: tuple(map(self._writing, self._build())))
             self.definitions = await to_thread.run_sync(definitions_in, self._settings)
             self._resolver.definitions = self.definitions
             order = self._settings.provider_order
             rank = {kind: place for place, kind in enumerate(order)}
             self._built = tuple(sorted(built, key=lambda provider: rank.get(kind_of(provider), len(order))))
         return self._built
+
+    def _writing(self, provider: Provider) -> Provider:
+        """Return the provider; one that quotes together with the model that writes from its passages, if one is set."""
+        model = self._settings.documents_model
+        if model is None or not isinstance(provider, Reader):
+            return provider
+        from conversation_mcp.providers.with_model import WithModel  # noqa: PLC0415 -- most settings name no such model
+
+        async def choose(needed: Needed) -> Choice:
+            return await self.choose("chat", model, needed=needed)
+
+        return WithModel(provider, choose, self.named)
 
     async def _usual(self, mode: Mode, level: str, able: list[Provider], needed: Needed) -> Choice:
         """Return the first provider that is there, with its own default."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from conversation_mcp.models import Source
-from conversation_mcp.providers.base import Answer
+from conversation_mcp.providers.base import Answer, Quotes
 from conversation_mcp.providers.local.finding import Findings
 from conversation_mcp.providers.local.passages import Passage
 from conversation_mcp.providers.options import Options
@@ -25,20 +25,22 @@ def compose(findings: Findings, *, by_file: bool, notices: Sequence[str]) -> Ans
     """Return the answer that quotes the passages, numbered in the order in which they stand."""
     groups = _by_file(findings.passages) if by_file else [findings.passages]
     passages = [passage for group in groups for passage in group]
+    quotes = None
     if not passages:
         text = _nothing(findings)
     else:
-        parts = [INTRODUCTION] + [PARTIAL] * findings.is_partial
+        weak = [PARTIAL] * findings.is_partial
+        missing = [f"No passage speaks of: {_listed(findings.missing)}."] if findings.missing else []
+        parts = [INTRODUCTION, *weak]
         numbers = iter(range(1, len(passages) + 1))
         for group in groups:
             if by_file:
                 parts.append(f"**{group[0].title}** · `{group[0].shown_path}`")
             parts += [_quoted(next(numbers), passage) for passage in group]
-        if findings.missing:
-            parts.append(f"No passage speaks of: {_listed(findings.missing)}.")
-        text = "\n\n".join(parts)
+        text = "\n\n".join(parts + missing)
+        quotes = Quotes(tuple(storable(passage.text) for passage in passages), tuple(map(storable, weak + missing)))
     sources = tuple(_source(number, passage) for number, passage in enumerate(passages, 1))
-    return Answer(storable(text), sources=sources, model="local", notices=tuple(notices))
+    return Answer(storable(text), sources=sources, model="local", notices=tuple(notices), quotes=quotes)
 
 
 def option_notices(options: Options) -> list[str]:

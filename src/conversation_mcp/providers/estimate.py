@@ -1,18 +1,15 @@
-"""How many tokens a text is, near enough and without a tokenizer; what a model reported corrects it."""
+"""How many tokens a text is, near enough and without a tokenizer."""
 
 import math
 import re
 from collections.abc import Iterable
 
-from conversation_mcp.models import Conversation
-from conversation_mcp.prompting.history import messages_to_send
 from conversation_mcp.providers.base import ChatMessage
 
 TOKENS_PER_MESSAGE = 4
 """What a role and the marks around a message take."""
 RESERVE = 0.1
 """The part of a limit that is kept free, because an estimate is one."""
-TRUSTED_RATIOS = (0.5, 2.0)
 
 BLOB = re.compile(r"[A-Za-z0-9+/_=-]{64,}")
 PIECE = re.compile(r"([A-Za-z]+)|([0-9]+)|([^\x00-\x7f]+)|([ \t\r\n]+)|([!-/:-@\[-`{-~]+)|(.)", re.DOTALL)
@@ -37,17 +34,9 @@ def tokens_of(messages: Iterable[ChatMessage]) -> int:
     return sum(estimated_tokens(message.content) + TOKENS_PER_MESSAGE for message in messages)
 
 
-def measured_ratio(conversation: Conversation, model: str) -> float:
-    """Return by what the estimate is off for the model, as its last plain answer in the conversation reported."""
-    messages = conversation.messages
-    for place in range(len(messages) - 1, 0, -1):
-        reply, question = messages[place], messages[place - 1]
-        reported = reply.usage.input_tokens if reply.usage else None
-        if reported and question.tool == "chat" and model in (reply.model, reply.requested_model):
-            before = conversation.model_copy(update={"messages": messages[: place - 1]})
-            ratio = reported / max(1, tokens_of(messages_to_send(before, question.content)))
-            return min(max(ratio, TRUSTED_RATIOS[0]), TRUSTED_RATIOS[1])
-    return 1.0
+def usable(limit_tokens: int) -> int:
+    """Return how much of a limit may be filled by an estimate."""
+    return int(limit_tokens * (1 - RESERVE))
 
 
 def _without_blobs(text: str) -> tuple[str, float]:
