@@ -18,7 +18,7 @@ def retirement(problem: Problem, retired: Retired, configured: Configured) -> Pr
     if configured.is_base_url_set:
         return ProviderRejectedError(
             f"{what}; {definition.base_url_name} points at an old gateway.",
-            f"Unset it or use {definition.base_url.removesuffix('/v1')}.",
+            f"Unset it or use {(definition.base_url or '').removesuffix('/v1')}.",
         )
     return ProviderRejectedError(
         f"{what}, and this version still asks it.",
