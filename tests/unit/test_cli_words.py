@@ -93,11 +93,11 @@ def test_a_conversation_reads_from_top_to_bottom_with_what_has_no_answer_at_its_
 
 ---
 
-**Question** · search · 2026-01-31 12:00 UTC
+**Question** · #2 · search · 2026-01-31 12:00 UTC
 
 What is a B-tree?
 
-**Answer** · perplexity fast (openai/gpt-6-luna) · $0.0031 · 2026-01-31 12:00 UTC
+**Answer** · #3 · perplexity fast (openai/gpt-6-luna) · $0.0031 · 2026-01-31 12:00 UTC
 
 A balanced tree [1][2].
 
