@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -206,6 +207,25 @@ async def test_every_tool_follows_up_what_was_imported(tmp_path: Path) -> None:
             await client.call_tool(tool, {**conversation, "query": f"{tool}?"})
     sent = [(message.role, message.content) for message in provider.requests[0].messages]
     assert sent == [*TREE_SAID, ("user", "search_followup?")]
+
+
+@pytest.mark.parametrize("is_packed", [False, True], ids=["folder", "archive"])
+def test_a_folder_of_ours_comes_in_without_its_trash_and_its_exports(
+    here: Here, tmp_path: Path, *, is_packed: bool
+) -> None:
+    put_json(tmp_path / "first.json", [own_data(number) for number in range(3)])
+    here("import", "first.json")
+    kept, deleted, _ = (str(conversation["conversationId"]) for conversation in stored(tmp_path))
+    here("delete", deleted)
+    for ending in ("json", "jsonl"):
+        text = here("export", kept, "--format", ending).out
+        (tmp_path / "conversation-logs" / kept / f"export.{ending}").write_text(text, encoding="utf-8")
+    source = tmp_path / "conversation-logs"
+    if is_packed:
+        source = Path(shutil.make_archive(str(tmp_path / "packed"), "zip", tmp_path, "conversation-logs"))
+    done = here("import", str(source), "--logs-dir", "other/conversation-logs")
+    assert done.code == 0, done.err
+    assert stored(tmp_path / "other") == stored(tmp_path)
 
 
 def test_an_own_export_leads_from_one_folder_to_another(here: Here, tmp_path: Path) -> None:
