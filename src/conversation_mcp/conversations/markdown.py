@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from conversation_mcp.conversations.costs import total_cost
 from conversation_mcp.conversations.titles import title_of_conversation
 from conversation_mcp.models import Conversation, Message, PendingTurn, Source
-from conversation_mcp.text import dollars
+from conversation_mcp.text import dollars, one_line
 
 ASKED = {"user": "Question", "assistant": "Answer"}
 
@@ -75,7 +75,7 @@ def _source(source: Source) -> str:
     place = f"{source.path}:{source.start_line}" if source.path else source.url or ""
     title = source.title or place
     named = f"[{title}](<{source.url}>)" if source.url else title if title == place else f"{title}, `{place}`"
-    return f"\\[{source.id}\\] {named}" + (f" ({source.date})" if source.date else "")
+    return one_line(f"\\[{source.id}\\] {named}" + (f" ({source.date})" if source.date else ""))
 
 
 def _cost(cost_usd: float | None) -> str:
