@@ -58,9 +58,14 @@ def split_thinking(text: str) -> tuple[str, str]:
     return visible.strip(), "\n\n".join(part for part in hidden if part)
 
 
+def one_line(text: str) -> str:
+    """Return the text with single spaces in place of line ends and other gaps."""
+    return " ".join(text.split())
+
+
 def shorten(text: str, limit: int) -> str:
     """Return the text on one line, cut at a word and marked with `…` when it is longer than `limit` characters."""
-    line = " ".join(text.split())
+    line = one_line(text)
     if len(line) <= limit:
         return line
     cut = line[: limit - 1]

@@ -28,6 +28,7 @@ NEW_COMMANDS = (
     ["delete", "last"],
     ["doctor", "--write", "cursor"],
 )
+READERS = (["list", "--json"], ["show", "last"], ["export", "last"], ["search", "tree"], ["stats"])
 
 
 @pytest.fixture
@@ -148,6 +149,33 @@ def test_a_reader_who_has_left_is_no_catastrophe(tmp_path: Path, command: list[s
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (1, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full is Linux's")
+@pytest.mark.parametrize("command", READERS, ids=" ".join)
+def test_an_output_that_cannot_be_written_is_told_in_a_sentence(tmp_path: Path, command: list[str]) -> None:
+    put_conversation(tmp_path, ID)
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*PROGRAM, *command], stdout=full, stderr=subprocess.PIPE, env=clean_environment(tmp_path), check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr.decode() == "the output cannot be written: No space left on device.\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell that closes streams")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_stream_that_the_caller_closed_is_no_catastrophe(tmp_path: Path, closed: str) -> None:
+    put_conversation(tmp_path, ID)
+    for command in READERS:
+        done = subprocess.run(
+            ["/bin/sh", "-c", f'"$@" {closed}', "sh", *PROGRAM, *command],
+            capture_output=True,
+            env=clean_environment(tmp_path),
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+    assert only_conversation(tmp_path)["conversationId"] == ID
 
 
 def test_resume_and_cancel_take_the_start_of_an_id(tmp_path: Path, agent: LoopbackAgent) -> None:

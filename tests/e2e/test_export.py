@@ -12,6 +12,9 @@ from tests.fixtures.folders import ID
 from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import data_of, error_of, serving, text_of
 
+from conversation_mcp.errors import FilesystemError
+from conversation_mcp.exporting.writing import write_file
+
 OTHER = "20260201-1769904000000"
 
 
@@ -107,6 +110,12 @@ def test_redaction_is_for_sharing(here: Here, tmp_path: Path) -> None:
     shown = here("export", ID, "--format", "json", "--redact").out
     assert "/home/me" not in shown
     assert "sk-abc" not in shown
+
+
+def test_a_conversation_that_was_deleted_meanwhile_is_not_made_anew_by_its_export(tmp_path: Path) -> None:
+    with pytest.raises(FilesystemError):
+        write_file(tmp_path / ID / "export.md", ("# Trees",))
+    assert list(tmp_path.iterdir()) == []
 
 
 async def test_the_tool_returns_the_text_and_a_long_one_as_a_file(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -148,6 +149,38 @@ def test_an_import_that_ends_in_the_middle_leaves_whole_conversations_and_goes_o
     assert len(stored(tmp_path)) == count
 
 
+def test_two_imports_at_once_bring_in_everything_once(tmp_path: Path) -> None:
+    count = 200
+    put_json(tmp_path / "conversations.json", [chatgpt_entry(f"c{number}", *PING) for number in range(count)])
+    environment = clean_environment(tmp_path)
+    command = [*PROGRAM, "import", "conversations.json"]
+    processes = [
+        subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(2)
+    ]
+    outputs = [process.communicate(timeout=100)[0].decode() for process in processes]
+    assert sorted(output.splitlines()[1].strip() for output in outputs) == [
+        f"{count}  imported",
+        f"{count}  there already",
+    ]
+    assert len(stored(tmp_path)) == count
+
+
+def test_what_grows_at_its_source_grows_in_the_original_and_not_in_its_branch(here: Here, tmp_path: Path) -> None:
+    more = (chatgpt_node("c", "b", "user", "Again?"), chatgpt_node("d", "c", "assistant", "Pong again."))
+    put_json(tmp_path / "conversations.json", [chatgpt_entry("x", *PING, *more)])
+    here("import", "conversations.json")
+    (original,) = stored(tmp_path)
+    here("branch", "last", "2")
+    assert "1  there already" in here("import", "conversations.json").out
+    later = (chatgpt_node("e", "d", "user", "Still?"), chatgpt_node("f", "e", "assistant", "Still."))
+    put_json(tmp_path / "conversations.json", [chatgpt_entry("x", *PING, *more, *later)])
+    assert "1  extended" in here("import", "conversations.json").out
+    counts = {str(each["conversationId"]): each["messageCount"] for each in stored(tmp_path)}
+    assert counts.pop(str(original["conversationId"])) == 6
+    assert [*counts.values()] == [2]
+
+
 def test_a_disk_that_is_full_ends_the_import_and_what_is_there_is_whole(here: Here, tmp_path: Path) -> None:
     long = "x" * 100_000
     entries = [chatgpt_entry(f"c{number}", PING[0], chatgpt_node("b", "a", "assistant", long)) for number in range(60)]
@@ -174,6 +207,25 @@ async def test_every_tool_follows_up_what_was_imported(tmp_path: Path) -> None:
             await client.call_tool(tool, {**conversation, "query": f"{tool}?"})
     sent = [(message.role, message.content) for message in provider.requests[0].messages]
     assert sent == [*TREE_SAID, ("user", "search_followup?")]
+
+
+@pytest.mark.parametrize("is_packed", [False, True], ids=["folder", "archive"])
+def test_a_folder_of_ours_comes_in_without_its_trash_and_its_exports(
+    here: Here, tmp_path: Path, *, is_packed: bool
+) -> None:
+    put_json(tmp_path / "first.json", [own_data(number) for number in range(3)])
+    here("import", "first.json")
+    kept, deleted, _ = (str(conversation["conversationId"]) for conversation in stored(tmp_path))
+    here("delete", deleted)
+    for ending in ("json", "jsonl"):
+        text = here("export", kept, "--format", ending).out
+        (tmp_path / "conversation-logs" / kept / f"export.{ending}").write_text(text, encoding="utf-8")
+    source = tmp_path / "conversation-logs"
+    if is_packed:
+        source = Path(shutil.make_archive(str(tmp_path / "packed"), "zip", tmp_path, "conversation-logs"))
+    done = here("import", str(source), "--logs-dir", "other/conversation-logs")
+    assert done.code == 0, done.err
+    assert stored(tmp_path / "other") == stored(tmp_path)
 
 
 def test_an_own_export_leads_from_one_folder_to_another(here: Here, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ async def text_of(client: Client, name: str, **arguments: str) -> str:
 def around(text: str) -> str:
     """Return the words of the prompt without the transcript between the lines."""
     before, transcript, after = text.split("\n-----\n")
-    assert "**Question**\n\none?\n\n**Answer**\n\nOne." in transcript
+    assert "**Question** · #2\n\none?\n\n**Answer** · #3\n\nOne." in transcript
     return before + after
 
 

@@ -100,11 +100,11 @@ async def test_a_conversation_reads_as_a_document_with_its_sources_as_links(tmp_
 
 ---
 
-**Question** · search · NOW
+**Question** · #2 · search · NOW
 
 What is [this]?
 
-**Answer** · fake fast (test/one) · $0.25 · NOW
+**Answer** · #3 · fake fast (test/one) · $0.25 · NOW
 
 answer 1 to What is [this]? [1]
 
@@ -114,11 +114,11 @@ Sources:
 
 ---
 
-**Question** · deep_research_followup · NOW
+**Question** · #4 · deep_research_followup · NOW
 
 And *that*?
 
-**Answer** · fake high (test/one) · $0.25 · NOW
+**Answer** · #5 · fake high (test/one) · $0.25 · NOW
 
 answer 2 to And *that*? [1]
 

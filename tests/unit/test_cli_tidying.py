@@ -1,6 +1,7 @@
 """The commands that put conversations in order, as scripts call them."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,18 @@ Follow up with:  conversation-mcp ask -c 20260131-1769817600000 "…"
     assert stored(tmp_path, new)["parent"] == {"conversationId": ID, "messageCount": 3}
     assert (tmp_path / "conversation-logs" / ID / "conversation.json").read_bytes() == before
     assert json.loads(here("branch", ID, "1", "--json").out) == IsPartialDict(messageCount=1, title="(empty)")
+
+
+@pytest.mark.parametrize("roles", ["suaua", "uaua", "sdua", "ustaua"])
+def test_the_numbers_that_are_shown_are_those_that_a_branch_takes(here: Here, tmp_path: Path, roles: str) -> None:
+    kinds = {"s": "system", "d": "developer", "u": "user", "a": "assistant", "t": "tool"}
+    said = [{"role": kinds[role], "content": f"text {number}"} for number, role in enumerate(roles, 1)]
+    put_conversation(tmp_path, ID, messages=said)
+    numbers = re.findall(r"^\*\*Answer\*\* · #([0-9]+)", here("show", ID, "--raw").out, re.MULTILINE)
+    assert len(numbers) == roles.count("a")
+    for number in numbers:
+        new = here("branch", ID, number).out.split()[0]
+        assert stored(tmp_path, new)["messages"][-1] == IsPartialDict(role="assistant", content=f"text {number}")
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from conversation_mcp.cli.check_library import check_library
 from conversation_mcp.disk.locks import LockFolder
 from conversation_mcp.stores.index.base import Watch
 
-OTHER, GONE = "20260201-1769904000000", "20260202-1769990400000"
+OTHER, GONE, TRASHED = "20260201-1769904000000", "20260202-1769990400000", "20260203-1770076800000"
 LONG_AGO = 1_000_000_000
 
 
@@ -133,7 +133,11 @@ def test_what_lies_beside_the_conversations_is_named(here: Here, tmp_path: Path)
     (path.parent / ".conversation.0123456789abcdef.tmp").write_text("{", encoding="utf-8")
     (logs(tmp_path) / OTHER).mkdir()
     (logs(tmp_path) / "notes.txt").write_text("mine", encoding="utf-8")
+    (path.parent / "export.md").write_text("# mine", encoding="utf-8")
+    (logs(tmp_path) / ".trash" / f"{TRASHED}.1770000000000").mkdir(parents=True)
     for folder, name in (
+        (".locks", f"{TRASHED}.write.lock"),
+        (".locks", "import.lock"),
         (".locks", f"{ID}.lock"),
         (".locks", f"{GONE}.write.lock"),
         (".calls", "old"),

@@ -11,6 +11,7 @@ from tests.fixtures.folders import ID, left_behind
 from conversation_mcp.cli.answer import put_answer, source_lines
 from conversation_mcp.cli.times import when
 from conversation_mcp.models import Source
+from conversation_mcp.tools.rendering import render_sources
 from conversation_mcp.turns.result import TurnResult
 
 NOW = datetime(2026, 11, 27, 15, 30, tzinfo=UTC)
@@ -93,11 +94,11 @@ def test_a_conversation_reads_from_top_to_bottom_with_what_has_no_answer_at_its_
 
 ---
 
-**Question** · search · 2026-01-31 12:00 UTC
+**Question** · #2 · search · 2026-01-31 12:00 UTC
 
 What is a B-tree?
 
-**Answer** · perplexity fast (openai/gpt-6-luna) · $0.0031 · 2026-01-31 12:00 UTC
+**Answer** · #3 · perplexity fast (openai/gpt-6-luna) · $0.0031 · 2026-01-31 12:00 UTC
 
 A balanced tree [1][2].
 
@@ -160,6 +161,16 @@ def test_sources_are_numbered_and_say_when_they_are_not_cited() -> None:
         ["   1  B-tree  https://example.org/1", "   2  /notes/trees.md:7 (not cited)", "  10  Notes  /notes/trees.md:9"]
     )
     assert source_lines([], "It is so.") == []
+
+
+def test_a_source_is_one_line_whatever_its_names_hold(here: Here, tmp_path: Path) -> None:
+    hostile = {"id": 1, "title": "Cheap\n\n# Heading", "path": "/notes/a\nb.md", "startLine": 7}
+    answer = {"role": "assistant", "content": "It is so [1].", "sources": [hostile]}
+    put_conversation(tmp_path, ID, messages=[{"role": "user", "content": "Is it so?"}, answer])
+    source = Source.model_validate(hostile)
+    assert source_lines([source], "[1]") == ["  1  Cheap # Heading  /notes/a b.md:7"]
+    assert render_sources([source], "[1]") == "Sources\n[1] Cheap # Heading — /notes/a b.md:7"
+    assert here("show", ID, "--raw").out.endswith("\n\n- \\[1\\] Cheap # Heading, `/notes/a b.md:7`\n")
 
 
 @pytest.mark.parametrize(

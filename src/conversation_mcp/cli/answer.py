@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from conversation_mcp.cli.terminal import is_terminal, put, say
 from conversation_mcp.models import Source
-from conversation_mcp.text import dollars
+from conversation_mcp.text import dollars, one_line
 from conversation_mcp.tools.rendering import CITATION
 from conversation_mcp.turns.result import TurnResult
 
@@ -40,7 +40,7 @@ def source_lines(sources: Iterable[Source], text: str) -> list[str]:
     cited = {int(number) for number in CITATION.findall(text)}
     rows = [(str(source.id), source.title or "", _place(source, cited)) for source in sources]
     width = max((len(number) for number, *_ in rows), default=0)
-    return ["  ".join(("", number.rjust(width), *filter(None, texts))) for number, *texts in rows]
+    return ["  ".join(("", number.rjust(width), *filter(None, map(one_line, texts)))) for number, *texts in rows]
 
 
 def last_line(result: TurnResult) -> str:

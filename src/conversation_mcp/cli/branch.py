@@ -13,9 +13,7 @@ def branch(
     conversation_id: Id,
     number: Annotated[
         int,
-        typer.Argument(
-            metavar="NUMBER", help="The last message to take along, an answer: 3 is the first one, 5 the second."
-        ),
+        typer.Argument(metavar="NUMBER", help="The last message to take along, an answer; show has its number."),
     ],
     as_json: AsJson = False,
     logs_dir: LogsDir = None,

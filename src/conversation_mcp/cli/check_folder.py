@@ -10,7 +10,7 @@ from pathlib import Path
 
 from conversation_mcp.cli.findings import Finding
 from conversation_mcp.clock import utc_now
-from conversation_mcp.conversations.files import FILE_NAME, find
+from conversation_mcp.conversations.files import EXPORT_STEM, FILE_NAME, find
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.models import Conversation
 from conversation_mcp.settings import LoadedSettings, Settings
@@ -70,7 +70,7 @@ def strays_in(folder: Path) -> Iterable[str]:
             continue
         if FILE_NAME not in names:
             yield f"{entry.name} (no {FILE_NAME})"
-        yield from (f"{entry.name}/{name}" for name in names if name != FILE_NAME)
+        yield from (f"{entry.name}/{name}" for name in names if name != FILE_NAME and Path(name).stem != EXPORT_STEM)
 
 
 def _git(folder: Path) -> Iterable[Finding]:

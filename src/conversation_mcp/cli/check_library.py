@@ -1,7 +1,7 @@
 """What is kept, looked at whole: each file, what waits in it, what lies beside it, and the index. Changes nothing."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from conversation_mcp.cli.check_folder import strays_in
@@ -17,6 +17,7 @@ from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.models import Conversation
 from conversation_mcp.stores.calls import FORGET_AFTER
 from conversation_mcp.stores.codec import decode
+from conversation_mcp.stores.ids import SHAPE
 from conversation_mcp.stores.index.base import Index, Watch
 
 READING, COMPARING = "reading the conversations", "holding the index against them"
@@ -100,7 +101,8 @@ def _beside(folder: Path) -> Iterator[Finding]:
             else:
                 yield Finding("warn", f"{stray} is no conversation and is not read; remove it if you do not need it")
         yield from _told("drafts of writes that are running, or were cut short", drafts)
-        locks = [path.name for path in _in(folder / ".locks") if not (folder / path.name.partition(".")[0]).exists()]
+        trashed = {path.name.partition(".")[0] for path in _in(folder / ".trash")}
+        locks = [path.name for path in _in(folder / ".locks") if _is_orphan(path, trashed)]
         yield from _told("lock files of conversations that are gone", locks)
         calls = [path.name for path in _in(folder / ".calls") if _is_forgotten(path)]
         yield from _told("calls that are forgotten, which the next question removes", calls)
@@ -130,6 +132,12 @@ def _told(what: str, names: Sequence[str]) -> Iterator[Finding]:
 
 def _in(folder: Path) -> list[Path]:
     return sorted(folder.iterdir()) if folder.is_dir() else []
+
+
+def _is_orphan(lock: Path, trashed: Container[str]) -> bool:
+    """Tell whether the lock is that of a conversation which is neither in the folder nor in its trash."""
+    owner = lock.name.partition(".")[0]
+    return SHAPE.fullmatch(owner) is not None and owner not in trashed and not (lock.parents[1] / owner).exists()
 
 
 def _is_forgotten(call: Path) -> bool:

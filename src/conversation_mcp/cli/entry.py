@@ -4,7 +4,7 @@ import os
 import sys
 
 from conversation_mcp.cli.quick import quick_list
-from conversation_mcp.cli.terminal import discard_output, say, tolerate_narrow_encodings
+from conversation_mcp.cli.terminal import discard_output, replace_closed_streams, say, tolerate_narrow_encodings
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError
 
 COMPLETION_VARIABLE = "_CONVERSATION_MCP_COMPLETE"
@@ -17,6 +17,7 @@ class WrongUsageError(InvalidInputError):
 
 def run() -> int:
     """Run the command line and return the exit code: 0 done, 1 failed, 2 wrong usage."""
+    replace_closed_streams()
     tolerate_narrow_encodings()
     try:
         _run(sys.argv[1:])
@@ -25,6 +26,12 @@ def run() -> int:
         return WRONG_USAGE if isinstance(error, WrongUsageError) else FAILED
     except BrokenPipeError:
         discard_output()
+        return FAILED
+    except OSError as error:
+        if error.filename is not None:  # of a file, which should have been told in our words
+            raise
+        discard_output()
+        say(f"the output cannot be written: {error.strerror}.")
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED

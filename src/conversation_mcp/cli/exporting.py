@@ -102,6 +102,8 @@ def _write(target: Path | None, found: Iterator[Conversation], chosen: "ExportFo
     elif target.is_dir():
         write_each(target, found, chosen)
     elif (first := next(found, None)) is not None:  # a file that was there is not replaced by nothing
+        with explained(target):
+            make_private_folder(target.absolute().parent)
         write_file(target, pieces(_with(first, found), chosen, framed=not is_one))
 
 

@@ -1,8 +1,9 @@
 """What `import` does: reads, stores, and says what became of it all."""
 
+import math
 import sys
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,8 @@ from conversation_mcp.cli.interrupts import Interrupt, interrupts
 from conversation_mcp.cli.loading import settings_from
 from conversation_mcp.cli.terminal import put, put_json, say
 from conversation_mcp.cli.times import now
+from conversation_mcp.disk.files import make_private_folder
+from conversation_mcp.disk.locks import LockFolder
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.importing.base import Item, LeftOut, Reading
 from conversation_mcp.importing.catalog import import_formats
@@ -25,6 +28,8 @@ from conversation_mcp.settings import Settings
 from conversation_mcp.stores.catalog import build_store
 
 SHOWN_PROBLEMS = 20
+LOCK = "import.lock"
+WAITING = "Waiting for another import into this folder to end."
 STOPPING = "Stopping after this conversation."
 OUTCOMES: dict[Outcome, str] = {
     "imported": "imported",
@@ -65,7 +70,8 @@ def run_import(wish: Wish, logs_dir: Path | None, *, as_json: bool) -> int:
         raise WrongUsageError(f"{wish.path} is the folder of the conversations; they are there already.")
     plan = plan_of(list_files(wish.path), import_formats(), wish.file_format)
     importer = Importer(build_store("files", settings, now), now, dry_run=wish.dry_run)
-    with interrupts(STOPPING) as interrupt, _progress(plan.total_bytes) as progress:
+    alone = nullcontext() if wish.dry_run else _alone(settings.logs_dir)
+    with alone, interrupts(STOPPING) as interrupt, _progress(plan.total_bytes) as progress:
         reading = Reading(now(), wish.all_branches, progress)
         failure = anyio.run(_import, importer, plan.items(reading), interrupt)
     if as_json:
@@ -89,6 +95,16 @@ async def _import(
         except ConversationMCPError as error:
             return error  # raised when it was said what is there already
     return None
+
+
+@contextmanager
+def _alone(folder: Path) -> Generator[None]:
+    """Keep other imports into the folder out: each would bring in what it does not see there yet."""
+    locks = LockFolder(folder / ".locks")
+    if locks.is_locked(LOCK):
+        say(WAITING)
+    with locks.hold(LOCK, lambda: make_private_folder(folder), math.inf):
+        yield
 
 
 @contextmanager

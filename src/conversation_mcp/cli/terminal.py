@@ -16,6 +16,13 @@ BIDI_CONTROLS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 CONTROLS = dict.fromkeys(code for code in (*range(0x20), *range(0x7F, 0xA0), *BIDI_CONTROLS) if chr(code) not in "\n\t")
 
 
+def replace_closed_streams() -> None:
+    """Put nothing in the place of streams that the caller closed, so that no file gets their numbers."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8", closefd=False))
+
+
 def tolerate_narrow_encodings() -> None:
     """Let a character that the terminal's code page lacks become a question mark, not an error."""
     for stream in (sys.stdout, sys.stderr):

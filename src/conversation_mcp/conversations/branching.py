@@ -12,7 +12,8 @@ KINDS = {"user": "a question", "tool": "the result of a tool"}
 def branched(original: Conversation, message_number: int, conversation_id: ConversationId) -> Conversation:
     """Return the first state of a branch: the messages up to that number, and what stands beside them in the file.
 
-    What became of questions without an answer stays with the original, and so does being archived.
+    What became of questions without an answer stays with the original, and so do being archived and where it was
+    imported from: what grows there goes on in the original.
 
     Raises:
         InvalidInputError: no follow-up would work there; the message names the nearest numbers where one does.
@@ -26,6 +27,7 @@ def branched(original: Conversation, message_number: int, conversation_id: Conve
         created_at=now,
         updated_at=now,
         archived=None,
+        imported=None,
         parent={"conversationId": original.conversation_id, "messageCount": message_number},
         pending_turn=None,
         unanswered_turns=None,

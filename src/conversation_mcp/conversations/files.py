@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from conversation_mcp.models import ConversationId
 
 FILE_NAME = "conversation.json"
+EXPORT_STEM = "export"
+"""Begins the names of exports that stand beside the file."""
 BOM = "\ufeff"
 
 Data = Mapping[str, Any]

@@ -5,17 +5,17 @@ from collections.abc import Iterable
 from conversation_mcp.conversations.costs import total_cost
 from conversation_mcp.conversations.titles import title_of_conversation
 from conversation_mcp.models import Conversation, Message, PendingTurn, Source
-from conversation_mcp.text import dollars
+from conversation_mcp.text import dollars, one_line
 
 ASKED = {"user": "Question", "assistant": "Answer"}
 
 
 def markdown(conversation: Conversation) -> str:
-    """Return the questions and answers with their facts and sources, and at the end what has no answer."""
+    """Return the messages with their numbers, facts and sources, and at the end what has no answer."""
     pending = conversation.pending_turn
     parts = [
         *_head(conversation),
-        *(part for message in conversation.messages if message.role != "system" for part in _message(message)),
+        *(part for number, message in enumerate(conversation.messages, 1) for part in _message(number, message)),
         *(part for turn in conversation.unanswered_turns or () for part in _unanswered(turn)),
         *(_unanswered(pending, conversation.conversation_id) if pending else ()),
     ]
@@ -35,10 +35,13 @@ def _head(conversation: Conversation) -> Iterable[str]:
     yield _joined(facts)
 
 
-def _message(message: Message) -> Iterable[str]:
+def _message(number: int, message: Message) -> Iterable[str]:
+    if message.role == "system":
+        return
     engine = " ".join(part for part in (message.provider, message.preset) if part)
     facts = (
         f"**{ASKED.get(message.role, message.role)}**",
+        f"#{number}",
         message.tool or "",
         f"{engine} ({message.model})" if message.model and message.model != message.provider else engine,
         _cost(message.usage.cost_usd if message.usage else None),
@@ -72,7 +75,7 @@ def _source(source: Source) -> str:
     place = f"{source.path}:{source.start_line}" if source.path else source.url or ""
     title = source.title or place
     named = f"[{title}](<{source.url}>)" if source.url else title if title == place else f"{title}, `{place}`"
-    return f"\\[{source.id}\\] {named}" + (f" ({source.date})" if source.date else "")
+    return one_line(f"\\[{source.id}\\] {named}" + (f" ({source.date})" if source.date else ""))
 
 
 def _cost(cost_usd: float | None) -> str:

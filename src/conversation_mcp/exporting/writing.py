@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from conversation_mcp.disk.faults import explained
-from conversation_mcp.disk.files import make_private_folder, refuse_link, replace_by_pieces
+from conversation_mcp.disk.files import refuse_link, replace_by_pieces
 from conversation_mcp.exporting.base import ExportFormat
 from conversation_mcp.exporting.file_names import file_name
 from conversation_mcp.models import Conversation
@@ -25,14 +25,13 @@ def pieces(conversations: Iterable[Conversation], chosen: ExportFormat, *, frame
 
 
 def write_file(path: Path, texts: Iterable[str]) -> None:
-    """Write the file, for its owner alone, as one step; no link is followed.
+    """Write the file, for its owner alone, as one step; no link is followed and no folder is made.
 
     Raises:
         FilesystemError: it cannot be written; what was there before is intact.
     """
     with explained(path):
         refuse_link(path)
-        make_private_folder(path.parent)
         replace_by_pieces(path, (text.encode("utf-8", "replace") for text in texts))
 
 

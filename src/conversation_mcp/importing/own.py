@@ -28,7 +28,7 @@ def _conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
     given = {**entry, "messageCount": len(list_of(entry.get("messages")))}
     try:
         read_back = Conversation.model_validate(storable_data(given), by_alias=True, by_name=False)
-        conversation, _ = settle(read_back)
+        conversation, _ = settle(_interrupted(read_back))
     except ValidationError as error:
         yield Problem(place, problem_of(error, b"", 0))
     except (ValueError, RecursionError):
@@ -42,6 +42,14 @@ def _conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
             updated_at=reading.moment(conversation.updated_at),
             whole=conversation,
         )
+
+
+def _interrupted(conversation: Conversation) -> Conversation:
+    """Return it with a question that was being answered as one that is so no longer: that was elsewhere."""
+    pending = conversation.pending_turn
+    if pending is None or pending.status != "running":
+        return conversation
+    return conversation.changed(pending_turn=pending.model_copy(update={"status": "interrupted"}))
 
 
 OWN = ImportFormat("conversation-mcp", "conversation-mcp's own files and exports", claims, read)

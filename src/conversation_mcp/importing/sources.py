@@ -6,15 +6,17 @@ import stat
 import zipfile
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
+from conversation_mcp.conversations.files import EXPORT_STEM, FILE_NAME
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import PLAIN_FLAGS
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.importing.base import Problem, SourceFile
 
 ENDINGS = (".json", ".jsonl", ".ndjson", ".db", ".sqlite", ".sqlite3")
+TRASH = ".trash"
 MAX_DEPTH = 12
 MAX_RATIO, RATIO_FROM_BYTES = 200, 16 * 1024 * 1024
 """Text of conversations packs to a tenth; a member of an archive that unpacks to this many times itself is a bomb."""
@@ -39,8 +41,14 @@ class _Collected:
     others: int = 0
 
     def listing(self) -> Listing:
-        ordered = sorted(self.files.values(), key=lambda file: _natural(file.name))
-        return Listing(tuple(ordered), tuple(self.problems), self.others)
+        kept = [file for file in self.files.values() if not self._is_ours(PurePosixPath(file.name))]
+        ordered = sorted(kept, key=lambda file: _natural(file.name))
+        return Listing(tuple(ordered), tuple(self.problems), self.others + len(self.files) - len(kept))
+
+    def _is_ours(self, name: PurePosixPath) -> bool:
+        """Tell what in a folder of ours is no conversation: what was deleted, and what was exported beside its file."""
+        is_export = name.stem == EXPORT_STEM and str(name.with_name(FILE_NAME)) in self.files
+        return TRASH in name.parts or is_export
 
 
 def list_files(path: Path) -> Listing:

@@ -6,6 +6,7 @@ from pathlib import Path
 from anyio import to_thread
 
 from conversation_mcp.app import App
+from conversation_mcp.conversations.files import EXPORT_STEM
 from conversation_mcp.exporting.catalog import FormatName, export_format
 from conversation_mcp.exporting.writing import write_file
 from conversation_mcp.models import ConversationId, Record
@@ -48,7 +49,7 @@ async def export_conversation(given: ExportInput, app: App, _caller: Caller) -> 
     location = app.store.location(conversation_id)
     path = None
     if len(text) > app.settings.max_result_chars:
-        path = Path(location).with_name(f"export{chosen.suffix}")
+        path = Path(location).with_name(f"{EXPORT_STEM}{chosen.suffix}")
         await to_thread.run_sync(partial(write_file, path, (text,)))
     return Exported.of(
         conversation_id=conversation_id,

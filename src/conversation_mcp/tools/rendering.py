@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from conversation_mcp.conversations.history import HistoryPage, NumberedMessage
 from conversation_mcp.models import PendingTurn, Source, Usage
-from conversation_mcp.text import dollars
+from conversation_mcp.text import dollars, one_line
 from conversation_mcp.turns.result import TurnResult
 
 CITATION = re.compile(r"\[([0-9]{1,18})\]")
@@ -97,9 +97,10 @@ def _engine(provider: str | None, preset: str | None, model: str | None) -> str:
 
 def _source(source: Source) -> str:
     place = f"{source.path}:{source.start_line}" if source.path else source.url or ""
-    return " — ".join(
+    named = " — ".join(
         part for part in (f"[{source.id}] {source.title or place}", place if source.title else "") if part
-    ) + (f" ({source.date})" if source.date else "")
+    )
+    return one_line(named + (f" ({source.date})" if source.date else ""))
 
 
 def _cost(usage: Usage | None) -> str:
