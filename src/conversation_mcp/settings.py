@@ -277,5 +277,6 @@ def _sentence(error: ValidationError, origins: Mapping[str, str], config: Path) 
     name = "_".join(place[1:3]) if place[0] == "providers" else place[0]
     origin = origins.get(name, str(config) if place[0] in TABLES else name)
     where = f"{config}: {'.'.join(place)}" if origin == str(config) else origin
-    shown = "" if "api_key" in place else f"; got {problem['input']!r}"
+    is_misplaced = place[0] in TABLES and not place[2:] and isinstance(problem["input"], str)
+    shown = "" if "api_key" in place or is_misplaced else f"; got {problem['input']!r}"
     return f"{where}: {problem['msg'][0].lower()}{problem['msg'][1:]}{shown}."

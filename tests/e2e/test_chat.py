@@ -238,6 +238,20 @@ async def test_the_same_chat_again_joins_the_one_that_runs(tmp_path: Path) -> No
     assert results[0]["conversationId"] == results[1]["conversationId"]
 
 
+@pytest.mark.parametrize("address", ["127.0.0.1:9/v1", "http://", "ftp://host/v1"])
+async def test_a_question_that_cannot_even_be_sent_stands_in_the_file_with_the_reason(
+    tmp_path: Path, address: str
+) -> None:
+    access: dict[str, Any] = {"openai_api_key": "sk-0123456789abcdef", "openai_base_url": address}
+    async with serving(tmp_path, tools=TOOLS, **access) as client:
+        error = error_of(await client.call_tool("chat", {"prompt": "one?", "model": "openai:gpt-5"}))
+        same = {"conversationId": error["conversationId"]}
+        history = data_of(await client.call_tool("get_conversation_history", same))
+    assert error["message"].startswith("OPENAI_BASE_URL is no web address.")
+    assert history["pendingTurn"]["status"] == "failed"
+    assert history["pendingTurn"]["error"]["message"].startswith("OPENAI_BASE_URL is no web address.")
+
+
 async def test_without_any_provider_chat_says_what_to_set(tmp_path: Path) -> None:
     async with serving(tmp_path, FakeProvider(name="local"), tools=TOOLS) as client:
         error = error_of(await client.call_tool("chat", {"prompt": "one?"}))

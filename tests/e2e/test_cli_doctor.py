@@ -43,6 +43,19 @@ def without_numbers(text: str, folder: Path) -> str:
     return re.sub(r"[0-9]+ tools, [0-9,]+ bytes, [0-9.]+ s", "6 tools, 6,912 bytes, 0.9 s", text)
 
 
+def test_what_may_be_a_secret_in_an_address_is_neither_shown_nor_passed_to_clients(tmp_path: Path) -> None:
+    addresses = {
+        "CUSTOM_API_URL": "http://me:hidden1@127.0.0.1:9/v1?api-key=hidden2",
+        "OLLAMA_BASE_URL": "http://hidden3@127.0.0.1:9/v1",
+    }
+    report = piped(tmp_path, "doctor", **addresses)
+    listed = piped(tmp_path, "config", **addresses)
+    assert "CUSTOM_API_URL = http://…@127.0.0.1:9/v1?… (from CUSTOM_API_URL)" in report.out
+    assert "Put ollama_base_url and custom_base_url into" in report.out
+    assert "http://…@127.0.0.1:9/v1" in listed.out
+    assert "hidden" not in report.out + report.err + listed.out + listed.err
+
+
 def test_the_report_says_what_is_set_and_how_clients_are_told(tmp_path: Path, agent: LoopbackAgent) -> None:
     put_conversation(tmp_path, ID)
     (tmp_path / "conversation-logs").chmod(0o700)

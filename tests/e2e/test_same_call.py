@@ -7,6 +7,7 @@ from pathlib import Path
 import anyio
 from dirty_equals import IsPartialDict, IsStr
 from mcp import Client
+from mcp.types import CallToolResult
 from tests.fixtures.folders import only_conversation, until_settled
 from tests.fixtures.providers import FakeProvider, held
 from tests.fixtures.serving import data_of, error_of, serving, text_of
@@ -151,6 +152,42 @@ async def test_a_call_whose_server_died_is_settled_by_its_id_and_not_asked_again
     assert again == IsPartialDict(conversationId=running["conversationId"], rawResultText="whole after all")
     assert second.requests == []
     assert second.fetched == ["resp_held"]
+
+
+async def test_who_waits_for_a_call_whose_server_dies_is_told_so_and_does_not_pay_again(tmp_path: Path) -> None:
+    asked, joined, died = anyio.Event(), anyio.Event(), anyio.Event()
+
+    async def without_id(_request: Request) -> AsyncGenerator[Event]:
+        asked.set()
+        await anyio.sleep_forever()
+        yield Started("")
+
+    async def told(progress: float, total: float | None, message: str | None) -> None:
+        del progress, total, message
+        joined.set()
+
+    results: list[CallToolResult] = []
+    other = FakeProvider()
+    async with serving(tmp_path, other) as two, anyio.create_task_group() as tasks:
+
+        async def join() -> None:
+            results.append(await two.call_tool(*CALL, progress_callback=told))
+            died.set()
+
+        async with serving(tmp_path, FakeProvider(without_id), answer_wait_seconds=0, ending_grace_seconds=0) as one:
+            await one.call_tool(*CALL)
+            await asked.wait()
+            tasks.start_soon(join)
+            with anyio.fail_after(60):
+                await joined.wait()
+        with anyio.fail_after(60):
+            await died.wait()
+        assert other.requests == []
+        data_of(await two.call_tool(*CALL))
+    error = error_of(results[0])
+    assert error == IsPartialDict(code="PROVIDER_UNAVAILABLE", message=IsStr(regex=".*ended.*may have been billed.*"))
+    assert error["conversationId"]
+    assert len(other.requests) == 1
 
 
 async def test_what_killed_processes_left_in_the_register_is_swept_after_a_day(tmp_path: Path) -> None:

@@ -111,6 +111,13 @@ def test_a_mistake_in_the_file_is_named_with_its_place(tmp_path: Path, file: str
     assert caught.value.message.replace(str(tmp_path / "config.toml"), "CONFIG") == sentence
 
 
+@pytest.mark.parametrize("file", [f'[providers]\nopenai = "{KEY}"', f'models = "{KEY}"', f'[models]\nx = "{KEY}"'])
+def test_a_key_in_a_wrong_place_is_not_shown(tmp_path: Path, file: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        loaded(tmp_path, file)
+    assert KEY not in caught.value.message
+
+
 def test_no_two_settings_have_one_name_or_one_variable() -> None:
     settings = list(provider_settings())
     variables = [variable for setting in settings for variable in setting.variables]

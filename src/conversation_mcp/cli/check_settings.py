@@ -2,7 +2,6 @@
 
 import os
 import platform
-import re
 import sys
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version
@@ -10,7 +9,7 @@ from pathlib import Path
 
 from conversation_mcp import __version__
 from conversation_mcp.cli.findings import Finding
-from conversation_mcp.cli.setting_values import Value, values_of
+from conversation_mcp.cli.setting_values import Value, masked, values_of
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.providers.configured import configured_in, is_certain
 from conversation_mcp.settings import LoadedSettings, Settings
@@ -18,7 +17,6 @@ from conversation_mcp.sources import config_path
 
 PROXY_VARIABLES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
 CERTIFICATE_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
-CREDENTIALS = re.compile(r"//[^/@]*@")
 TEMPORARY = "archive-v0"
 """The part of its cache in which uvx keeps environments for as long as it likes."""
 
@@ -64,7 +62,7 @@ def _network(environment: Mapping[str, str]) -> Iterable[Finding]:
     for name in PROXY_VARIABLES:
         for spelling in (name, name.lower()):
             if value := environment.get(spelling):
-                yield Finding("ok", f"{spelling} = {CREDENTIALS.sub('//…@', value)}")
+                yield Finding("ok", f"{spelling} = {masked(value)}")
     for name in CERTIFICATE_VARIABLES:
         if value := environment.get(name):
             there = os.access(value, os.R_OK)

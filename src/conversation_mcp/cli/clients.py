@@ -87,7 +87,7 @@ def launch_of(program: Sequence[str], loaded: LoadedSettings, options: Mapping[s
     """Return how a client starts the program so that it behaves as it does here.
 
     Options that were typed become arguments. What the environment says is passed on, because clients do not do that;
-    but for keys, which would stand in one more file.
+    but for keys and passwords, which would stand in one more file.
     """
     settings = loaded.settings
     arguments: list[str] = []
@@ -95,7 +95,7 @@ def launch_of(program: Sequence[str], loaded: LoadedSettings, options: Mapping[s
         values = settings.documents if name == "documents" else (shown(getattr(settings, name)),)
         arguments += [part for value in values if given for part in ("--" + name.replace("_", "-"), str(value))]
     variables = {
-        value.origin: value.shown for value in values_of(loaded) if value.is_from_environment and not value.is_secret
+        value.origin: value.shown for value in values_of(loaded) if value.is_from_environment and not value.is_private
     }
     return Launch((*program, *arguments), variables)
 

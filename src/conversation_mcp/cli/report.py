@@ -78,7 +78,7 @@ def _how_to(clients: Iterable[Client], launch: Launch) -> Iterable[str]:
 
 
 def _about_keys(loaded: LoadedSettings) -> Iterable[str]:
-    keys = [value for value in values_of(loaded) if value.is_secret and value.is_from_environment]
+    keys = [value for value in values_of(loaded) if value.is_private and value.is_from_environment]
     if keys:
         variables, names = (
             " and ".join(texts) for texts in zip(*((key.origin, key.name) for key in keys), strict=True)

@@ -1,6 +1,7 @@
 """The settings as they are shown: each with its value, a secret only by its end."""
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -11,6 +12,8 @@ from conversation_mcp.settings import TABLES, LoadedSettings, Settings
 from conversation_mcp.sources import provider_settings, variable_of
 
 SHOWN_OF_SECRET = 4
+CREDENTIALS = re.compile(r"(?<=//)[^/@]*(?=@)|(?<=\?).+")
+"""What may be a secret in an address: a user with a password, and a query."""
 LONG_ENOUGH = 12
 USUAL = ("perplexity_api_key", "perplexity_base_url")
 """What is shown although it is not set: who has set nothing yet looks for it."""
@@ -26,6 +29,13 @@ class Value:
     origin: str
     variables: tuple[str, ...]
     is_secret: bool = False
+    is_masked: bool = False
+    """Whether a part of it is not shown."""
+
+    @property
+    def is_private(self) -> bool:
+        """Whether it has what must not stand in a client's file."""
+        return self.is_secret or self.is_masked
 
     @property
     def is_from_environment(self) -> bool:
@@ -44,13 +54,15 @@ def values_of(loaded: LoadedSettings) -> list[Value]:
     of_providers = [
         Value(
             name=setting.name,
-            shown=shown(getattr(settings.provider(setting.provider), setting.field)),
+            shown=masked(whole) if setting.field == "base_url" else whole,
             origin=origins.get(setting.name, "default"),
             variables=setting.variables,
             is_secret=setting.field == "api_key",
+            is_masked=setting.field == "base_url" and masked(whole) != whole,
         )
         for setting in provider_settings({name: table.extra for name, table in settings.providers.items()})
         if setting.name in origins or setting.name in USUAL
+        for whole in [shown(getattr(settings.provider(setting.provider), setting.field))]
     ]
     return of_providers + [
         Value(name, shown(getattr(settings, name)), origins.get(name, "default"), (variable_of(name),))
@@ -70,6 +82,11 @@ def shown(value: object) -> str:
         separator = os.pathsep if any(isinstance(part, Path) for part in parts) else ","
         return separator.join(map(str, parts))
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def masked(address: str) -> str:
+    """Return an address without what may be a secret in it."""
+    return CREDENTIALS.sub("…", address)
 
 
 def end_of(secret: SecretStr) -> str:

@@ -156,6 +156,14 @@ class RunLostError(ProviderUnavailableError):
         super().__init__(f"{provider} no longer knows this run.", maybe_billed=True)
 
 
+class EarlierTurnDiedError(ProviderUnavailableError):
+    """Another process had asked the same question, and ended while this one waited for its answer."""
+
+    def __init__(self, conversation_id: str) -> None:
+        super().__init__("the server that was asking this question ended before the answer came.", maybe_billed=True)
+        self.conversation_id = conversation_id
+
+
 class ProviderMissingError(ProviderUnavailableError):
     """The provider that has the answer is not configured in this server."""
 

@@ -6,6 +6,7 @@ from conversation_mcp.errors import (
     ConversationBusyError,
     ConversationMCPError,
     ConversationNotFoundError,
+    EarlierTurnDiedError,
     EarlierTurnFailedError,
     RunAliveError,
 )
@@ -43,6 +44,7 @@ class EarlierCalls:
 
         Raises:
             EarlierTurnFailedError: the earlier call failed and nobody was told.
+            EarlierTurnDiedError: it died while it was waited for here, and may have been billed.
             ProviderError, RunAliveError: its run may still have an answer, which cannot be had now.
         """
         calls, is_follow_up = self._store.calls, turn.conversation_id is not None
@@ -63,7 +65,7 @@ class EarlierCalls:
                     turn.call = seen
                     return self._delivered(turn, conversation, found, notice="" if joined else NOTICE)
                 if turn.held and not await self._may_have_outcome(conversation, found):
-                    await self._bury(turn, seen, found)
+                    await self._bury(turn, seen, found, joined=joined)
                     return None
             elif turn.held:
                 return None
@@ -102,10 +104,12 @@ class EarlierCalls:
         if stored and stored.pending_turn == pending:
             raise RunAliveError(conversation.conversation_id, str(pending.provider), "it still goes on there")
 
-    async def _bury(self, turn: RunningTurn, call: Call, found: FoundTurn | None) -> None:
+    async def _bury(self, turn: RunningTurn, call: Call, found: FoundTurn | None, *, joined: bool) -> None:
         await self._store.calls.forget(turn.key, call)
         if isinstance(found, PendingTurn) and found.status == "failed" and found.error:
             raise EarlierTurnFailedError(found.error.code, found.error.message, call.conversation_id)
+        if isinstance(found, PendingTurn) and joined:  # who only waited for it has not asked again since it died
+            raise EarlierTurnDiedError(call.conversation_id)
 
     async def _load(self, conversation_id: ConversationId) -> Conversation | None:
         await self._unsaved.retry(conversation_id)

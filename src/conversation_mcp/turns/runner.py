@@ -52,13 +52,13 @@ class TurnRunner:
         """Consume the events of the provider and save the answer.
 
         Raises:
-            ProviderError: there is no answer; the file says so.
+            ConversationMCPError: there is no answer; the file says so.
         """
         try:
             answer = await self._answer(opened, provider, events)
-        except ProviderError as error:
+        except ConversationMCPError as error:
             error.conversation_id = opened.conversation_id
-            if not opened.turn.background or error.ends_run:
+            if not (opened.turn.background and isinstance(error, ProviderError) and not error.ends_run):
                 await self.mark_failed(opened, error)
             raise
         except BaseException:

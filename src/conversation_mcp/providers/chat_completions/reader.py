@@ -11,9 +11,9 @@ from conversation_mcp.errors import (
 from conversation_mcp.models import Usage
 from conversation_mcp.providers.base import Answer, Event, Finished, Progress, TextDelta
 from conversation_mcp.providers.chat_completions.pieces import calls_tools, reasoning_in, refusal_in, text_in
-from conversation_mcp.providers.wire.errors import ErrorMap, problem_in, short_cause
+from conversation_mcp.providers.wire.errors import ErrorMap, short_cause
 from conversation_mcp.providers.wire.events import END
-from conversation_mcp.providers.wire.reading import JsonObject, object_at, objects_at, raw_text_at, text_at
+from conversation_mcp.providers.wire.reading import JsonObject, name_at, object_at, objects_at, raw_text_at
 from conversation_mcp.providers.wire.sources import SourceCollector
 from conversation_mcp.providers.wire.usage import billed, cut_notice, usage, with_usage
 from conversation_mcp.providers.wire.visible import VisibleText
@@ -51,6 +51,11 @@ class CompletionReader:
         """Whether nothing of the answer can be missing: its last piece has come, with or without a mark behind it."""
         return self.ended or bool(self._finish)
 
+    @property
+    def _has_begun(self) -> bool:
+        """Whether the model or its search did something, which is billed even when nothing follows."""
+        return bool(self._text or self._reasoning or any(self._refusal) or self._wants_tool or self._sources.sources())
+
     def take(self, frame: JsonObject) -> Iterator[Event]:
         """Yield what this frame means.
 
@@ -62,7 +67,7 @@ class CompletionReader:
             return
         self.usage = usage(frame) or self.usage
         for name in ("id", "model"):
-            if text := text_at(frame, name):
+            if text := name_at(frame, name):
                 self._facts[name] = text
         self._sources.take(frame)
         choices = objects_at(frame, "choices")
@@ -88,10 +93,9 @@ class CompletionReader:
         self._finish = (raw_text_at(choice, "finish_reason") or self._finish or came_whole).lower()
 
     def _fail_on(self, frame: JsonObject, choices: list[JsonObject]) -> None:
-        problem = problem_in(frame) or next(filter(None, map(problem_in, choices)), None)
+        problem = next(filter(None, map(self._errors.problem_in, (frame, *choices))), None)
         if problem is not None:
-            began = self._text or self._reasoning
-            raise self._errors.of_failure(problem) if began else self._errors.of_body(problem)
+            raise self._errors.of_failure(problem) if self._has_begun else self._errors.of_body(problem)
         if self._finish == "error":
             raise ProviderUnavailableError(f"{self._title} could not finish the answer.", maybe_billed=True)
 
@@ -135,7 +139,7 @@ class CompletionReader:
 
     def _without_text(self) -> ProviderError:
         paid = billed(self.usage)
-        if why := short_cause({"message": "".join(self._refusal)}):
+        if why := short_cause({"message": "".join(self._refusal)}, self._errors.secret):
             return AnswerIncompleteError(f"{self._title} refused to answer: {why}{paid}.")
         if self._finish == WITHHELD:
             return AnswerIncompleteError(f"the content filter of {self._title} withheld the answer{paid}.")

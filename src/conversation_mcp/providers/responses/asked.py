@@ -1,6 +1,6 @@
 """What an answer needs to know of its question."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,9 @@ class Asked:
     """Whether an answer without any source is worth a notice."""
     output_limit_tokens: int | None = None
     """The limit that was sent: some servers do not say that they cut the answer there."""
+
+    secret: str = field(default="", repr=False)
+    """What must be in no error of its answer: the provider's key."""
 
     def noting(self, notices: tuple[str, ...]) -> "Asked":
         """Return the same with notices put before."""

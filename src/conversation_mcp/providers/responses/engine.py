@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from dataclasses import replace
 
 from conversation_mcp.errors import ProviderError, ProviderUnavailableError, StreamBrokenError
 from conversation_mcp.providers.base import Event, Finished, Progress, Started, StillRunning
@@ -11,7 +12,7 @@ from conversation_mcp.providers.responses.output import is_response_id
 from conversation_mcp.providers.responses.runs import Runs
 from conversation_mcp.providers.responses.stream import StreamReader
 from conversation_mcp.providers.wire.api import Api
-from conversation_mcp.providers.wire.errors import Problem, problem_in
+from conversation_mcp.providers.wire.errors import Problem
 from conversation_mcp.providers.wire.events import END, incoming
 from conversation_mcp.providers.wire.reading import JsonObject, raw_text_at
 from conversation_mcp.providers.wire.usage import with_usage
@@ -27,10 +28,11 @@ class Engine:
         self._api = api
         self._clock = clock
         self._runs = Runs(api, path, sleep=sleep, clock=clock)
-        self._forgotten = Asked(api.title)
+        self._forgotten = Asked(api.title, secret=api.errors.secret)
 
     async def stream(self, asked: Asked, creating: Creating) -> AsyncGenerator[Event]:
         """Yield what happens while the answer is streamed."""
+        asked = replace(asked, secret=self._api.errors.secret)
         async with aclosing(creating) as steps:
             async for step in steps:
                 if isinstance(step, Progress):
@@ -42,6 +44,7 @@ class Engine:
 
     async def research(self, asked: Asked, creating: Creating) -> AsyncGenerator[Event]:
         """Yield what happens until a run in the background ends; it goes on when nobody listens."""
+        asked = replace(asked, secret=self._api.errors.secret)
         submitted_at = self._clock()
         response_id = ""
         async with aclosing(creating) as steps:
@@ -80,7 +83,7 @@ class Engine:
                 incoming(sent.response, self._api.title, self._api.limits.timeouts, self._clock)
             ) as all_:
                 async for data in all_:
-                    if problem := _untyped_problem(data):
+                    if problem := self._untyped_problem(data):
                         raise self._api.errors.of_body(problem) if is_first else self._api.errors.of_failure(problem)
                     for event in reader.take(data):
                         yield event
@@ -91,7 +94,7 @@ class Engine:
         except ProviderError as error:
             raise with_usage(error, reader.usage) from error.__cause__
 
-
-def _untyped_problem(data: JsonObject) -> Problem | None:
-    """Return the problem that stands where an event or an answer was due."""
-    return None if raw_text_at(data, "type") or data.get("object") == "response" else problem_in(data)
+    def _untyped_problem(self, data: JsonObject) -> Problem | None:
+        """Return the problem that stands where an event or an answer was due."""
+        is_due = raw_text_at(data, "type") or data.get("object") == "response"
+        return None if is_due else self._api.errors.problem_in(data)

@@ -8,7 +8,7 @@ from conversation_mcp.providers.base import Answer
 from conversation_mcp.providers.responses.asked import Asked
 from conversation_mcp.providers.responses.output import answer_text, calls_tools, reasoning_text, refusal
 from conversation_mcp.providers.wire.errors import short_cause
-from conversation_mcp.providers.wire.reading import JsonObject, object_at, objects_at, raw_text_at, text_at
+from conversation_mcp.providers.wire.reading import JsonObject, name_at, object_at, objects_at, raw_text_at, text_at
 from conversation_mcp.providers.wire.related import split_related
 from conversation_mcp.providers.wire.sources import SourceCollector
 from conversation_mcp.providers.wire.usage import billed, cut_notice, usage, with_usage
@@ -37,7 +37,7 @@ def settle(response: JsonObject, asked: Asked, *, streamed_text: str = "", seen:
     if status == "cancelled":
         raise with_usage(RunCancelledError(asked.title), used)
     if status in FAILED:
-        raise with_usage(failure(response, asked.title), used)
+        raise with_usage(failure(response, asked), used)
     items = [*objects_at(response, "output"), *seen]
     text, thinking = split_thinking(answer_text(objects_at(response, "output")) or streamed_text)
     if not text.strip():
@@ -59,20 +59,20 @@ def settle(response: JsonObject, asked: Asked, *, streamed_text: str = "", seen:
         finish_reason="length" if is_cut else "stop",
         sources=sources,
         usage=used,
-        model=text_at(response, "model") or asked.model,
+        model=name_at(response, "model") or asked.model,
         preset=asked.preset or text_at(response, "preset") or text_at(response, "effort") or None,
-        response_id=text_at(response, "id") or None,
+        response_id=name_at(response, "id") or None,
         reasoning="\n\n".join(part for part in reasoning if part) or None,
         related_questions=related,
         notices=tuple(notices),
     )
 
 
-def failure(response: JsonObject, title: str) -> ProviderUnavailableError:
+def failure(response: JsonObject, asked: Asked) -> ProviderUnavailableError:
     """Return the error for a run that the provider itself gave up."""
-    cause = short_cause(response) or text_at(response, "status")
+    cause = short_cause(response, asked.secret) or text_at(response, "status")
     because = f": {cause}" if cause else ""
-    return ProviderUnavailableError(f"{title} could not finish the answer{because}.", maybe_billed=True)
+    return ProviderUnavailableError(f"{asked.title} could not finish the answer{because}.", maybe_billed=True)
 
 
 def _is_at_limit(used: Usage | None, asked: Asked) -> bool:
@@ -83,7 +83,7 @@ def _is_at_limit(used: Usage | None, asked: Asked) -> bool:
 def _without_text(
     response: JsonObject, items: Sequence[JsonObject], asked: Asked, used: Usage | None
 ) -> AnswerIncompleteError:
-    if why := short_cause({"message": refusal(items)}):
+    if why := short_cause({"message": refusal(items)}, asked.secret):
         return AnswerIncompleteError(f"{asked.title} refused to answer: {why}{billed(used)}.")
     reason = text_at(object_at(response, "incomplete_details"), "reason")
     if raw_text_at(response, "status") == "incomplete" or reason:

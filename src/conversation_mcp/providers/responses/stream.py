@@ -64,7 +64,7 @@ class StreamReader:
             case "error":
                 self.ended = True
                 yield from _delta(self._visible.rest())
-                raise failure(event, self._asked.title)
+                raise failure(event, self._asked)
             case state if state in ENDED:
                 self.ended = True
                 yield from _delta(self._visible.rest())

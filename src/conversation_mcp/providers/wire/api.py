@@ -24,17 +24,23 @@ from conversation_mcp.providers.wire.errors import (
     ErrorMap,
     Problem,
     UnseenError,
-    problem_in,
     read_problem,
 )
 from conversation_mcp.providers.wire.limits import Limits
 from conversation_mcp.providers.wire.models import listed_models
-from conversation_mcp.providers.wire.reading import JsonObject, parse_first_object, parse_object
+from conversation_mcp.providers.wire.reading import (
+    BodyTooLargeError,
+    JsonObject,
+    bounded,
+    parse_first_object,
+    parse_object,
+)
 
 if TYPE_CHECKING:
     import httpx
 
 NO_HEADERS: Mapping[str, str] = {}
+KEPT_HEADERS = ("retry-after", "retry-after-ms", "date")
 
 
 class Api:
@@ -100,12 +106,12 @@ class Api:
         import httpx  # noqa: PLC0415 -- costs start-up time
 
         try:
-            body = parse_first_object(await response.aread())
+            body = parse_first_object(await _content(response))
         except httpx.HTTPError as error:
             raise self.errors.of_transport(error) from error
         if body is None:
             raise ProviderUnavailableError(f"{self.title} answered with something else than JSON.", maybe_billed=True)
-        if problem := None if "id" in body else problem_in(body):
+        if problem := None if "id" in body else self.errors.problem_in(body):
             raise self.errors.of_body(problem)
         return body
 
@@ -148,7 +154,9 @@ class Api:
         address, headers, timeout = self._address("models"), self._headers(), self._timeout(limit_seconds)
         try:
             with fail_after(limit_seconds):
-                response = await client.get(address, headers=headers, timeout=timeout)
+                response = await _fetched(
+                    client, client.build_request("GET", address, headers=headers, timeout=timeout)
+                )
         except (TimeoutError, httpx.ReadTimeout):
             raise ProviderTimeoutError(self.title, "list its models", limit_seconds) from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -161,7 +169,7 @@ class Api:
         if body is None:
             raise ProviderUnavailableError(f"{self.title} answered with something else than JSON.")
         if "data" not in body:
-            raise self.errors.of_create(problem_in(body, NOT_FOUND) or Problem(NOT_FOUND))
+            raise self.errors.of_create(self.errors.problem_in(body, NOT_FOUND) or Problem(NOT_FOUND))
         return listed_models(body)
 
     async def check(self) -> str:
@@ -176,9 +184,10 @@ class Api:
         seconds = self.limits.timeouts.look_seconds
         try:
             with fail_after(seconds):
-                return await client.request(
+                request = client.build_request(
                     method, self._address(path), headers=self._headers(), timeout=self._timeout(seconds)
                 )
+                return await _fetched(client, request)
         except ProviderAuthError as error:
             raise self.errors.unseen(error) from None
         except (TimeoutError, httpx.TimeoutException):
@@ -189,18 +198,15 @@ class Api:
             raise UnseenError(self.title, "the connection failed") from error
 
     async def _problem(self, response: "httpx.Response") -> Problem:
-        return await read_problem(response, self._secret())
+        return await read_problem(response, self.errors.secret)
 
     def _address(self, path: str) -> str:
         if not is_web_address(self._configured.base_url):
             raise self.errors.no_address()
         return self._configured.url(path)
 
-    def _secret(self) -> str:
-        return self._configured.key.get_secret_value() if self._configured.key else ""
-
     def _headers(self) -> dict[str, str]:
-        key = self._secret()
+        key = self.errors.secret
         if self._configured.key is None:
             return dict(self._more_headers)
         if not key or not (key.isascii() and key.isprintable()) or " " in key:
@@ -211,3 +217,24 @@ class Api:
         import httpx  # noqa: PLC0415 -- costs start-up time
 
         return httpx.Timeout(silence_seconds, connect=min(self.limits.timeouts.connect_seconds, silence_seconds))
+
+
+async def _fetched(client: "httpx.AsyncClient", request: "httpx.Request") -> "httpx.Response":
+    """Send the request and return the response with all of its body."""
+    import httpx  # noqa: PLC0415 -- costs start-up time
+
+    response = await client.send(request, stream=True)
+    try:
+        content = await _content(response)
+    finally:
+        await response.aclose()
+    told = {name: value for name, value in response.headers.items() if name in KEPT_HEADERS}
+    return httpx.Response(response.status_code, headers=told, content=content)
+
+
+async def _content(response: "httpx.Response") -> bytes:
+    """Return the body; nothing when it is too large to be meant."""
+    try:
+        return b"".join([chunk async for chunk in bounded(response.aiter_bytes())])
+    except BodyTooLargeError:
+        return b""

@@ -57,7 +57,7 @@ MAX_ERROR_BYTES = 64 * 1024
 GOES_ON = "The run goes on there and is looked up again by its id, not paid for again."
 
 
-def short_cause(body: JsonObject) -> str:
+def short_cause(body: JsonObject, secret: str = "") -> str:
     """Return the reason that a provider's JSON gives, as one short line without keys and markup; may be empty."""
     error = object_at(body, "error")
     listed = [": ".join(part for part in detail if part) for detail in _details(body)]
@@ -69,6 +69,8 @@ def short_cause(body: JsonObject) -> str:
     text = next((text for text in texts if text.strip()), "")
     if MARKUP.search(text):
         return ""
+    if secret:
+        text = text.replace(secret, "[redacted]")
     plain = "".join(char if char.isprintable() else " " for char in text)
     return shorten(redact(plain), MAX_CAUSE_CHARS).rstrip(". ")
 
@@ -100,11 +102,11 @@ async def read_problem(response: "httpx.Response", secret: str) -> Problem:
             data += chunk
             if len(data) > MAX_ERROR_BYTES:
                 break
-    shown = bytes(data).replace(secret.encode(), b"[redacted]") if secret else bytes(data)
-    return _problem(parse_first_object(shown) or {}, response.status_code, retry_after_seconds(response.headers))
+    body = parse_first_object(bytes(data)) or {}
+    return _problem(body, response.status_code, retry_after_seconds(response.headers), secret)
 
 
-def problem_in(body: JsonObject, status: int = OK) -> Problem | None:
+def problem_in(body: JsonObject, status: int = OK, secret: str = "") -> Problem | None:
     """Return the problem that JSON tells of, also under a status that says success; None when it tells of none.
 
     Where the status says success, the problem has the number that the error itself gives, or none that is one.
@@ -117,12 +119,12 @@ def problem_in(body: JsonObject, status: int = OK) -> Problem | None:
         status = code
     elif status == OK and isinstance(error, str) and NO_SUCH_ENDPOINT.search(error):
         status = NOT_FOUND
-    return _problem(body, status, None)
+    return _problem(body, status, None, secret)
 
 
-def _problem(body: JsonObject, status: int, retry_seconds: float | None) -> Problem:
+def _problem(body: JsonObject, status: int, retry_seconds: float | None, secret: str) -> Problem:
     error = object_at(body, "error")
-    cause = short_cause(body)
+    cause = short_cause(body, secret)
     said = WINDOW_AND_NEEDED.search(cause)
     return Problem(
         status=status,
@@ -170,6 +172,12 @@ class ErrorMap:
         self._title = configured.definition.title
         self._timeouts = timeouts
         self._special = special
+        self.secret = configured.key.get_secret_value() if configured.key else ""
+        """What must be in no error, whatever the provider writes there."""
+
+    def problem_in(self, body: JsonObject, status: int = OK) -> Problem | None:
+        """Return the problem that JSON of this provider tells of."""
+        return problem_in(body, status, self.secret)
 
     def of_create(self, problem: Problem) -> ProviderError:
         """Return the error for a create call that was answered with no success."""

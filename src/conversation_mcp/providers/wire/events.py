@@ -10,7 +10,13 @@ from conversation_mcp.errors import ProviderTimeoutError, ProviderUnavailableErr
 from conversation_mcp.providers.sse import EventTooLargeError, ServerSentEvent, SseParser
 from conversation_mcp.providers.wire.errors import broken_off
 from conversation_mcp.providers.wire.limits import Timeouts
-from conversation_mcp.providers.wire.reading import JsonObject, parse_first_object, parse_object
+from conversation_mcp.providers.wire.reading import (
+    BodyTooLargeError,
+    JsonObject,
+    bounded,
+    parse_first_object,
+    parse_object,
+)
 
 if TYPE_CHECKING:
     import httpx
@@ -61,7 +67,7 @@ async def _chunks(
     response: "httpx.Response", title: str, timeouts: Timeouts, clock: Callable[[], float]
 ) -> AsyncGenerator[bytes]:
     deadline = clock() + timeouts.answer_seconds
-    async with aclosing(cast("AsyncGenerator[bytes]", response.aiter_bytes())) as chunks:
+    async with aclosing(cast("AsyncGenerator[bytes]", bounded(response.aiter_bytes()))) as chunks:
         while True:
             chunk: bytes | None = None
             with move_on_after(max(0.0, deadline - clock())) as limit:
@@ -78,6 +84,8 @@ async def _next(chunks: AsyncGenerator[bytes], title: str, timeouts: Timeouts) -
 
     try:
         return await anext(chunks, None)
+    except BodyTooLargeError as error:
+        raise StreamBrokenError(f"{title} sent too much: {error}.") from None
     except httpx.HTTPError as error:
         raise broken_off(error, title, timeouts) from error
 

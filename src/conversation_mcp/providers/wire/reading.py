@@ -2,13 +2,31 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Mapping
 from typing import cast
 
-from conversation_mcp.text import storable
+from conversation_mcp.text import shorten, storable
 
 JsonObject = Mapping[str, object]
 NOTHING: JsonObject = {}
+MAX_NAME_CHARS = 200
+MAX_BODY_BYTES = 128 * 2**20
+"""Far more than the stream of the longest answer has."""
+
+
+class BodyTooLargeError(ValueError):
+    """A response has no end, or is larger than anything that is sent on purpose."""
+
+
+async def bounded(chunks: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+    """Yield the pieces of a response; raises BodyTooLargeError before they fill the memory."""
+    size_bytes = 0
+    async for chunk in chunks:
+        size_bytes += len(chunk)
+        if size_bytes > MAX_BODY_BYTES:
+            message = f"a response is larger than {MAX_BODY_BYTES} bytes"
+            raise BodyTooLargeError(message)
+        yield chunk
 
 
 def parse_object(data: str | bytes) -> JsonObject | None:
@@ -46,6 +64,11 @@ def raw_text_at(parent: JsonObject, name: str) -> str:
 def text_at(parent: JsonObject, name: str) -> str:
     """Return the string of this name, storable; empty when there is none."""
     return storable(raw_text_at(parent, name))
+
+
+def name_at(parent: JsonObject, name: str) -> str:
+    """Return the string of this name as one line that can be shown, no longer than names are."""
+    return shorten("".join(char if char.isprintable() else " " for char in text_at(parent, name)), MAX_NAME_CHARS)
 
 
 def number_at(parent: JsonObject, name: str) -> float | None:

@@ -15,15 +15,20 @@ def usage(response: JsonObject) -> Usage | None:
     found = Usage.of(
         input_tokens=_either(taken, "input_tokens", "prompt_tokens"),
         output_tokens=_either(taken, "output_tokens", "completion_tokens"),
-        reasoning_tokens=count_at(details, "reasoning_tokens"),
+        reasoning_tokens=_count(details, "reasoning_tokens"),
         cost_usd=_cost_usd(taken),
     )
     return found if found.model_fields_set else None
 
 
 def _either(taken: JsonObject, name: str, other: str) -> int | None:
-    found = count_at(taken, name)
-    return count_at(taken, other) if found is None else found
+    found = _count(taken, name)
+    return _count(taken, other) if found is None else found
+
+
+def _count(taken: JsonObject, name: str) -> int | None:
+    count = count_at(taken, name)
+    return count if count is not None and count >= 0 else None
 
 
 def _cost_usd(taken: JsonObject) -> float | None:
@@ -33,7 +38,7 @@ def _cost_usd(taken: JsonObject) -> float | None:
         number_at(taken, "cost"),
         None if ticks is None else ticks / TICKS_PER_USD,
     )
-    return next((cost for cost in told if cost is not None), None)
+    return next((cost for cost in told if cost is not None and cost >= 0), None)
 
 
 def with_usage(error: ProviderError, used: Usage | None) -> ProviderError:

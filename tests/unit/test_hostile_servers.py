@@ -1,0 +1,199 @@
+"""Servers that write the key into their errors, never stop sending, or report what cannot be."""
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+from contextlib import aclosing, asynccontextmanager
+
+import httpx
+import pytest
+from tests.fixtures.asked import FakeTime, answer_of, request
+from tests.fixtures.families import FAMILIES, Family, configured
+
+from conversation_mcp.errors import ConversationMCPError, ProviderError
+from conversation_mcp.models import Usage
+from conversation_mcp.providers.base import Event, Mode, ModelLister, Provider
+from conversation_mcp.providers.http import LazyClient
+from conversation_mcp.providers.wire.reading import JsonObject
+from conversation_mcp.providers.wire.usage import usage
+
+KEY = 'my/own"secret\\key'
+Handler = Callable[[httpx.Request], httpx.Response]
+
+
+@asynccontextmanager
+async def provider_at(handler: Handler, family: Family) -> AsyncGenerator[Provider]:
+    client, time = LazyClient(httpx.MockTransport(handler)), FakeTime()
+    abilities = ["chat", "deep_research"] if family == "responses" else ["chat"]
+    peer = configured("peer", "http://peer.example/v1", KEY, family=family, abilities=abilities)
+    try:
+        yield FAMILIES[family](peer, client, retries=0, sleep=time.sleep, clock=time.clock)
+    finally:
+        await client.aclose()
+
+
+async def asked(provider: Provider, mode: Mode = "chat") -> list[Event]:
+    async with aclosing(provider.ask(request("Why?", mode=mode, model="m"))) as events:
+        return [event async for event in events]
+
+
+def streamed(*frames: object) -> httpx.Response:
+    text = "".join(f"data: {json.dumps(frame)}\n\n" for frame in frames)
+    return httpx.Response(200, headers={"content-type": "text/event-stream"}, text=text)
+
+
+def escaped(text: str) -> str:
+    return "".join(f"\\u{ord(char):04x}" for char in text)
+
+
+ERROR = {"error": {"message": f"the key {KEY} is wrong"}}
+LONG = {"error": {"message": f"{'x ' * 95}{KEY}"}}
+CHAT_PIECE = {"choices": [{"delta": {"content": "part"}}]}
+TEXT_PIECE = {"type": "response.output_text.delta", "delta": "part"}
+REFUSED = {"type": "message", "content": [{"type": "refusal", "refusal": f"not with {KEY}"}]}
+ECHOES: dict[str, tuple[Iterable[Family], Handler]] = {
+    "status": (FAMILIES, lambda _: httpx.Response(400, json=ERROR)),
+    "cut": (FAMILIES, lambda _: httpx.Response(400, json=LONG)),
+    "escaped": (FAMILIES, lambda _: httpx.Response(403, text=f'{{"error": "key {escaped(KEY)}"}}')),
+    "success": (FAMILIES, lambda _: httpx.Response(200, json=ERROR)),
+    "first frame": (FAMILIES, lambda _: streamed(ERROR)),
+    "later frame": (["chat_completions"], lambda _: streamed(CHAT_PIECE, ERROR)),
+    "choice": (["chat_completions"], lambda _: streamed({"choices": [ERROR]})),
+    "refusal": (
+        ["chat_completions"],
+        lambda _: streamed({"choices": [{"delta": {"refusal": KEY}, "finish_reason": "stop"}]}),
+    ),
+    "later event": (["responses"], lambda _: streamed(TEXT_PIECE, ERROR)),
+    "error event": (["responses"], lambda _: streamed({"type": "error", "message": KEY})),
+    "failed run": (
+        ["responses"],
+        lambda _: streamed({"type": "response.failed", "response": {"status": "failed", **ERROR}}),
+    ),
+    "refused run": (
+        ["responses"],
+        lambda _: streamed({"type": "response.completed", "response": {"status": "completed", "output": [REFUSED]}}),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("family", "handler"),
+    [
+        pytest.param(family, handler, id=f"{family} {name}")
+        for name, (families, handler) in ECHOES.items()
+        for family in families
+    ],
+)
+async def test_no_error_has_the_key_in_it_wherever_the_server_writes_it(family: Family, handler: Handler) -> None:
+    async with provider_at(handler, family) as provider:
+        with pytest.raises(ProviderError) as caught:
+            await asked(provider)
+    assert "own" not in caught.value.sentence()
+    assert "[redacted]" in caught.value.sentence()
+
+
+@pytest.mark.parametrize(
+    "look",
+    [httpx.Response(200, json={"status": "failed", **ERROR}), httpx.Response(403, json=ERROR)],
+    ids=["failed", "refused"],
+)
+async def test_no_look_at_a_run_shows_the_key(look: httpx.Response) -> None:
+    def handler(asked_for: httpx.Request) -> httpx.Response:
+        return look if asked_for.method == "GET" else httpx.Response(200, json={"id": "resp_1", "status": "queued"})
+
+    async with provider_at(handler, "responses") as provider:
+        with pytest.raises(ProviderError) as followed:
+            await asked(provider, "deep_research")
+        with pytest.raises(ProviderError) as fetched:
+            await provider.fetch("resp_1")
+    assert "[redacted]" in followed.value.message
+    assert "[redacted]" in fetched.value.message
+
+
+class Endless(httpx.AsyncByteStream):
+    """A body of many gigabytes; `sent` is how many pieces were taken from it."""
+
+    def __init__(self, piece: bytes) -> None:
+        self.piece = piece * (2**20 // len(piece))
+        self.sent = 0
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while self.sent < 2**14:
+            self.sent += 1
+            yield self.piece
+        raise AssertionError
+
+
+ENDLESS = {"json": ("application/json", b" "), "stream": ("text/event-stream", b": " + b"x" * 2**16 + b"\n")}
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+@pytest.mark.parametrize("family", FAMILIES)
+async def test_an_answer_without_an_end_is_given_up_before_it_fills_the_memory(family: Family, kind: str) -> None:
+    name, piece = ENDLESS[kind]
+    body = Endless(piece)
+    async with provider_at(lambda _: httpx.Response(200, headers={"content-type": name}, stream=body), family) as peer:
+        with pytest.raises(ProviderError, match="sent too much") as caught:
+            await asked(peer)
+    assert not caught.value.is_free
+    assert body.sent < 200
+
+
+@pytest.mark.parametrize("what", ["create", "look", "models"])
+async def test_neither_runs_nor_lists_of_models_fill_the_memory(what: str) -> None:
+    body = Endless(b" ")
+    async with provider_at(lambda _: httpx.Response(200, stream=body), "responses") as provider:
+        assert isinstance(provider, ModelLister)
+        calls = {
+            "create": lambda: asked(provider, "deep_research"),
+            "look": lambda: provider.fetch("resp_1"),
+            "models": provider.list_models,
+        }
+        with pytest.raises(ConversationMCPError):
+            await calls[what]()
+    assert body.sent < 200
+
+
+BUSY = {"error": {"code": 429, "message": "slow down"}}
+CITED = {"type": "url_citation", "url_citation": {"url": "https://a.example"}}
+
+
+@pytest.mark.parametrize(
+    ("delta", "is_free"),
+    [
+        ({"role": "assistant", "content": ""}, True),
+        ({"content": "part"}, False),
+        ({"reasoning": "hm"}, False),
+        ({"refusal": "no"}, False),
+        ({"tool_calls": [{"index": 0}]}, False),
+        ({"annotations": [CITED]}, False),
+    ],
+)
+async def test_a_refusal_is_free_only_while_nothing_was_done(delta: JsonObject, is_free: bool) -> None:
+    def handler(_: httpx.Request) -> httpx.Response:
+        return streamed({"choices": [{"delta": delta}]}, BUSY)
+
+    async with provider_at(handler, "chat_completions") as provider:
+        with pytest.raises(ProviderError) as caught:
+            await asked(provider)
+    assert caught.value.is_free is is_free
+
+
+def test_what_cannot_have_been_charged_is_not_counted() -> None:
+    told = {"cost": -1000, "prompt_tokens": -5, "completion_tokens": 3}
+    assert usage({"usage": told}) == Usage(output_tokens=3)
+    assert usage({"usage": {**told, "cost_in_usd_ticks": 10**10}}) == Usage(output_tokens=3, cost_usd=1.0)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+async def test_names_that_a_server_gives_are_short_and_on_one_line(family: Family) -> None:
+    odd = {"id": "i" * 10**6, "model": "a\n\x1b[31mb\u202e" + "c" * 10**6}
+    chat = {**odd, "choices": [{"message": {"content": "Yes."}}]}
+    part = {"type": "message", "content": [{"type": "output_text", "text": "Yes."}]}
+    run = {**odd, "object": "response", "status": "completed", "output": [part]}
+    whole = run if family == "responses" else chat
+    async with provider_at(lambda _: httpx.Response(200, json=whole), family) as provider:
+        answer = answer_of(await asked(provider))
+    assert answer.model is not None
+    assert answer.model.startswith("a [31mb ccc")
+    assert len(answer.model) <= 200
+    assert len(answer.response_id or "") <= 200
