@@ -14,7 +14,7 @@ from conversation_mcp.cli.entry import FAILED, WrongUsageError
 from conversation_mcp.cli.interrupts import Interrupt, interrupts
 from conversation_mcp.cli.loading import settings_from
 from conversation_mcp.cli.terminal import put, put_json, say
-from conversation_mcp.cli.times import now
+from conversation_mcp.clock import utc_now
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.importing.base import Item, LeftOut, Reading
 from conversation_mcp.importing.catalog import import_formats
@@ -64,9 +64,9 @@ def run_import(wish: Wish, logs_dir: Path | None, *, as_json: bool) -> int:
     if wish.path.resolve() == settings.logs_dir.resolve():
         raise WrongUsageError(f"{wish.path} is the folder of the conversations; they are there already.")
     plan = plan_of(list_files(wish.path), import_formats(), wish.file_format)
-    importer = Importer(build_store("files", settings, now), now, dry_run=wish.dry_run)
+    importer = Importer(build_store("files", settings, utc_now), utc_now, dry_run=wish.dry_run)
     with interrupts(STOPPING) as interrupt, _progress(plan.total_bytes) as progress:
-        reading = Reading(now(), wish.all_branches, progress)
+        reading = Reading(utc_now(), wish.all_branches, progress)
         failure = anyio.run(_import, importer, plan.items(reading), interrupt)
     if as_json:
         put_json(_data(importer.report, plan, wish))

@@ -30,6 +30,7 @@ from conversation_mcp.providers.wire.errors import (
 from conversation_mcp.providers.wire.limits import Limits
 from conversation_mcp.providers.wire.models import listed_models
 from conversation_mcp.providers.wire.reading import JsonObject, parse_first_object, parse_object
+from conversation_mcp.text import counted
 
 if TYPE_CHECKING:
     import httpx
@@ -167,7 +168,7 @@ class Api:
     async def check(self) -> str:
         """Have the models listed and say how many there are; raises as `list_models`."""
         count = len(await self.list_models())
-        return f"{count} {'model' if count == 1 else 'models'}"
+        return counted(count, "model")
 
     async def _call(self, method: str, path: str) -> "httpx.Response":
         client = await self._client.get()
