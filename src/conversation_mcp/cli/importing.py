@@ -1,10 +1,7 @@
 """What `import` does: reads, stores, and says what became of it all."""
 
-import sys
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import anyio
@@ -13,6 +10,7 @@ from pydantic.alias_generators import to_camel
 from conversation_mcp.cli.entry import FAILED, WrongUsageError
 from conversation_mcp.cli.interrupts import Interrupt, interrupts
 from conversation_mcp.cli.loading import settings_from
+from conversation_mcp.cli.progress import bytes_progress
 from conversation_mcp.cli.terminal import put, put_json, say
 from conversation_mcp.clock import utc_now
 from conversation_mcp.errors import ConversationMCPError
@@ -65,7 +63,7 @@ def run_import(wish: Wish, logs_dir: Path | None, *, as_json: bool) -> int:
         raise WrongUsageError(f"{wish.path} is the folder of the conversations; they are there already.")
     plan = plan_of(list_files(wish.path), import_formats(), wish.file_format)
     importer = Importer(build_store("files", settings, utc_now), utc_now, dry_run=wish.dry_run)
-    with interrupts(STOPPING) as interrupt, _progress(plan.total_bytes) as progress:
+    with interrupts(STOPPING) as interrupt, bytes_progress("importing", plan.total_bytes) as progress:
         reading = Reading(utc_now(), wish.all_branches, progress)
         failure = anyio.run(_import, importer, plan.items(reading), interrupt)
     if as_json:
@@ -89,22 +87,6 @@ async def _import(
         except ConversationMCPError as error:
             return error  # raised when it was said what is there already
     return None
-
-
-@contextmanager
-def _progress(total_bytes: int) -> Generator[Callable[[int], None]]:
-    """Show on a terminal how much of the source was read."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console  # noqa: PLC0415 -- a pipe needs none of it
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
-
-    console = Console(stderr=True, highlight=False, markup=False, emoji=False)
-    columns = (TextColumn("importing"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("importing", total=total_bytes)
-        yield partial(bar.advance, task)
 
 
 def _show(report: Report, plan: Plan, wish: Wish, settings: Settings) -> None:
