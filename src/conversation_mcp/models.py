@@ -67,6 +67,13 @@ class Source(Record):
     end_line: int | None = None
     """The last line of the passage."""
 
+    @property
+    def place(self) -> str:
+        """Return where it is to be found: a line of a document, or an address; empty when neither is known."""
+        if self.path:
+            return f"{self.path}:{self.start_line}" if self.start_line else self.path
+        return self.url or ""
+
 
 class Usage(Record):
     """What an answer took, as the provider reported it."""

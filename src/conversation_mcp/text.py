@@ -138,8 +138,15 @@ def name_parts(word: str) -> str:
     return " ".join(PARTS.findall(word)).lower() if HUMP.search(word) else ""
 
 
-def dollars(cost_usd: float) -> str:
-    """Return the amount with as many digits as it needs, at least cents."""
+def counted(number: int, noun: str) -> str:
+    """Return the number with its noun, in the plural but for one."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def dollars(cost_usd: float | None) -> str:
+    """Return the amount with as many digits as it needs, at least cents; empty when it is not known."""
+    if cost_usd is None:
+        return ""
     digits = f"{cost_usd:.6f}" if abs(cost_usd) < SMALL_USD else f"{cost_usd:.4f}"
     whole, _, fraction = digits.partition(".")
     return f"${whole}.{fraction.rstrip('0').ljust(2, '0')}"

@@ -155,6 +155,26 @@ def test_only_serving_and_the_self_check_import_the_sdk(tmp_path: Path) -> None:
     assert run.stdout == "[]\n"
 
 
+def test_serving_with_the_default_settings_imports_nothing_that_waits_for_a_question_or_a_switch(
+    tmp_path: Path,
+) -> None:
+    late = (
+        *("typer", "httpx", "sqlite3", "markdown_it", "pathspec", "pypdf", "mammoth"),
+        *(f"conversation_mcp.{name}" for name in ("exporting", "importing", "tools.chat", "tools.delete_conversation")),
+        *(f"conversation_mcp.providers.{name}" for name in ("definitions", "local", "responses", "chat_completions")),
+    )
+    code = f"from conversation_mcp.cli.entry import run\nrun()\nimport sys\nprint([*{{*{late}}} & {{*sys.modules}}])"
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        check=True,
+        capture_output=True,
+        text=True,
+        env=environment(tmp_path),
+        stdin=subprocess.DEVNULL,
+    )
+    assert run.stdout == "[]\n"
+
+
 def test_doctor_finds_everything_in_order_and_shows_four_characters_of_the_key(
     tmp_path: Path, agent: LoopbackAgent
 ) -> None:

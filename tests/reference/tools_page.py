@@ -28,9 +28,7 @@ def tools_page() -> str:
     records: dict[str, Model] = {}
     for tool in tools:
         records |= records_in(result_of(tool))
-    sets = (
-        (code(name), ", ".join(f"[{code(tool.name)}](#{tool.name})" for tool in TOOL_SETS[name])) for name in TOOL_SETS
-    )
+    sets = ((code(name), ", ".join(f"[{code(tool)}](#{tool})" for tool in TOOL_SETS[name])) for name in TOOL_SETS)
     return document(
         "# Tools",
         MADE_BY,

@@ -49,7 +49,7 @@ def last_line(result: TurnResult) -> str:
     facts = (
         result.conversation_id,
         result.preset or result.model_used or result.provider or "",
-        "" if cost is None else dollars(cost),
+        dollars(cost),
         FOLLOW_UP if result.message_count is not None else "not saved",
     )
     return " · ".join(fact for fact in facts if fact)
@@ -61,8 +61,7 @@ def next_step(result: TurnResult) -> str:
 
 
 def _place(source: Source, cited: set[int]) -> str:
-    place = f"{source.path}:{source.start_line}" if source.path else source.url or ""
-    return place + ("" if source.id in cited else " (not cited)")
+    return source.place + ("" if source.id in cited else " (not cited)")
 
 
 def _rest(text: str, shown: str) -> str:

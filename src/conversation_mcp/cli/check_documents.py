@@ -10,6 +10,7 @@ from conversation_mcp.providers.configured import configured_in, definitions_in
 from conversation_mcp.providers.http import LazyClient
 from conversation_mcp.providers.naming import split_name
 from conversation_mcp.settings import Settings
+from conversation_mcp.text import counted
 
 
 def check_documents(settings: Settings) -> Iterable[Finding]:
@@ -26,7 +27,7 @@ def check_documents(settings: Settings) -> Iterable[Finding]:
 
 
 def _found(survey: Survey) -> Iterable[Finding]:
-    count = f"{survey.read:,} document{'' if survey.read == 1 else 's'}"
+    count = counted(survey.read, "document")
     yield Finding("ok", f"{count} can be searched") if survey.read else Finding("fail", "no document can be searched")
     for reason, number, examples in survey.left_out:
         more = ", …" if number > len(examples) else ""

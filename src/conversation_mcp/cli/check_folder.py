@@ -16,6 +16,7 @@ from conversation_mcp.models import Conversation
 from conversation_mcp.settings import LoadedSettings, Settings
 from conversation_mcp.stores.catalog import build_store
 from conversation_mcp.stores.ids import SHAPE, created_at
+from conversation_mcp.text import counted
 
 PRIVATE_MODE = 0o700
 WRITABLE_BY_OTHERS = 0o022
@@ -37,7 +38,7 @@ def check_folder(loaded: LoadedSettings) -> Iterable[Finding]:
     except (ConversationMCPError, OSError) as error:
         yield Finding("fail", f"{where}: {error}")
         return
-    yield _access(f"{where}, {count} file{'' if count == 1 else 's'}", folder, mode)
+    yield _access(f"{where}, {counted(count, 'file')}", folder, mode)
     yield from _git(folder)
     if strays:
         names = ", ".join(strays[:SHOWN_STRAYS])
@@ -95,7 +96,7 @@ def check_cache(folder: Path) -> Iterable[Finding]:
         yield Finding("warn", f"the cache in {folder} cannot be looked at: {error.strerror}")
         return
     if sizes:
-        amount = f"{len(sizes)} file{'' if len(sizes) == 1 else 's'}, {sum(sizes) / 1_000_000:,.1f} MB"
+        amount = f"{counted(len(sizes), 'file')}, {sum(sizes) / 1_000_000:,.1f} MB"
         yield Finding("ok", f"cache in {folder}, {amount}; made anew when it is gone")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from conversation_mcp.cli.check_folder import strays_in
 from conversation_mcp.cli.findings import Finding
 from conversation_mcp.cli.progress import progress
-from conversation_mcp.cli.times import now
+from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.files import File, find
 from conversation_mcp.conversations.order import order_problems
 from conversation_mcp.disk.faults import explained
@@ -19,6 +19,7 @@ from conversation_mcp.stores.calls import FORGET_AFTER
 from conversation_mcp.stores.codec import decode
 from conversation_mcp.stores.ids import SHAPE
 from conversation_mcp.stores.index.base import Index, Watch
+from conversation_mcp.text import counted
 
 READING, COMPARING = "reading the conversations", "holding the index against them"
 ANEW = "try conversation-mcp index --rebuild"
@@ -50,7 +51,7 @@ def _files(folder: Path) -> Iterator[Finding]:
             watch.seen += 1
     yield from findings
     broken = sum(finding.state == "fail" for finding in findings)
-    count = f"{_counted(len(files), 'conversation')} in {folder}"
+    count = f"{counted(len(files), 'conversation')} in {folder}"
     if broken:
         yield Finding("fail", f"{count}, {broken:,} cannot be read; mend them by hand or restore a copy")
     else:
@@ -117,11 +118,11 @@ def _index(index: Index) -> Iterator[Finding]:
     elif check.damage is not None:
         yield Finding("fail", f"the index cannot be used: {check.damage}; {ANEW}")
     elif check.wrong:
-        what = _counted(len(check.wrong), "conversation")
+        what = counted(len(check.wrong), "conversation")
         yield Finding("fail", f"the index is wrong about {what}: {_some(check.wrong)}; {ANEW}")
     else:
         changed = f"; {check.unseen_count:,} changed since, the next search reads them" if check.unseen_count else ""
-        known = _counted(check.known_count, "conversation")
+        known = counted(check.known_count, "conversation")
         yield Finding("ok", f"the index agrees with the files of {known}{changed}")
 
 
@@ -142,13 +143,9 @@ def _is_orphan(lock: Path, trashed: Container[str]) -> bool:
 
 def _is_forgotten(call: Path) -> bool:
     try:
-        return call.lstat().st_mtime < (now() - FORGET_AFTER).timestamp()
+        return call.lstat().st_mtime < (utc_now() - FORGET_AFTER).timestamp()
     except FileNotFoundError:
         return False
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _some(names: Sequence[str]) -> str:

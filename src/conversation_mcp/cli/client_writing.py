@@ -1,15 +1,12 @@
 """Puts this server into a client's file: shows the change, asks, and writes it in one step."""
 
 import os
-import sys
 from difflib import unified_diff
 from pathlib import Path
 
-import typer
-
+from conversation_mcp.cli.agreeing import agreed
 from conversation_mcp.cli.client_entries import CannotEditError, edited
 from conversation_mcp.cli.clients import Client, Launch
-from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.terminal import put
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import make_private_folder, replace_file
@@ -45,9 +42,7 @@ def write_client(client: Client, launch: Launch, *, sure: bool) -> None:
         put(f"{client.title} knows this server already: {path}")
         return
     put(_difference(before.removeprefix(BOM), after, str(path)), end="")
-    if not sure and not _agreed(path):
-        put("Nothing was changed.")
-        raise typer.Exit(1)
+    agreed(f"Write this to {path}?", sure=sure, to="write this", otherwise="Nothing was changed.")
     _write(path, before, (BOM if before.startswith(BOM) else "") + after)
     put(f"{path} is written. {client.after}")
 
@@ -67,12 +62,6 @@ def _difference(before: str, after: str, name: str) -> str:
         before.splitlines(), after.splitlines(), name if before else "(no file)", name, n=1, lineterm=""
     )
     return redact("".join(f"{line}\n" for line in lines))
-
-
-def _agreed(path: Path) -> bool:
-    if not sys.stdin.isatty():
-        raise WrongUsageError("nobody can be asked here; add --yes to write this.")
-    return typer.confirm(f"Write this to {path}?")
 
 
 def _write(path: Path, before: str, after: str) -> None:

@@ -3,28 +3,30 @@
 from collections.abc import Iterable, Sequence
 
 from conversation_mcp.app import App
-from conversation_mcp.bootstrap import utc_now
+from conversation_mcp.cli.agreeing import agreed
 from conversation_mcp.cli.entry import FAILED, WrongUsageError
 from conversation_mcp.cli.ids import LAST
-from conversation_mcp.cli.opening import agreed, on_each, opened, resolved
+from conversation_mcp.cli.opening import on_each, opened, resolved
 from conversation_mcp.cli.terminal import console, is_terminal, printable, put, put_fields, put_json, say
 from conversation_mcp.cli.times import when
+from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.trash import TrashedConversation
 from conversation_mcp.errors import ConversationNotFoundError
 from conversation_mcp.models import ConversationId, parse_time
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Trashed
-from conversation_mcp.text import shorten
+from conversation_mcp.text import counted, shorten
 
 UNREADABLE = "(cannot be read)"
 SHOWN_CHARS = 60
+FOR_GOOD = {"to": "delete for good", "otherwise": "Nothing was deleted."}
 
 
 def delete_all(settings: Settings, wanted: Sequence[str], *, for_good: bool, sure: bool, as_json: bool) -> int:
     """Move the conversations to the trash, or remove them for good; print each and return the exit code."""
     ids = resolved(settings, wanted)
     if for_good:
-        agreed(f"Delete {_counted(len(ids))} for good: {', '.join(ids)}?", sure=sure)
+        agreed(f"Delete {counted(len(ids), 'conversation')} for good: {', '.join(ids)}?", sure=sure, **FOR_GOOD)
 
     async def work(app: App) -> int:
         deleted: list[Trashed] = []
@@ -92,7 +94,7 @@ def empty_trash(settings: Settings, wanted: Sequence[str], *, sure: bool, as_jso
         say("The trash is empty.")
         return
     if chosen:
-        agreed(f"Delete {_counted(len(chosen))} in the trash for good?", sure=sure)
+        agreed(f"Delete {counted(len(chosen), 'conversation')} in the trash for good?", sure=sure, **FOR_GOOD)
 
     async def work(app: App) -> None:
         shown = [await app.trash.facts_of(trashed) for trashed in chosen]
@@ -135,10 +137,6 @@ def _show_table(found: Sequence[TrashedConversation]) -> None:
     for each in found:
         table.add_row(when(parse_time(each.deleted_at), now), printable(each.title or UNREADABLE), each.conversation_id)
     console().print(table)
-
-
-def _counted(number: int) -> str:
-    return f"{number} conversation{'' if number == 1 else 's'}"
 
 
 class _Waiting:

@@ -13,7 +13,7 @@ from conversation_mcp.cli.library import index_of, pages
 from conversation_mcp.cli.listing import told
 from conversation_mcp.cli.loading import folder_from
 from conversation_mcp.cli.terminal import is_terminal, put, say
-from conversation_mcp.cli.times import now
+from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.files import find
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import make_private_folder, read_file
@@ -25,6 +25,7 @@ from conversation_mcp.models import Conversation, ConversationId
 from conversation_mcp.stores.codec import decode
 from conversation_mcp.stores.folder import ConversationFolder
 from conversation_mcp.stores.index.base import Wanted
+from conversation_mcp.text import counted
 
 if TYPE_CHECKING:
     from conversation_mcp.exporting.base import ExportFormat
@@ -49,7 +50,7 @@ class Reading:
     """Reads the conversations one at a time; what cannot be read is said and counted."""
 
     def __init__(self, folder: Path, *, redact: bool) -> None:
-        self._files = ConversationFolder(folder, now)
+        self._files = ConversationFolder(folder, utc_now)
         self._redact = redact
         self.read_count = self.failed_count = 0
 
@@ -91,7 +92,7 @@ def export_conversations(wish: Wish, logs_dir: Path | None) -> int:
     reading = Reading(folder, redact=wish.redact)
     _write(target, reading.each(ids), chosen, is_one=is_one)
     if target is not None:
-        say(f"Exported {reading.read_count:,} conversation{'' if reading.read_count == 1 else 's'} to {target}.")
+        say(f"Exported {counted(reading.read_count, 'conversation')} to {target}.")
     return FAILED if reading.failed_count else 0
 
 

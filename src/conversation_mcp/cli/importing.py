@@ -1,11 +1,9 @@
 """What `import` does: reads, stores, and says what became of it all."""
 
 import math
-import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import anyio
@@ -14,8 +12,9 @@ from pydantic.alias_generators import to_camel
 from conversation_mcp.cli.entry import FAILED, WrongUsageError
 from conversation_mcp.cli.interrupts import Interrupt, interrupts
 from conversation_mcp.cli.loading import settings_from
+from conversation_mcp.cli.progress import bytes_progress
 from conversation_mcp.cli.terminal import put, put_json, say
-from conversation_mcp.cli.times import now
+from conversation_mcp.clock import utc_now
 from conversation_mcp.disk.files import make_private_folder
 from conversation_mcp.disk.locks import LockFolder
 from conversation_mcp.errors import ConversationMCPError
@@ -69,10 +68,14 @@ def run_import(wish: Wish, logs_dir: Path | None, *, as_json: bool) -> int:
     if wish.path.resolve() == settings.logs_dir.resolve():
         raise WrongUsageError(f"{wish.path} is the folder of the conversations; they are there already.")
     plan = plan_of(list_files(wish.path), import_formats(), wish.file_format)
-    importer = Importer(build_store("files", settings, now), now, dry_run=wish.dry_run)
+    importer = Importer(build_store("files", settings, utc_now), utc_now, dry_run=wish.dry_run)
     alone = nullcontext() if wish.dry_run else _alone(settings.logs_dir)
-    with alone, interrupts(STOPPING) as interrupt, _progress(plan.total_bytes) as progress:
-        reading = Reading(now(), wish.all_branches, progress)
+    with (
+        alone,
+        interrupts(STOPPING) as interrupt,
+        bytes_progress("importing", plan.total_bytes) as progress,
+    ):
+        reading = Reading(utc_now(), wish.all_branches, progress)
         failure = anyio.run(_import, importer, plan.items(reading), interrupt)
     if as_json:
         put_json(_data(importer.report, plan, wish))
@@ -105,22 +108,6 @@ def _alone(folder: Path) -> Generator[None]:
         say(WAITING)
     with locks.hold(LOCK, lambda: make_private_folder(folder), math.inf):
         yield
-
-
-@contextmanager
-def _progress(total_bytes: int) -> Generator[Callable[[int], None]]:
-    """Show on a terminal how much of the source was read."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console  # noqa: PLC0415 -- a pipe needs none of it
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
-
-    console = Console(stderr=True, highlight=False, markup=False, emoji=False)
-    columns = (TextColumn("importing"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("importing", total=total_bytes)
-        yield partial(bar.advance, task)
 
 
 def _show(report: Report, plan: Plan, wish: Wish, settings: Settings) -> None:

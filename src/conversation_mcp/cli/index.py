@@ -10,9 +10,11 @@ from conversation_mcp.cli.loading import folder_from
 from conversation_mcp.cli.options import AsJson, LogsDir
 from conversation_mcp.cli.progress import progress
 from conversation_mcp.cli.terminal import put, put_json
-from conversation_mcp.cli.times import now, when
+from conversation_mcp.cli.times import when
+from conversation_mcp.clock import utc_now
 from conversation_mcp.errors import ConversationMCPError, FilesystemError
 from conversation_mcp.stores.index.base import Watch
+from conversation_mcp.text import counted
 
 if TYPE_CHECKING:
     from conversation_mcp.stores.index.base import Index
@@ -90,5 +92,5 @@ def _lines(facts: dict[str, Any]) -> list[tuple[str, str]]:
     if "comparedAt" not in facts:
         return [*lines, ("holds", "not all conversations yet; the next search goes on")]
     count, compared = facts["conversationCount"], datetime.fromisoformat(facts["comparedAt"])
-    lines.append(("holds", f"{count:,} conversation{'' if count == 1 else 's'}"))
-    return [*lines, ("compared", when(compared, now().astimezone()))]
+    lines.append(("holds", counted(count, "conversation")))
+    return [*lines, ("compared", when(compared, utc_now().astimezone()))]

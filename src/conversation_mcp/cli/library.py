@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conversation_mcp.cli.progress import progress
-from conversation_mcp.cli.times import now
+from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.indexing import build_index
 from conversation_mcp.stores.index.base import Page, Place, Wanted, Watch, compared_page
 
@@ -19,7 +19,7 @@ COMPARING = "looking at the files"
 
 def index_of(folder: Path) -> "Index":
     """Return the index of the folder."""
-    return build_index(folder, now)
+    return build_index(folder, utc_now)
 
 
 def pages(index: "Index", wanted: Wanted, limit: int | None = None, place: Place | None = None) -> Iterator[Page]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from conversation_mcp.cli.loading import folder_from
 from conversation_mcp.cli.rows import put_lines, row_data, table_of
 from conversation_mcp.cli.terminal import console, is_terminal, put_json_list, say
-from conversation_mcp.cli.times import now
+from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.listing import newest, notices_of
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.stores.index.base import Page, Place, Wanted
@@ -124,7 +124,7 @@ def _chosen(folder: Path, wanted: Wanted | None, limit: int | None, cursor: str 
 
 
 def _show(pages: Iterable[Page], folder: Path, *, is_plain: bool) -> None:
-    screen, moment = console(), now().astimezone()
+    screen, moment = console(), utc_now().astimezone()
     last: Page | None = None
     last_id: str | None = None
     is_empty = True

@@ -1,15 +1,13 @@
 """What the commands share that put conversations in order: they open the program, do it, and say what they did."""
 
-import sys
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
 import anyio
-import typer
 
 from conversation_mcp.app import App
 from conversation_mcp.bootstrap import open_app
-from conversation_mcp.cli.entry import FAILED, WrongUsageError
+from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.ids import resolve
 from conversation_mcp.cli.terminal import say
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError
@@ -56,19 +54,3 @@ async def on_each(wanted: Iterable[T], work: Callable[[T], Awaitable[object]]) -
             problems.append(error.sentence())
             say(problems[-1])
     return problems
-
-
-def agreed(question: str, *, sure: bool) -> None:
-    """Go on if a person agrees, or has agreed before.
-
-    Raises:
-        WrongUsageError: nobody can be asked.
-        typer.Exit: the person said no.
-    """
-    if sure:
-        return
-    if not sys.stdin.isatty():
-        raise WrongUsageError("nobody can be asked here; add --yes to delete for good.")
-    if not typer.confirm(question, err=True):
-        say("Nothing was deleted.")
-        raise typer.Exit(FAILED)

@@ -6,11 +6,11 @@ from datetime import timedelta
 from typing import Any
 
 from conversation_mcp.app import App
-from conversation_mcp.bootstrap import utc_now
 from conversation_mcp.cli.entry import FAILED, WrongUsageError
 from conversation_mcp.cli.opening import opened
 from conversation_mcp.cli.terminal import is_terminal, put, put_fields, put_json, say
 from conversation_mcp.cli.times import when
+from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.pruning import Action, Plan, Pruned
 from conversation_mcp.models import parse_time
 from conversation_mcp.settings import Settings

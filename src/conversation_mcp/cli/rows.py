@@ -75,12 +75,11 @@ def table_of(
 
 def _fields(found: Found) -> Iterable[object]:
     facts = found.facts
-    cost = "" if facts.cost_usd is None else dollars(facts.cost_usd)
     return (
         facts.conversation_id,
         facts.updated_at,
         facts.turn_count,
-        cost,
+        dollars(facts.cost_usd),
         found.state or ANSWERED,
         facts.title,
     )
@@ -96,7 +95,7 @@ def _cost_or_state(found: Found) -> str:
     """Return what became of a question that has no answer, or what the conversation cost."""
     if found.facts.pending is not None:
         return found.state or ""
-    return "" if found.facts.cost_usd is None else dollars(found.facts.cost_usd)
+    return dollars(found.facts.cost_usd)
 
 
 def _remark(found: Found, last_id: str | None) -> str:

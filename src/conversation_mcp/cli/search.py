@@ -24,7 +24,7 @@ from conversation_mcp.cli.options import (
 )
 from conversation_mcp.cli.rows import MARK, put_lines, when_updated
 from conversation_mcp.cli.terminal import console, is_terminal, printable, say
-from conversation_mcp.cli.times import now
+from conversation_mcp.clock import utc_now
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -103,7 +103,7 @@ class _Counted:
 
 
 def _show(pages: "Iterable[Page]") -> None:
-    screen, moment = console(), now().astimezone()
+    screen, moment = console(), utc_now().astimezone()
     last: Page | None = None
     for last in told(pages):
         for found in last.found:

@@ -55,11 +55,11 @@ def show(
 
 
 def _read(folder: Path, conversation_id: "ConversationId") -> tuple[Path, bytes]:
-    from conversation_mcp.cli.times import now  # noqa: PLC0415 -- goes with the next one
+    from conversation_mcp.clock import utc_now  # noqa: PLC0415 -- goes with the next one
     from conversation_mcp.disk.files import read_file  # noqa: PLC0415 -- brings the records
     from conversation_mcp.stores.folder import ConversationFolder  # noqa: PLC0415 -- the same
 
-    with ConversationFolder(folder, now).reading(conversation_id) as path:
+    with ConversationFolder(folder, utc_now).reading(conversation_id) as path:
         return path, read_file(path)
 
 

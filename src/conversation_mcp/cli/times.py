@@ -1,14 +1,9 @@
 """When something was, in the words of a person who looks now."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 WEEK_DAYS = 7
-
-
-def now() -> datetime:
-    """Return the time of this moment, where the composition root with its clock is not imported."""
-    return datetime.now(UTC)  # noqa: TID251 -- bootstrap.utc_now comes with everything there is
 
 
 def when(moment: datetime, now: datetime) -> str:

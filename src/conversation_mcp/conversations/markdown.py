@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from conversation_mcp.conversations.costs import total_cost
 from conversation_mcp.conversations.titles import title_of_conversation
 from conversation_mcp.models import Conversation, Message, PendingTurn, Source
-from conversation_mcp.text import dollars, one_line
+from conversation_mcp.text import counted, dollars, one_line
 
 ASKED = {"user": "Question", "assistant": "Answer"}
 
@@ -24,11 +24,10 @@ def markdown(conversation: Conversation) -> str:
 
 def _head(conversation: Conversation) -> Iterable[str]:
     yield f"# {title_of_conversation(conversation)}"
-    turns = conversation.turn_count
     facts = (
         f"`{conversation.conversation_id}`",
-        f"{turns} answer{'' if turns == 1 else 's'}",
-        _cost(total_cost(conversation.data())),
+        counted(conversation.turn_count, "answer"),
+        dollars(total_cost(conversation.data())),
         f"updated {_minute(conversation.updated_at)}",
         "archived" if conversation.archived else "",
     )
@@ -44,7 +43,7 @@ def _message(number: int, message: Message) -> Iterable[str]:
         f"#{number}",
         message.tool or "",
         f"{engine} ({message.model})" if message.model and message.model != message.provider else engine,
-        _cost(message.usage.cost_usd if message.usage else None),
+        dollars(message.usage.cost_usd) if message.usage else "",
         _minute(message.created_at or ""),
     )
     yield "---" if message.role == "user" else ""
@@ -59,7 +58,7 @@ def _unanswered(turn: PendingTurn, resumable_id: str | None = None) -> Iterable[
     facts = (
         f"**Question without an answer: {turn.status}**",
         turn.tool or "",
-        _cost(turn.usage.cost_usd if turn.usage else None),
+        dollars(turn.usage.cost_usd) if turn.usage else "",
         _minute(turn.started_at or ""),
     )
     yield "---"
@@ -72,14 +71,10 @@ def _unanswered(turn: PendingTurn, resumable_id: str | None = None) -> Iterable[
 
 
 def _source(source: Source) -> str:
-    place = f"{source.path}:{source.start_line}" if source.path else source.url or ""
+    place = source.place
     title = source.title or place
     named = f"[{title}](<{source.url}>)" if source.url else title if title == place else f"{title}, `{place}`"
     return one_line(f"\\[{source.id}\\] {named}" + (f" ({source.date})" if source.date else ""))
-
-
-def _cost(cost_usd: float | None) -> str:
-    return "" if cost_usd is None else dollars(cost_usd)
 
 
 def _minute(time: str) -> str:

@@ -182,6 +182,18 @@ def connect(path: str) -> "sqlite3.Connection":
     return database
 
 
+@contextmanager
+def transaction(database: "sqlite3.Connection") -> Generator[None]:
+    """Hold the right to write, and keep all of what the body writes, or nothing."""
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        database.rollback()
+        raise
+    database.commit()
+
+
 def purge_orphans(indexes: Path) -> None:
     """Remove the indexes all of whose folders and files are gone, except those that somebody is making."""
     for record in indexes.glob(f"*/{FOLDER_NAME}"):

@@ -8,9 +8,9 @@ from importlib.resources import files
 
 from conversation_mcp.exporting.base import ExportFormat
 from conversation_mcp.exporting.html_text import SafeMarkdown, anchor
-from conversation_mcp.exporting.sections import Section, facts, minute, place_of, sections, title
+from conversation_mcp.exporting.sections import Section, facts, minute, sections, title
 from conversation_mcp.models import Conversation, Source
-from conversation_mcp.text import dollars
+from conversation_mcp.text import counted, dollars
 
 BELOW_SECTIONS = 2
 OPEN_KINDS = frozenset({"question", "answer", "unanswered"})
@@ -37,7 +37,7 @@ def render(conversation: Conversation) -> str:
 
 def _facts(conversation: Conversation) -> str:
     known = facts(conversation)
-    answers = f"{conversation.turn_count} answer{'' if conversation.turn_count == 1 else 's'}"
+    answers = counted(conversation.turn_count, "answer")
     cost = known.get("costUsd")
     begun, ended = minute(conversation.created_at), minute(conversation.updated_at)
     shown = [
@@ -71,7 +71,7 @@ def _section(section: Section, number: int, markdown: SafeMarkdown) -> Iterator[
 
 
 def _source(source: Source, name: str) -> str:
-    place = place_of(source)
+    place = source.place
     label = escape(source.title or place or "source")
     linked = label if source.path else anchor(source.url or "", label)
     rest = [place if place != (source.title or place) else "", source.heading or "", source.date or ""]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from conversation_mcp.exporting.base import ExportFormat
 from conversation_mcp.exporting.nesting import nested
-from conversation_mcp.exporting.sections import Section, facts, place_of, sections, title
+from conversation_mcp.exporting.sections import Section, facts, sections, title
 from conversation_mcp.models import Conversation, Source
 
 BELOW_SECTIONS = 2
@@ -45,7 +45,7 @@ def _section(section: Section) -> Iterator[str]:
 
 
 def _source(source: Source) -> str:
-    place = place_of(source)
+    place = source.place
     name = _plain(source.title or place)
     if source.url and not source.path:
         named = f"[{name}](<{_address(source.url)}>)"

@@ -64,13 +64,6 @@ def sections(conversation: Conversation) -> Iterator[Section]:
         yield _unanswered(conversation.pending_turn)
 
 
-def place_of(source: Source) -> str:
-    """Return where a source is to be found: a line of a document, or an address."""
-    if source.path:
-        return f"{source.path}:{source.start_line}" if source.start_line else source.path
-    return source.url or ""
-
-
 def minute(time: str | None) -> str:
     """Return an ISO 8601 time without its seconds, in the zone that it names."""
     return (time or "")[:16].replace("T", " ") + (" UTC" if (time or "").endswith("Z") else "")
@@ -88,7 +81,7 @@ def _message(message: Message, number: int) -> Section:
         facts=_known(
             message.tool,
             f"{engine} ({model})" if engine and model else engine or model,
-            dollars(message.usage.cost_usd) if message.usage and message.usage.cost_usd is not None else "",
+            dollars(message.usage.cost_usd) if message.usage else "",
             minute(message.created_at),
         ),
         text=text,
@@ -100,7 +93,7 @@ def _message(message: Message, number: int) -> Section:
 
 
 def _unanswered(turn: PendingTurn) -> Section:
-    cost = dollars(turn.usage.cost_usd) if turn.usage and turn.usage.cost_usd is not None else ""
+    cost = dollars(turn.usage.cost_usd) if turn.usage else ""
     partial = f"\n\nText so far:\n\n{turn.partial_text}" if turn.partial_text else ""
     return Section(
         kind="unanswered",

@@ -59,8 +59,6 @@ class Quirks(_Data):
     """Whether chat completions are asked for the usage of a stream."""
     system_role: Literal["system", "developer", "user"] = "system"
     """How the system message is sent; `user` puts it before the first question."""
-    cuts_silently: bool = False
-    """Whether a conversation that is too long loses its beginning without an error."""
     silence_seconds: float | None = Field(default=None, gt=0)
     """How long a stream may be silent, where the usual time is too short."""
 

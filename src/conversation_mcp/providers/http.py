@@ -13,6 +13,7 @@ from anyio import Lock, to_thread
 
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.providers.base import Progress
+from conversation_mcp.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -137,8 +138,7 @@ class _Patience:
 
     def notices(self) -> tuple[str, ...]:
         return tuple(
-            f"The provider was asked again {count} {'time' if count == 1 else 'times'} after {reason}; "
-            "nothing was billed for that."
+            f"The provider was asked again {counted(count, 'time')} after {reason}; nothing was billed for that."
             for reason, count in self._reasons.items()
         )
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from conversation_mcp.conversations.history import HistoryPage, NumberedMessage
 from conversation_mcp.models import PendingTurn, Source, Usage
-from conversation_mcp.text import dollars, one_line
+from conversation_mcp.text import counted, dollars, one_line
 from conversation_mcp.turns.result import TurnResult
 
 CITATION = re.compile(r"\[([0-9]{1,18})\]")
@@ -27,7 +27,7 @@ def render_turn(result: TurnResult) -> str:
             for part in (
                 f"Conversation {result.conversation_id} {'' if turn == 'started' else '· '}{turn}",
                 _engine(result.provider, result.preset, result.model_used),
-                _counted(len(result.search_results or ()), "source"),
+                counted(len(result.search_results), "source") if result.search_results else "",
                 _cost(result.usage),
             )
             if part
@@ -96,7 +96,7 @@ def _engine(provider: str | None, preset: str | None, model: str | None) -> str:
 
 
 def _source(source: Source) -> str:
-    place = f"{source.path}:{source.start_line}" if source.path else source.url or ""
+    place = source.place
     named = " — ".join(
         part for part in (f"[{source.id}] {source.title or place}", place if source.title else "") if part
     )
@@ -104,11 +104,7 @@ def _source(source: Source) -> str:
 
 
 def _cost(usage: Usage | None) -> str:
-    return dollars(usage.cost_usd) if usage is not None and usage.cost_usd is not None else ""
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}" if number else ""
+    return dollars(usage.cost_usd) if usage else ""
 
 
 def _lines(lines: Iterable[str]) -> str:

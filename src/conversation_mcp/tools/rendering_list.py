@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from conversation_mcp.conversations.library import ConversationPage, ListedConversation
-from conversation_mcp.text import dollars
+from conversation_mcp.text import counted, dollars
 
 INDENT = "  "
 
@@ -12,7 +12,7 @@ def render_list(page: ConversationPage) -> str:
     """Return a block for each conversation: its id, title and facts, then its last question or what was found."""
     count = len(page.conversations)
     parts = [
-        f"{count} conversation{'' if count == 1 else 's'}" if count else "No conversations",
+        counted(count, "conversation") if count else "No conversations",
         "\n".join(f"Notice: {notice}" for notice in page.notices or ()),
         *("\n".join(_lines(conversation)) for conversation in page.conversations),
         f"Next page: the same call with cursor {page.next_cursor}" if page.next_cursor else "",
@@ -21,12 +21,11 @@ def render_list(page: ConversationPage) -> str:
 
 
 def _lines(conversation: ListedConversation) -> Iterator[str]:
-    count = conversation.message_count
     facts = (
         f"{conversation.conversation_id} · {conversation.title}",
         conversation.state or "",
-        f"{count} message{'' if count == 1 else 's'}",
-        "" if conversation.cost_usd is None else dollars(conversation.cost_usd),
+        counted(conversation.message_count, "message"),
+        dollars(conversation.cost_usd),
         f"updated {conversation.updated_at}",
     )
     yield " · ".join(fact for fact in facts if fact)

@@ -1,6 +1,6 @@
 """How the results of putting conversations in order read."""
 
-from conversation_mcp.text import dollars
+from conversation_mcp.text import counted, dollars
 from conversation_mcp.tools.tidied import DeletedConversation, StoppedTurn, TidiedConversation
 
 
@@ -11,7 +11,7 @@ def render_tidied(result: TidiedConversation) -> str:
     facts = (
         f"Conversation {result.conversation_id}",
         result.title,
-        _messages(result.message_count),
+        counted(result.message_count, "message"),
         "archived" if result.archived else "",
     )
     return _paragraphs(
@@ -44,17 +44,13 @@ def render_deleted(result: DeletedConversation) -> str:
     facts = (
         f"Conversation {result.conversation_id} deleted",
         result.title or "",
-        "" if result.message_count is None else _messages(result.message_count),
+        "" if result.message_count is None else counted(result.message_count, "message"),
     )
     return _paragraphs(
         " · ".join(fact for fact in facts if fact),
         f"Notice: its file could not be read: {result.problem}" if result.problem else "",
         result.next_step,
     )
-
-
-def _messages(count: int) -> str:
-    return f"{count} message{'' if count == 1 else 's'}"
 
 
 def _paragraphs(*paragraphs: str) -> str:

@@ -10,6 +10,7 @@ from anyio import to_thread
 from conversation_mcp.errors import RunLostError
 from conversation_mcp.providers.base import Answer, Event, Finished, Mode, Progress, Request, Survey, TextDelta
 from conversation_mcp.providers.catalog import ProviderContext
+from conversation_mcp.text import counted
 
 if TYPE_CHECKING:
     from conversation_mcp.providers.local.library import Library
@@ -117,7 +118,7 @@ class LocalProvider:
 
 def _doing(work: "Work") -> str:
     if work.waiting <= MANY_FILES:
-        return f"looking through {work.total:,} file" + "s" * (work.total != 1)
+        return f"looking through {counted(work.total, 'file')}"
     done = min(work.total, work.total - work.waiting + work.done)
     filled = BAR_CELLS * done // work.total
     bar = "▓" * filled + "░" * (BAR_CELLS - filled)

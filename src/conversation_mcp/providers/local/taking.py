@@ -2,13 +2,13 @@
 
 import os
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from conversation_mcp.disk.databases import transaction
 from conversation_mcp.providers.local.documents import Document, stamp_of
 from conversation_mcp.providers.local.formats import Formats
 from conversation_mcp.providers.local.reading import read
@@ -68,7 +68,7 @@ class Taker:
     def go_on(self, work: Work) -> None:
         """Do some of the work, for about a second, as one step."""
         until = time.monotonic() + MAX_TRANSACTION_SECONDS
-        with self._transaction():
+        with transaction(self._database):
             while work.gone and time.monotonic() < until:
                 self._rows.drop(work.gone.pop())
             while time.monotonic() < until:
@@ -109,16 +109,6 @@ class Taker:
             self._rows.restamp(known, document, stamp)
         else:
             self._rows.put(document, stamp, content.digest, content.passages())
-
-    @contextmanager
-    def _transaction(self) -> Generator[None]:
-        self._database.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._database.rollback()
-            raise
-        self._database.commit()
 
 
 def _is_changed(document: Document, known: Mapping[str, tuple[int, int]]) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from conversation_mcp.providers.wire.reading import JsonObject, object_at, objects_at, raw_text_at, text_at
 from conversation_mcp.providers.wire.sources import results
-from conversation_mcp.text import storable
+from conversation_mcp.text import counted, storable
 
 RESPONSE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,199}")
 
@@ -58,4 +58,4 @@ def page_count(items: Iterable[JsonObject]) -> int:
 
 def reading(pages: int) -> str:
     """Return the phrase for reading this many pages."""
-    return "reading pages" if not pages else f"reading {pages} {'page' if pages == 1 else 'pages'}"
+    return "reading pages" if not pages else f"reading {counted(pages, 'page')}"

@@ -35,6 +35,7 @@ from conversation_mcp.providers.wire.reading import (
     parse_first_object,
     parse_object,
 )
+from conversation_mcp.text import counted
 
 if TYPE_CHECKING:
     import httpx
@@ -175,7 +176,7 @@ class Api:
     async def check(self) -> str:
         """Have the models listed and say how many there are; raises as `list_models`."""
         count = len(await self.list_models())
-        return f"{count} {'model' if count == 1 else 'models'}"
+        return counted(count, "model")
 
     async def _call(self, method: str, path: str) -> "httpx.Response":
         client = await self._client.get()

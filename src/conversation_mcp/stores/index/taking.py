@@ -2,18 +2,17 @@
 
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from conversation_mcp.disk.databases import transaction
 from conversation_mcp.stores.index.base import Standing, Watch
 from conversation_mcp.stores.index.files import UNTRUSTED, Files
 from conversation_mcp.stores.index.rows import Rows
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Generator
 
 BATCH = 900
 """Old versions of SQLite take no more than 999 values."""
@@ -64,7 +63,7 @@ class Taker:
         waiting = iter(ids)
         watch = watch or Watch()
         while (name := next(waiting, None)) is not None:
-            with self._transaction():
+            with transaction(self._database):
                 until = time.monotonic() + MAX_TRANSACTION_SECONDS
                 while name is not None:
                     self._take_in(name)
@@ -96,19 +95,9 @@ class Taker:
         return [name for (name,) in rows]
 
     def _note_comparison(self, present: int, now: datetime) -> None:
-        with self._transaction():
+        with transaction(self._database):
             self._database.execute("DELETE FROM comparisons")
             self._database.execute("INSERT INTO comparisons VALUES (?, ?)", (present, now.isoformat()))
-
-    @contextmanager
-    def _transaction(self) -> "Generator[None]":
-        self._database.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._database.rollback()
-            raise
-        self._database.commit()
 
 
 def _is_news(before: Standing, present: int, now: datetime) -> bool:
