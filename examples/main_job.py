@@ -33,14 +33,15 @@ async def main() -> None:
         options += ["--documents", str(ROOT / "README.md"), "--documents", str(ROOT / "docs")]
         print("PERPLEXITY_API_KEY is not set, so the local provider answers from this project's own README and docs.\n")
     first, second, third = WEB_QUESTIONS if online else LOCAL_QUESTIONS
+    whom = {} if online else {"model": "local"}  # the keys of others would search too, and bill for it
     command = StdioServerParameters(
         command=sys.executable, args=["-m", "conversation_mcp", "serve", *options], env=dict(os.environ)
     )
     async with Client(command) as client:
-        started = await call(client, "search", query=first)
+        started = await call(client, "search", query=first, **whom)
         conversation = {"conversationId": started["conversationId"]}
-        await call(client, "search_followup", **conversation, query=second)
-        await call(client, "deep_research_followup", **conversation, query=third)
+        await call(client, "search_followup", **conversation, query=second, **whom)
+        await call(client, "deep_research_followup", **conversation, query=third, **whom)
         history = await call(client, "get_conversation_history", **conversation)
         while history.get("pendingTurn", {}).get("status") == "running":
             history = await call(client, "get_conversation_history", **conversation, waitSeconds=50)

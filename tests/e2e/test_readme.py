@@ -87,13 +87,14 @@ def test_every_make_line_of_the_readme_has_a_recipe(line: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_main_job_runs_without_a_key(tmp_path: Path) -> None:
+def test_the_main_job_asks_nobody_who_may_bill_it_without_perplexitys_key(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "docs", tmp_path / "docs")
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     shutil.copyfile(ROOT / "README.md", tmp_path / "README.md")
     done = subprocess.run(
         [sys.executable, "examples/main_job.py"],
         cwd=tmp_path,
+        env={**os.environ, "OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"},
         capture_output=True,
         check=False,
         text=True,

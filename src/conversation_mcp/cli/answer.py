@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from conversation_mcp.cli.terminal import is_terminal, put, say
+from conversation_mcp.conversations.phrasing import dotted
 from conversation_mcp.models import Source
 from conversation_mcp.text import dollars, one_line
 from conversation_mcp.tools.rendering import CITATION
@@ -52,7 +53,7 @@ def last_line(result: TurnResult) -> str:
         dollars(cost),
         FOLLOW_UP if result.message_count is not None else "not saved",
     )
-    return " · ".join(fact for fact in facts if fact)
+    return dotted(*facts)
 
 
 def next_step(result: TurnResult) -> str:

@@ -7,6 +7,7 @@ import typer
 from conversation_mcp.cli.loading import settings_from
 from conversation_mcp.cli.options import AsJson, Documents, Limit
 from conversation_mcp.cli.terminal import console, is_terminal, put, put_fields, put_json
+from conversation_mcp.conversations.phrasing import dotted
 
 if TYPE_CHECKING:
     from conversation_mcp.providers.offering import ModelList, OfferedModel
@@ -73,7 +74,7 @@ def _show(found: "ModelList") -> None:
     put("\nProviders")
     for provider in found.providers:
         abilities = ", ".join(provider.abilities).replace("_", " ")
-        put("  " + " · ".join(part for part in (provider.name, abilities, provider.note) if part))
+        put("  " + dotted(provider.name, abilities, provider.note))
 
 
 def _fields(model: "OfferedModel") -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from functools import partial
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
+from conversation_mcp.cli.terminal import console
 from conversation_mcp.stores.index.base import Watch
 
 if TYPE_CHECKING:
@@ -57,9 +58,7 @@ def _show(what: str, watch: Watch, ended: Event, after_seconds: float) -> None:
 
 def _bar(*facts: "ProgressColumn") -> "Progress":
     """Return a bar that goes when it ends. What is said meanwhile stands above it; what is printed goes its own way."""
-    from rich.console import Console  # noqa: PLC0415 -- who is quick needs none of it
-    from rich.progress import BarColumn, Progress, TextColumn  # noqa: PLC0415 -- the same
+    from rich.progress import BarColumn, Progress, TextColumn  # noqa: PLC0415 -- who is quick needs none of it
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), *facts)
-    console = Console(stderr=True, highlight=False, markup=False, emoji=False)
-    return Progress(*columns, console=console, transient=True, redirect_stdout=False)
+    return Progress(*columns, console=console(stderr=True), transient=True, redirect_stdout=False)

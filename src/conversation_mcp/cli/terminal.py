@@ -88,8 +88,8 @@ def printable(text: str) -> str:
     return text.translate(CONTROLS)
 
 
-def console() -> "Console":
-    """Return rich's view of stdout: its width and whether it has colours."""
+def console(*, stderr: bool = False) -> "Console":
+    """Return rich's view of stdout, or of stderr: its width and whether it has colours."""
     from rich.console import Console  # noqa: PLC0415 -- a pipe needs none of it
 
-    return Console(highlight=False, markup=False, emoji=False)
+    return Console(stderr=stderr, highlight=False, markup=False, emoji=False)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from conversation_mcp.cli.terminal import printable
+from conversation_mcp.cli.terminal import console, printable
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -78,16 +78,15 @@ class Watching:
     def _start_status(self) -> None:
         if not sys.stderr.isatty():
             return
-        from rich.console import Console  # noqa: PLC0415 -- a pipe needs none of it
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415 -- the same
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415 -- for terminals only
 
-        console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+        screen = console(stderr=True)
         columns = (
-            SpinnerColumn("dots" if console.encoding.startswith("utf") else "line"),
+            SpinnerColumn("dots" if screen.encoding.startswith("utf") else "line"),
             TextColumn("{task.description}", markup=False),
             TimeElapsedColumn(),
         )
-        self._status = Progress(*columns, console=console, transient=True)
+        self._status = Progress(*columns, console=screen, transient=True)
         self._status.add_task("starting", total=None)
         self._status.start()
 

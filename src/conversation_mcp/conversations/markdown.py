@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from conversation_mcp.conversations.costs import total_cost
+from conversation_mcp.conversations.phrasing import answered_by, dotted, minute, paragraphs
 from conversation_mcp.conversations.titles import title_of_conversation
 from conversation_mcp.models import Conversation, Message, PendingTurn, Source
 from conversation_mcp.text import counted, dollars, one_line
@@ -19,7 +20,7 @@ def markdown(conversation: Conversation) -> str:
         *(part for turn in conversation.unanswered_turns or () for part in _unanswered(turn)),
         *(_unanswered(pending, conversation.conversation_id) if pending else ()),
     ]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return paragraphs(*parts) + "\n"
 
 
 def _head(conversation: Conversation) -> Iterable[str]:
@@ -28,26 +29,25 @@ def _head(conversation: Conversation) -> Iterable[str]:
         f"`{conversation.conversation_id}`",
         counted(conversation.turn_count, "answer"),
         dollars(total_cost(conversation.data())),
-        f"updated {_minute(conversation.updated_at)}",
+        f"updated {minute(conversation.updated_at)}",
         "archived" if conversation.archived else "",
     )
-    yield _joined(facts)
+    yield dotted(*facts)
 
 
 def _message(number: int, message: Message) -> Iterable[str]:
     if message.role == "system":
         return
-    engine = " ".join(part for part in (message.provider, message.preset) if part)
     facts = (
         f"**{ASKED.get(message.role, message.role)}**",
         f"#{number}",
         message.tool or "",
-        f"{engine} ({message.model})" if message.model and message.model != message.provider else engine,
+        answered_by(message.provider, message.preset, message.model),
         dollars(message.usage.cost_usd) if message.usage else "",
-        _minute(message.created_at or ""),
+        minute(message.created_at),
     )
     yield "---" if message.role == "user" else ""
-    yield _joined(facts)
+    yield dotted(*facts)
     yield message.content
     yield _list("Sources", map(_source, message.sources or ()))
     yield _list("Related questions", message.related_questions or ())
@@ -59,10 +59,10 @@ def _unanswered(turn: PendingTurn, resumable_id: str | None = None) -> Iterable[
         f"**Question without an answer: {turn.status}**",
         turn.tool or "",
         dollars(turn.usage.cost_usd) if turn.usage else "",
-        _minute(turn.started_at or ""),
+        minute(turn.started_at),
     )
     yield "---"
-    yield _joined(facts)
+    yield dotted(*facts)
     yield turn.question
     yield f"{turn.error.code}: {turn.error.message}" if turn.error else ""
     yield f"Text so far:\n\n{turn.partial_text}" if turn.partial_text else ""
@@ -75,15 +75,6 @@ def _source(source: Source) -> str:
     title = source.title or place
     named = f"[{title}](<{source.url}>)" if source.url else title if title == place else f"{title}, `{place}`"
     return one_line(f"\\[{source.id}\\] {named}" + (f" ({source.date})" if source.date else ""))
-
-
-def _minute(time: str) -> str:
-    """Return an ISO 8601 time without its seconds, in the zone that it names."""
-    return time[:16].replace("T", " ") + (" UTC" if time.endswith("Z") else "")
-
-
-def _joined(facts: Iterable[str]) -> str:
-    return " · ".join(fact for fact in facts if fact)
 
 
 def _list(name: str, lines: Iterable[str]) -> str:

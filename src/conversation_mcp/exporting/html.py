@@ -6,9 +6,10 @@ from hashlib import sha256
 from html import escape
 from importlib.resources import files
 
+from conversation_mcp.conversations.phrasing import dotted, minute
 from conversation_mcp.exporting.base import ExportFormat
 from conversation_mcp.exporting.html_text import SafeMarkdown, anchor
-from conversation_mcp.exporting.sections import Section, facts, minute, sections, title
+from conversation_mcp.exporting.sections import Section, facts, sections, title
 from conversation_mcp.models import Conversation, Source
 from conversation_mcp.text import counted, dollars
 
@@ -47,13 +48,13 @@ def _facts(conversation: Conversation) -> str:
         ", ".join(conversation.tags or ()),
         f"imported from {known['importedFrom']}" if "importedFrom" in known else "",
     ]
-    line = " · ".join(escape(fact) for fact in shown if fact)
+    line = escape(dotted(*shown))
     return f'<p class="facts">{line}</p>\n<p class="facts"><code>{escape(conversation.conversation_id)}</code></p>\n'
 
 
 def _section(section: Section, number: int, markdown: SafeMarkdown) -> Iterator[str]:
     name = f"m{number}"
-    shown = " · ".join(escape(fact) for fact in section.facts)
+    shown = escape(dotted(*section.facts))
     head = f"<h2>{escape(section.heading)}</h2>{f'<p class=facts>{shown}</p>' if shown else ''}"
     text = markdown.html(section.text, name, [source.id for source in section.sources], BELOW_SECTIONS)
     yield f'<section class="{section.kind}" id="{name}">'
@@ -75,7 +76,7 @@ def _source(source: Source, name: str) -> str:
     label = escape(source.title or place or "source")
     linked = label if source.path else anchor(source.url or "", label)
     rest = [place if place != (source.title or place) else "", source.heading or "", source.date or ""]
-    more = " · ".join(escape(part) for part in rest if part)
+    more = escape(dotted(*rest))
     return (
         f'<li id="{name}-{source.id}"><span class="number">[{source.id}]</span> {linked}'
         f"{f' <span class=place>{more}</span>' if more else ''}</li>"

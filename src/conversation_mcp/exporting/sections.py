@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from conversation_mcp.conversations.costs import total_cost
+from conversation_mcp.conversations.phrasing import answered_by, minute
 from conversation_mcp.conversations.titles import title_of
 from conversation_mcp.models import Conversation, Message, PendingTurn, Source
 from conversation_mcp.text import dollars, split_thinking
@@ -64,23 +65,16 @@ def sections(conversation: Conversation) -> Iterator[Section]:
         yield _unanswered(conversation.pending_turn)
 
 
-def minute(time: str | None) -> str:
-    """Return an ISO 8601 time without its seconds, in the zone that it names."""
-    return (time or "")[:16].replace("T", " ") + (" UTC" if (time or "").endswith("Z") else "")
-
-
 def _message(message: Message, number: int) -> Section:
     kind = KINDS.get(message.role, "system")
     name = kind.capitalize() if kind != "system" else f"{message.role.capitalize()} message"
-    engine = " ".join(part for part in (message.provider, message.preset) if part)
-    model = message.model if message.model != message.provider else ""
     text, hidden = split_thinking(message.content) if kind == "answer" else (message.content, "")
     return Section(
         kind=kind,
         heading=name if kind == "system" else f"{name} {max(number, 1)}",
         facts=_known(
             message.tool,
-            f"{engine} ({model})" if engine and model else engine or model,
+            answered_by(message.provider, message.preset, message.model),
             dollars(message.usage.cost_usd) if message.usage else "",
             minute(message.created_at),
         ),

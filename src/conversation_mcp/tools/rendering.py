@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from conversation_mcp.conversations.history import HistoryPage, NumberedMessage
+from conversation_mcp.conversations.phrasing import answered_by, dotted, paragraphs
 from conversation_mcp.models import PendingTurn, Source, Usage
 from conversation_mcp.text import counted, dollars, one_line
 from conversation_mcp.turns.result import TurnResult
@@ -14,23 +15,19 @@ CITATION = re.compile(r"\[([0-9]{1,18})\]")
 def render_turn(result: TurnResult) -> str:
     """Return the answer under one line of facts, with its sources, notices and the next step."""
     if result.status == "running":
-        return _paragraphs(
+        return paragraphs(
             f"Conversation {result.conversation_id} · still running ({result.elapsed_seconds} s)"
             " · nothing is lost if you stop waiting",
             f"Last seen: {result.progress}\n{result.next_step or ''}".strip(),
         )
     turn = "started" if result.turn == 1 else f"turn {result.turn}" if result.turn else "not saved"
     text = result.raw_result_text or ""
-    return _paragraphs(
-        " · ".join(
-            part
-            for part in (
-                f"Conversation {result.conversation_id} {'' if turn == 'started' else '· '}{turn}",
-                _engine(result.provider, result.preset, result.model_used),
-                counted(len(result.search_results), "source") if result.search_results else "",
-                _cost(result.usage),
-            )
-            if part
+    return paragraphs(
+        dotted(
+            f"Conversation {result.conversation_id} {'' if turn == 'started' else '· '}{turn}",
+            answered_by(result.provider, result.preset, result.model_used),
+            counted(len(result.search_results), "source") if result.search_results else "",
+            _cost(result.usage),
         ),
         _lines(f"Notice: {notice}" for notice in result.notices or ()),
         text,
@@ -55,7 +52,7 @@ def render_history(page: HistoryPage) -> str:
     shown = f"messages {page.offset + 1} to {page.offset + len(page.messages)} of {page.total_count}"
     if not page.messages:
         shown = f"no messages at offset {page.offset} of {page.total_count}"
-    return _paragraphs(
+    return paragraphs(
         f"Conversation {page.conversation_id} · {shown} · updated {page.updated_at}",
         _lines(f"Notice: {notice}" for notice in page.notices or ()),
         *(_message(message) for message in page.messages),
@@ -68,12 +65,12 @@ def _message(message: NumberedMessage) -> str:
     facts = (
         f"#{message.number} {message.role}",
         message.tool or "",
-        _engine(message.provider, message.preset, message.model),
+        answered_by(message.provider, message.preset, message.model),
         _cost(message.usage),
         message.created_at or "",
     )
-    return _paragraphs(
-        " · ".join(fact for fact in facts if fact),
+    return paragraphs(
+        dotted(*facts),
         message.content,
         render_sources(message.sources or (), message.content),
     )
@@ -82,17 +79,12 @@ def _message(message: NumberedMessage) -> str:
 def _pending(pending: PendingTurn, age_seconds: int | None) -> str:
     age = "" if age_seconds is None else f"asked {age_seconds} s ago"
     facts = (f"Question without an answer · {pending.status}", pending.tool or "", age)
-    return _paragraphs(
-        " · ".join(fact for fact in facts if fact),
+    return paragraphs(
+        dotted(*facts),
         pending.question,
         f"{pending.error.code}: {pending.error.message}" if pending.error else "",
         f"Text so far:\n{pending.partial_text}" if pending.partial_text else "",
     )
-
-
-def _engine(provider: str | None, preset: str | None, model: str | None) -> str:
-    name = " ".join(part for part in (provider, preset) if part)
-    return f"{name} ({model})" if model and model != provider else name
 
 
 def _source(source: Source) -> str:
@@ -109,7 +101,3 @@ def _cost(usage: Usage | None) -> str:
 
 def _lines(lines: Iterable[str]) -> str:
     return "\n".join(lines)
-
-
-def _paragraphs(*paragraphs: str) -> str:
-    return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)

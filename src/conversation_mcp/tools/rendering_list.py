@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from conversation_mcp.conversations.library import ConversationPage, ListedConversation
+from conversation_mcp.conversations.phrasing import dotted, paragraphs
 from conversation_mcp.text import counted, dollars
 
 INDENT = "  "
@@ -17,7 +18,7 @@ def render_list(page: ConversationPage) -> str:
         *("\n".join(_lines(conversation)) for conversation in page.conversations),
         f"Next page: the same call with cursor {page.next_cursor}" if page.next_cursor else "",
     ]
-    return "\n\n".join(part for part in parts if part)
+    return paragraphs(*parts)
 
 
 def _lines(conversation: ListedConversation) -> Iterator[str]:
@@ -28,7 +29,7 @@ def _lines(conversation: ListedConversation) -> Iterator[str]:
         dollars(conversation.cost_usd),
         f"updated {conversation.updated_at}",
     )
-    yield " · ".join(fact for fact in facts if fact)
+    yield dotted(*facts)
     if conversation.last_question and conversation.last_question != conversation.title:
         yield f"{INDENT}Last question: {conversation.last_question}"
     if conversation.snippet:

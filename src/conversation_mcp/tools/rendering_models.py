@@ -1,5 +1,6 @@
 """How the list of models reads."""
 
+from conversation_mcp.conversations.phrasing import dotted
 from conversation_mcp.providers.offering import ModelList, OfferedModel, OfferedProvider
 
 
@@ -33,4 +34,4 @@ def _facts(model: OfferedModel) -> str:
 
 def _provider(provider: OfferedProvider) -> str:
     abilities = ", ".join(provider.abilities).replace("_", " ")
-    return " · ".join(part for part in (provider.name, abilities, provider.note) if part)
+    return dotted(provider.name, abilities, provider.note)

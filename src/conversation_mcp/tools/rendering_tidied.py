@@ -1,5 +1,6 @@
 """How the results of putting conversations in order read."""
 
+from conversation_mcp.conversations.phrasing import dotted, paragraphs
 from conversation_mcp.text import counted, dollars
 from conversation_mcp.tools.tidied import DeletedConversation, StoppedTurn, TidiedConversation
 
@@ -14,8 +15,8 @@ def render_tidied(result: TidiedConversation) -> str:
         counted(result.message_count, "message"),
         "archived" if result.archived else "",
     )
-    return _paragraphs(
-        " · ".join(fact for fact in facts if fact),
+    return paragraphs(
+        dotted(*facts),
         f"Tags: {', '.join(result.tags)}" if result.tags else "",
         f"Branched from {origin} after message {parent.get('messageCount')}" if origin else "",
         result.next_step or "",
@@ -26,12 +27,12 @@ def render_stopped(result: StoppedTurn) -> str:
     """Return what became of the question that was to be stopped."""
     pending = result.pending_turn
     if pending is None:
-        return _paragraphs(
+        return paragraphs(
             f"Conversation {result.conversation_id} · the answer was faster and is kept", result.next_step or ""
         )
     cost_usd = pending.usage.cost_usd if pending.usage else None
     billed = "what was billed is not known" if cost_usd is None else f"billed {dollars(cost_usd)}"
-    return _paragraphs(
+    return paragraphs(
         f"Conversation {result.conversation_id} · the question was stopped · {billed}",
         pending.question,
         f"Text so far:\n{pending.partial_text}" if pending.partial_text else "",
@@ -46,12 +47,8 @@ def render_deleted(result: DeletedConversation) -> str:
         result.title or "",
         "" if result.message_count is None else counted(result.message_count, "message"),
     )
-    return _paragraphs(
-        " · ".join(fact for fact in facts if fact),
+    return paragraphs(
+        dotted(*facts),
         f"Notice: its file could not be read: {result.problem}" if result.problem else "",
         result.next_step,
     )
-
-
-def _paragraphs(*paragraphs: str) -> str:
-    return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)

@@ -1,0 +1,24 @@
+"""How facts about conversations read, in results, in exports and on a terminal alike."""
+
+
+def dotted(*facts: str | None) -> str:
+    """Return the facts that are known on one line, with dots between them."""
+    return " · ".join(fact for fact in facts if fact)
+
+
+def paragraphs(*texts: str | None) -> str:
+    """Return the texts that are not empty, with a blank line between them."""
+    return "\n\n".join(text for text in texts if text)
+
+
+def answered_by(provider: str | None, preset: str | None, model: str | None) -> str:
+    """Return who answered: `perplexity low (openai/gpt-6-luna)`; `local` has no model beside its name."""
+    name = " ".join(part for part in (provider, preset) if part)
+    if not model or model == provider:
+        return name
+    return f"{name} ({model})" if name else model
+
+
+def minute(time: str | None) -> str:
+    """Return an ISO 8601 time without its seconds, in the zone that it names."""
+    return (time or "")[:16].replace("T", " ") + (" UTC" if (time or "").endswith("Z") else "")
