@@ -156,7 +156,7 @@ def test_nothing_is_restored_over_a_conversation(here: Here, tmp_path: Path) -> 
     put_conversation(tmp_path, ID, title="New")
     ended = here("trash", "restore", ID)
     assert (ended.code, ended.out) == (1, "")
-    assert "there is a conversation already" in ended.err
+    assert "there is a conversation already. Nothing was changed. Delete the one that is there now" in ended.err
     assert stored(tmp_path)["title"] == "New"
     here("delete", ID)
     assert here("trash", "restore", ID).out == f"{ID}  restored: New\n"

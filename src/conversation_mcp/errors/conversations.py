@@ -91,6 +91,16 @@ class IndexNotErasedError(FilesystemError):
     advice = "Nothing was removed for good. Remove that folder, which is made anew, then try again."
 
 
+class IdTakenError(FilesystemError):
+    """A conversation cannot be brought back, because another one has its id now."""
+
+    retryable = False
+    advice = "Nothing was changed. Delete the one that is there now first, or leave this one in the trash."
+
+    def __init__(self, path: str, conversation_id: str) -> None:
+        super().__init__(path, "there is a conversation already", conversation_id)
+
+
 class InvalidInputError(ConversationMCPError):
     """An argument, option or setting is not what it must be."""
 

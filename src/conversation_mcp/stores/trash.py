@@ -14,7 +14,7 @@ from anyio import to_thread
 from conversation_mcp.disk import files as disk
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.locks import LockFolder
-from conversation_mcp.errors import ConversationNotFoundError, FilesystemError
+from conversation_mcp.errors import ConversationNotFoundError, IdTakenError
 from conversation_mcp.models import Conversation, ConversationId, iso
 from conversation_mcp.stores.base import OnWritten, Trashed
 from conversation_mcp.stores.calls import CallFiles
@@ -108,7 +108,7 @@ class TrashFiles:
             if not source.exists():
                 raise ConversationNotFoundError(trashed.conversation_id, str(self._folder))
             if os.path.lexists(target):
-                raise FilesystemError(str(target), "there is a conversation already", trashed.conversation_id)
+                raise IdTakenError(str(target), trashed.conversation_id)
             _move(source.parent, target)
         return trashed
 
