@@ -180,6 +180,14 @@ WRONG: list[tuple[Mode, str, Mapping[str, Any], Any]] = [
         ),
     ),
     (
+        "chat",
+        "auto",
+        {f"{name}_allowed_models": ["none"] for name in ("openai", "xai", "gemini")},
+        snapshot(
+            "PROVIDER_REJECTED: auto found no model that can chat: OPENAI_ALLOWED_MODELS allows none only. Name another model. Nothing was sent."
+        ),
+    ),
+    (
         "search",
         "local",
         {},

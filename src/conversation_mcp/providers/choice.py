@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
-from conversation_mcp.errors import InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError
+from conversation_mcp.errors import (
+    InvalidInputError,
+    ModelUnavailableError,
+    ProviderError,
+    ProviderNotConfiguredError,
+)
 from conversation_mcp.providers.auto import (
     AUTO,
     Candidate,
@@ -184,11 +189,19 @@ class Providers:
             return Choice(provider, facts.id, name, facts, (reason(Candidate(provider.name, facts), wanted),))
         if itself := next((provider for provider in able if chooses_itself(provider)), None):
             return self._at_level(itself, level)
-        raise ProviderNotConfiguredError(
-            f"auto found no model that can {DOING[mode]}"
-            + (f" and takes about {needed_tokens:,} tokens" if needed_tokens else "")
-            + f". {HOW_TO_CONFIGURE[mode]} Or name a model, as provider:model."
-        )
+        raise await self._nobody(mode, able, needed_tokens)
+
+    async def _nobody(self, mode: Mode, able: list[Provider], needed_tokens: int) -> ProviderError:
+        """Return the error that says why auto found nobody: the conversation's size, the user's lists, or no key."""
+        what = f"auto found no model that can {DOING[mode]}"
+        if await self._candidates(able, 0):
+            what += f" and takes about {needed_tokens:,} tokens"
+        elif why := next(filter(None, (self._refusal(one, facts) for one in able for facts in self._known(one))), None):
+            return ModelUnavailableError(f"{what}: {why}.")
+        return ProviderNotConfiguredError(f"{what}. {HOW_TO_CONFIGURE[mode]} Or name a model, as provider:model.")
+
+    def _refusal(self, provider: Provider, facts: ModelFacts) -> str | None:
+        return self.restrictions.refusal(provider.name, facts.names)
 
     def _at_level(self, provider: Provider, level: str) -> Choice:
         why = self.restrictions.refusal(provider.name, [level]) if provider.name == PERPLEXITY else None

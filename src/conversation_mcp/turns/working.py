@@ -121,13 +121,13 @@ class TurnWorker:
                 return await self._put(opened, choice)
             except ProviderError as error:
                 turn = opened.turn
-                if not error.is_free or turn.response_id is not None or turn.is_stopped:
+                if not error.is_free or turn.response_id is not None:
                     raise
                 if others is None:
                     others = await self._providers.fallbacks(turn.ask.mode, choice)
                 while others and not has_room(opened.conversation, opened.pending.question, others[0]):
                     others.pop(0)
-                if not others:
+                if not others or turn.is_stopped:
                     raise
                 opened = await self._open_again(opened, choice, others[0], error)
                 choice = others.pop(0)
