@@ -1,17 +1,39 @@
-"""An answer above the limit is cut at a paragraph, and says where the whole text is."""
+"""An answer above the limit is cut at a paragraph, its sources at one of them, and a notice says where all of it is."""
+
+from itertools import accumulate
 
 from conversation_mcp.text import cut
 from conversation_mcp.turns.result import TurnResult
 
 
 def fit(result: TurnResult, max_chars: int) -> TurnResult:
-    """Return the result with no more than `max_chars` of answer; one that stands in no file is never cut."""
+    """Return the result with no more than `max_chars` each of answer and sources; what is in no file is never cut."""
+    if result.message_count is None:
+        return result
+    return _with_fewer_sources(_with_less_text(result, max_chars), max_chars)
+
+
+def _with_less_text(result: TurnResult, max_chars: int) -> TurnResult:
     text = result.raw_result_text or ""
-    if len(text) <= max_chars or result.message_count is None:
+    if len(text) <= max_chars:
         return result
     head = cut(text, max_chars)
     notice = (
         f"the answer is cut here, at {len(head):,} of {len(text):,} characters; "
         f"the whole text is in {result.conversation_path}"
     )
-    return result.model_copy(update={"raw_result_text": head, "notices": (*(result.notices or ()), notice)})
+    return _changed(result, notice, raw_result_text=head)
+
+
+def _with_fewer_sources(result: TurnResult, max_chars: int) -> TurnResult:
+    sources = result.search_results or ()
+    sizes = accumulate(len(source.model_dump_json(exclude_unset=True)) for source in sources)
+    fitting = sum(size <= max_chars for size in sizes)
+    if fitting == len(sources):
+        return result
+    notice = f"{fitting:,} of {len(sources):,} sources are shown here; all are in {result.conversation_path}"
+    return _changed(result, notice, search_results=sources[:fitting])
+
+
+def _changed(result: TurnResult, notice: str, **fields: object) -> TurnResult:
+    return result.model_copy(update={**fields, "notices": (*(result.notices or ()), notice)})

@@ -16,6 +16,7 @@ from conversation_mcp.turns.result import TurnResult
 
 HEARTBEAT_SECONDS = 5.0
 SHOWN_PROGRESS_CHARS = 160
+MAX_PARTIAL_CHARS = 1_000_000
 NO_ASK = Ask(tool="", mode="search", question="", preset="")
 """For turns that only look after a question that was asked before."""
 
@@ -76,8 +77,9 @@ class RunningTurn:
         self._ring()
 
     def hear(self, text: str) -> None:
-        """Take the next piece of the answer's text."""
-        self.partial_text += text
+        """Take the next piece of the answer's text; of one that never ends no more is kept than a reader can use."""
+        if len(self.partial_text) < MAX_PARTIAL_CHARS:
+            self.partial_text += text
         for listen in self.listeners:
             listen(text)
 
