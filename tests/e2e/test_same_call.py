@@ -18,6 +18,18 @@ from conversation_mcp.providers.base import Answer, Event, Finished, Request, St
 CALL = ("deep_research", {"query": "one?"})
 
 
+class Joining:
+    """Hears that a call waits for the same one made elsewhere."""
+
+    def __init__(self) -> None:
+        self.begun = anyio.Event()
+
+    async def __call__(self, progress: float, total: float | None, message: str | None) -> None:
+        del progress, total
+        if "already being answered" in (message or ""):
+            self.begun.set()
+
+
 async def test_a_result_that_was_never_delivered_is_given_to_the_same_call_with_a_notice(tmp_path: Path) -> None:
     release = anyio.Event()
     provider = FakeProvider(held(release))
@@ -47,19 +59,19 @@ async def test_another_server_delivers_it_too(tmp_path: Path) -> None:
 
 
 async def test_another_server_joins_a_call_that_still_runs(tmp_path: Path) -> None:
-    release, asked = anyio.Event(), anyio.Event()
+    release, asked, joining = anyio.Event(), anyio.Event(), Joining()
     first, other = FakeProvider(held(release, asked)), FakeProvider()
     results: list[str] = []
     async with serving(tmp_path, first) as one, serving(tmp_path, other) as two, anyio.create_task_group() as tasks:
 
         async def ask(client: Client) -> None:
-            result = data_of(await client.call_tool(*CALL))
+            result = data_of(await client.call_tool(*CALL, progress_callback=joining))
             results.append(result["conversationId"] + result["rawResultText"])
 
         tasks.start_soon(ask, one)
         await asked.wait()
         tasks.start_soon(ask, two)
-        await anyio.wait_all_tasks_blocked()
+        await joining.begun.wait()
         release.set()
     assert len(results) == 2
     assert len(set(results)) == 1
@@ -67,7 +79,7 @@ async def test_another_server_joins_a_call_that_still_runs(tmp_path: Path) -> No
 
 
 async def test_a_follow_up_is_joined_across_servers_as_well(tmp_path: Path) -> None:
-    release, asked = anyio.Event(), anyio.Event()
+    release, asked, joining = anyio.Event(), anyio.Event(), Joining()
     first, other = FakeProvider(), FakeProvider()
     async with serving(tmp_path, first) as one, serving(tmp_path, other) as two:
         start = data_of(await one.call_tool("search", {"query": "one?"}))
@@ -76,12 +88,12 @@ async def test_a_follow_up_is_joined_across_servers_as_well(tmp_path: Path) -> N
         async with anyio.create_task_group() as tasks:
 
             async def ask(client: Client) -> None:
-                await client.call_tool(*call)
+                await client.call_tool(*call, progress_callback=joining)
 
             tasks.start_soon(ask, one)
             await asked.wait()
             tasks.start_soon(ask, two)
-            await anyio.wait_all_tasks_blocked()
+            await joining.begun.wait()
             release.set()
     assert other.requests == []
     contents = [message["content"] for message in only_conversation(tmp_path)["messages"]]

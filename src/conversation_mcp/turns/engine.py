@@ -1,6 +1,7 @@
 """The turn engine: takes a question, runs its turn outside the request, and waits for it as long as the caller does."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 
 import anyio
@@ -66,28 +67,31 @@ class Turns:
 
     async def _call(self, ask: Ask, conversation_id: ConversationId | None, caller: Caller) -> TurnResult:
         self._check_question(ask)
-        choice = await self._choose(ask, conversation_id)
+        stored = await self._stored(conversation_id) if ask.model is None else None
+        choice = await self._choose(ask, conversation_id, stored)
         if not isinstance(choice.provider, Reader):
             refuse_paths(ask.options)
         key = ask.key(caller.owner, conversation_id)
         if (turn := self._running.get(key)) is None:
             turn = RunningTurn(key, ask, conversation_id, anyio.current_time)
-            self._running.begin(turn, self._claimed(turn, choice))
+            self._running.begin(turn, self._claimed(turn, choice, is_there=stored is not None))
         return await self._wait(turn, caller)
 
-    async def _choose(self, ask: Ask, conversation_id: ConversationId | None) -> Choice:
+    async def _stored(self, conversation_id: ConversationId | None) -> Conversation | None:
+        """Return the conversation, if it can be read; what is wrong with it is said by the turn."""
+        if conversation_id is not None:
+            with suppress(ConversationMCPError):
+                return await self._store.load(conversation_id)
+        return None
+
+    async def _choose(self, ask: Ask, conversation_id: ConversationId | None, stored: Conversation | None) -> Choice:
         """Return who is asked; without a model named, whoever answered the last question of this kind."""
-        conversation: Conversation | None = None
-        if ask.model is None and conversation_id is not None and await self._store.exists(conversation_id):
-            conversation = await self._store.load(conversation_id)
 
         async def needed() -> int:
-            stored = conversation
-            if stored is None and conversation_id is not None and await self._store.exists(conversation_id):
-                stored = await self._store.load(conversation_id)
-            return await to_thread.run_sync(needed_tokens, stored, ask.question)
+            conversation = stored or await self._stored(conversation_id)
+            return await to_thread.run_sync(needed_tokens, conversation, ask.question)
 
-        kept = kept_model(conversation, ask.mode) if conversation else None
+        kept = kept_model(stored, ask.mode) if stored else None
         return await self._providers.choose(ask.mode, ask.model, level=ask.preset, kept=kept, needed=needed)
 
     def _check_question(self, ask: Ask) -> None:
@@ -130,10 +134,10 @@ class Turns:
             conversation_path=self._store.location(turn.conversation_id),
         )
 
-    async def _claimed(self, turn: RunningTurn, choice: Choice) -> TurnResult:
+    async def _claimed(self, turn: RunningTurn, choice: Choice, *, is_there: bool) -> TurnResult:
         """Join the same call made by somebody else, or run the turn under the call's name."""
         given, calls = turn.conversation_id, self._store.calls
-        if given is not None and not await self._store.exists(given):
+        if given is not None and not is_there and not await self._store.exists(given):
             await self._store.load(given)  # raises, before anything is left behind
         try:
             if earlier := await self._earlier.outcome(turn):
