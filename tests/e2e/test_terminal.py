@@ -53,11 +53,11 @@ answer 2 to: Who found it?[1]
 
 ----------------------------------------------------------------------------------------------------
 
-Question · search · 2026-01-31 00:00 UTC
+Question · #2 · search · 2026-01-31 00:00 UTC
 
 What is a B-tree?
 
-Answer · perplexity fast (openai/gpt-6-luna) · $0.0031 · 2026-01-31 00:00 UTC
+Answer · #3 · perplexity fast (openai/gpt-6-luna) · $0.0031 · 2026-01-31 00:00 UTC
 
 answer 1 to: What is a B-tree?[1]
 
@@ -68,11 +68,11 @@ Sources:
 
 ----------------------------------------------------------------------------------------------------
 
-Question · search_followup · 2026-01-31 00:00 UTC
+Question · #4 · search_followup · 2026-01-31 00:00 UTC
 
 Who found it?
 
-Answer · perplexity low (openai/gpt-6-luna) · $0.0031 · 2026-01-31 00:00 UTC
+Answer · #5 · perplexity low (openai/gpt-6-luna) · $0.0031 · 2026-01-31 00:00 UTC
 
 answer 2 to: Who found it?[1]
 
