@@ -27,7 +27,7 @@ def _with_less_text(result: TurnResult, max_chars: int) -> TurnResult:
 
 def _with_fewer_sources(result: TurnResult, max_chars: int) -> TurnResult:
     sources = result.search_results or ()
-    sizes = accumulate(len(source.model_dump_json(exclude_unset=True)) for source in sources)
+    sizes = accumulate(len(str(source.model_dump(exclude_unset=True))) for source in sources)
     fitting = sum(size <= max_chars for size in sizes)
     if fitting == len(sources):
         return result
