@@ -4,7 +4,6 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
@@ -22,6 +21,7 @@ from conversation_mcp.sources import (
     variable_of,
     with_table_values,
 )
+from conversation_mcp.text import nearest
 
 PLACEHOLDER = re.compile(
     r"(pplx-)?(your\W.*|your_.*|change.?me.*|placeholder.*|example.*|todo.*|api.?key.*|x{3,}|\.{3,}|<.*>|\$\{?\w*\}?)",
@@ -232,8 +232,8 @@ def load_settings(
     of_providers = {setting.name: setting for setting in provider_settings(provider_tables(filed))}
     for name in filed:
         if name not in Settings.model_fields and name not in of_providers:
-            near = get_close_matches(name, (*Settings.model_fields, *of_providers), 1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            near = nearest(name, (*Settings.model_fields, *of_providers))
+            hint = f" Did you mean {near!r}?" if near else ""
             raise InvalidInputError(f"{config} has no setting {name!r}.{hint}")
     variables = {name: (variable_of(name),) for name in Settings.model_fields if name not in TABLES}
     variables |= {"models": (), **{name: setting.variables for name, setting in of_providers.items()}}
@@ -262,8 +262,8 @@ def _unknown_variables(environment: Mapping[str, str]) -> list[str]:
     warnings: list[str] = []
     for name in sorted(environment):
         if name.startswith(PREFIX) and name not in known:
-            near = get_close_matches(name, known, 1)
-            warnings.append(f"{name} is not a setting" + (f"; did you mean {near[0]}?" if near else ""))
+            near = nearest(name, known)
+            warnings.append(f"{name} is not a setting" + (f"; did you mean {near}?" if near else ""))
     return warnings
 
 

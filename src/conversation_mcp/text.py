@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, cast
 
@@ -61,6 +61,13 @@ def split_thinking(text: str) -> tuple[str, str]:
 def one_line(text: str) -> str:
     """Return the text with single spaces in place of line ends and other gaps."""
     return " ".join(text.split())
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that was probably meant, if one is near enough."""
+    from difflib import get_close_matches  # noqa: PLC0415 -- start-up would pay for what few mistype
+
+    return next(iter(get_close_matches(name, list(known), 1)), None)
 
 
 def shorten(text: str, limit: int) -> str:

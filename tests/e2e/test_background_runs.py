@@ -15,7 +15,7 @@ from tests.fixtures.serving import settings_for
 
 from conversation_mcp.app import App
 from conversation_mcp.bootstrap import open_app
-from conversation_mcp.providers.http import LazyClient
+from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.responses.provider import ResponsesProvider
 from conversation_mcp.turns.asking import Ask, Caller
 

@@ -3,11 +3,11 @@
 import threading
 from pathlib import Path
 
+import filelock
 import pytest
 from anyio import CancelScope, Event, create_task_group, to_thread, wait_all_tasks_blocked
 from tests.fixtures.stores import UNKNOWN, Clock, appended, ignore, started, texts_of
 
-from conversation_mcp.disk import locks
 from conversation_mcp.disk.locks import FileLock, LockFolder
 from conversation_mcp.errors import FilesystemError
 from conversation_mcp.models import ConversationId
@@ -53,7 +53,7 @@ def test_a_lock_file_that_was_removed_meanwhile_locks_nothing_so_a_new_one_is_ma
     lock_folder: LockFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / ".locks" / NAME
-    real = locks.lock_descriptor
+    real = filelock.lock_descriptor
     removals = [path]
 
     def lock_and_remove(descriptor: int, *, blocking: bool) -> bool:
@@ -61,7 +61,7 @@ def test_a_lock_file_that_was_removed_meanwhile_locks_nothing_so_a_new_one_is_ma
             removals.pop().unlink()
         return real(descriptor, blocking=blocking)
 
-    monkeypatch.setattr(locks, "lock_descriptor", lock_and_remove)
+    monkeypatch.setattr(filelock, "lock_descriptor", lock_and_remove)
     lock = lock_folder.try_lock(NAME, nothing)
     assert lock
     assert path.exists()
@@ -70,13 +70,13 @@ def test_a_lock_file_that_was_removed_meanwhile_locks_nothing_so_a_new_one_is_ma
 
 
 def test_a_process_that_only_asks_keeps_nobody_out(lock_folder: LockFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = locks.lock_descriptor
+    real = filelock.lock_descriptor
     refusals = [False]
 
     def busy_for_an_instant(descriptor: int, *, blocking: bool) -> bool:
         return refusals.pop() if refusals else real(descriptor, blocking=blocking)
 
-    monkeypatch.setattr(locks, "lock_descriptor", busy_for_an_instant)
+    monkeypatch.setattr(filelock, "lock_descriptor", busy_for_an_instant)
     lock = lock_folder.try_lock(NAME, nothing)
     assert lock
     lock.release()

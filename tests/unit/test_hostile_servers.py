@@ -12,7 +12,7 @@ from tests.fixtures.families import FAMILIES, Family, configured
 from conversation_mcp.errors import ConversationMCPError, ProviderError
 from conversation_mcp.models import Usage
 from conversation_mcp.providers.base import Event, Mode, ModelLister, Provider
-from conversation_mcp.providers.http import LazyClient
+from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.wire.reading import JsonObject
 from conversation_mcp.providers.wire.usage import usage
 

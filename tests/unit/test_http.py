@@ -8,7 +8,8 @@ from tests.fixtures.asked import FakeTime
 
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.providers.base import Progress
-from conversation_mcp.providers.http import LazyClient, RetryLimits, Sent, retry_after_seconds, send_create
+from conversation_mcp.providers.client import LazyClient
+from conversation_mcp.providers.http import RetryLimits, Sent, retry_after_seconds, send_create
 
 LIMITS = RetryLimits(first_wait_seconds=1, max_wait_seconds=20, max_total_seconds=30)
 Step = Callable[[], httpx.Response]

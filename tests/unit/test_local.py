@@ -13,7 +13,7 @@ from conversation_mcp.providers.options import Options
 from conversation_mcp.settings import Settings
 
 if TYPE_CHECKING:
-    from conversation_mcp.providers.http import LazyClient
+    from conversation_mcp.providers.client import LazyClient
 
 
 def context_of(*documents: Path) -> ProviderContext:

@@ -12,7 +12,7 @@ from tests.fixtures.asked import request
 
 from conversation_mcp.providers.base import Finished
 from conversation_mcp.providers.catalog import ProviderContext, build_providers
-from conversation_mcp.providers.http import LazyClient
+from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.settings import Settings
 
 USER = {"role": "user", "content": "Why?"}

@@ -12,8 +12,8 @@ from tests.fixtures.contract import Peer, messages_of, peer_of
 from conversation_mcp.errors import ProviderAuthError, ProviderUnavailableError, RunCancelledError
 from conversation_mcp.providers.base import ChatMessage, Finished, Mode, Started, StillRunning
 from conversation_mcp.providers.catalog import PROVIDERS, ProviderContext, build_providers
+from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.definitions import Definition, load_definitions
-from conversation_mcp.providers.http import LazyClient
 from conversation_mcp.settings import Settings
 
 DEFINITIONS = load_definitions()
@@ -244,7 +244,7 @@ def test_every_provider_can_do_something_and_nothing_unheard_of(tmp_path: Path) 
 def test_building_providers_loads_no_http_client() -> None:
     script = (
         "import sys\nfrom pathlib import Path\nfrom conversation_mcp.providers.catalog import *\n"
-        "from conversation_mcp.providers.http import LazyClient\n"
+        "from conversation_mcp.providers.client import LazyClient\n"
         "list(build_providers(ProviderContext(Settings.model_validate({'logs_dir': Path(), 'openai_api_key': 'sk-1', "
         "'perplexity_api_key': 'pplx-1', 'mistral_api_key': 'x1'}), LazyClient())))\n"
         "sys.exit(', '.join(name for name in ('httpx', 'mcp') if name in sys.modules) or None)"

@@ -6,8 +6,8 @@ from conversation_mcp.cli.findings import Finding
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.providers.base import Reader, Survey
 from conversation_mcp.providers.catalog import ProviderContext, build_providers
+from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.configured import configured_in, definitions_in
-from conversation_mcp.providers.http import LazyClient
 from conversation_mcp.providers.naming import split_name
 from conversation_mcp.settings import Settings
 from conversation_mcp.text import counted

@@ -10,8 +10,8 @@ from conversation_mcp.cli.findings import Finding
 from conversation_mcp.errors import ConversationMCPError, ProviderRejectedError
 from conversation_mcp.providers.base import Checkable
 from conversation_mcp.providers.catalog import ProviderContext, build_providers
+from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.configured import Described, is_certain
-from conversation_mcp.providers.http import LazyClient
 from conversation_mcp.settings import Settings
 
 SELF_CHECK_SECONDS = 60

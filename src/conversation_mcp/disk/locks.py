@@ -7,8 +7,6 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
-from filelock import lock_descriptor, unlock_descriptor
-
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import PLAIN_FLAGS, claim_folder, create_private, refuse_link
 from conversation_mcp.errors import ConversationMCPError
@@ -27,6 +25,8 @@ class FileLock:
         """Give the lock back; harmless when it was given back already. Does not wait for anything."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
+            from filelock import unlock_descriptor  # noqa: PLC0415 -- start-up would pay 8 ms
+
             try:
                 unlock_descriptor(descriptor)
             finally:
@@ -127,6 +127,8 @@ def _explained(path: Path) -> AbstractContextManager[None]:
 
 def _try(descriptor: int) -> bool:
     """Try twice: a process that only asks whether the lock is held has it for an instant."""
+    from filelock import lock_descriptor  # noqa: PLC0415 -- start-up would pay 8 ms
+
     if lock_descriptor(descriptor, blocking=False):
         return True
     time.sleep(PROBE_SECONDS)

@@ -15,8 +15,8 @@ from conversation_mcp.settings import Settings
 from conversation_mcp.sources import APP_NAME
 
 if TYPE_CHECKING:
+    from conversation_mcp.providers.client import LazyClient
     from conversation_mcp.providers.definitions import Configured
-    from conversation_mcp.providers.http import LazyClient
 
 
 @dataclass(frozen=True)

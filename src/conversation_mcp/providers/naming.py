@@ -1,7 +1,6 @@
 """Names of models: which are allowed, and which are near to one that nobody knows."""
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 
 from conversation_mcp.providers.model_facts import ModelFacts
 from conversation_mcp.settings import Settings
@@ -51,6 +50,8 @@ def known_names(models: Iterable[tuple[str, ModelFacts]]) -> dict[str, str]:
 
 def near_names(wanted: str, known: Mapping[str, str]) -> str:
     """Return a sentence with the names that are most like the wanted one; nothing when none is."""
+    from difflib import get_close_matches  # noqa: PLC0415 -- start-up would pay for what few mistype
+
     bare = wanted.rpartition(":")[2] or wanted
     near = dict.fromkeys(known[name] for name in get_close_matches(bare.casefold(), known, SHOWN_NEAR, NEAR))
     return f" Near to it: {', '.join(near)}." if near else ""

@@ -1,7 +1,6 @@
 """Arguments as clients send them → a tool's input, or a sentence that says what to change."""
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
@@ -10,7 +9,7 @@ from pydantic_core import ErrorDetails
 
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.models import Record
-from conversation_mcp.text import shorten
+from conversation_mcp.text import nearest, shorten
 from conversation_mcp.tools.tool import Input, Tool
 
 GivenT = TypeVar("GivenT", bound=Input)
@@ -53,8 +52,8 @@ def _by_field(tool: Tool[Any, Any], arguments: Mapping[str, Any]) -> dict[str, A
     for name, value in arguments.items():
         if name not in spellings:
             known = [wire_name(tool, field) for field in fields]
-            near = get_close_matches(name, known, 1)
-            hint = f" Did you mean {near[0]!r}?" if near else f" It takes {', '.join(sorted(known))}."
+            near = nearest(name, known)
+            hint = f" Did you mean {near!r}?" if near else f" It takes {', '.join(sorted(known))}."
             raise InvalidInputError(f"{tool.name} has no argument {shorten(name, SHOWN_VALUE_CHARS)!r}.{hint}")
         field = spellings[name]
         if field in given:

@@ -12,8 +12,9 @@ from conversation_mcp.providers.catalog import ProviderContext
 from conversation_mcp.providers.chat_completions.habits import Habits
 from conversation_mcp.providers.chat_completions.reader import CompletionReader
 from conversation_mcp.providers.chat_completions.request import Draft, draft
+from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.definitions import Configured
-from conversation_mcp.providers.http import LazyClient, Sent, Sleep
+from conversation_mcp.providers.http import Sent, Sleep
 from conversation_mcp.providers.wire.api import Api
 from conversation_mcp.providers.wire.errors import Problem
 from conversation_mcp.providers.wire.events import incoming

@@ -11,8 +11,9 @@ from conversation_mcp import __version__
 from conversation_mcp.errors import ProviderRejectedError
 from conversation_mcp.providers.base import Event, Finished, ListedModel, Mode, Progress, Request, StillRunning
 from conversation_mcp.providers.catalog import ProviderContext
+from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.definitions import Configured
-from conversation_mcp.providers.http import LazyClient, Sent, Sleep
+from conversation_mcp.providers.http import Sent, Sleep
 from conversation_mcp.providers.perplexity.facts import FACTS, Facts
 from conversation_mcp.providers.perplexity.request import Draft, LevelField, draft, is_model, is_preset
 from conversation_mcp.providers.perplexity.retired import retirement

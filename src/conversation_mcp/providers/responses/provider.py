@@ -8,8 +8,9 @@ import anyio
 
 from conversation_mcp.providers.base import Event, Finished, ListedModel, Mode, Progress, Request, StillRunning
 from conversation_mcp.providers.catalog import ProviderContext
+from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.definitions import Configured
-from conversation_mcp.providers.http import LazyClient, Sent, Sleep
+from conversation_mcp.providers.http import Sent, Sleep
 from conversation_mcp.providers.responses.engine import Engine
 from conversation_mcp.providers.responses.request import draft
 from conversation_mcp.providers.wire.api import Api

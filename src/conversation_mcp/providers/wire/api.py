@@ -15,8 +15,9 @@ from conversation_mcp.errors import (
     RunLostError,
 )
 from conversation_mcp.providers.base import ListedModel, Progress
+from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.definitions import Configured, is_web_address
-from conversation_mcp.providers.http import LazyClient, Sent, Sleep, send_create
+from conversation_mcp.providers.http import Sent, Sleep, send_create
 from conversation_mcp.providers.wire.errors import (
     BAD_REQUEST,
     NOT_FOUND,
