@@ -18,7 +18,7 @@ from conversation_mcp.importing.messages import (
     text_of,
 )
 from conversation_mcp.importing.reading import each_entry
-from conversation_mcp.importing.trees import branches_of, leaves_of, path_to
+from conversation_mcp.importing.trees import branches_of, leaves_of, main_and_branches, path_to
 from conversation_mcp.models import Message
 
 HIDDEN_TYPES = frozenset({"user_editable_context", "model_editable_context", "reasoning_recap", "system_error"})
@@ -48,17 +48,15 @@ def _conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
         for branch in branches_of(main, parents)
         if any(_messages(entry, [nodes[node] for node in branch.own], reading, Counter()))
     ]
-    first = _found(entry, place, source_id, [nodes[node] for node in main], reading)
-    if not reading.all_branches:
-        first.left_out["other branches"] += len(branches)
-    yield first
-    for branch in branches if reading.all_branches else ():
-        path = [nodes[node] for node in branch.path]
-        yield _found(entry, place, f"{source_id}/{branch.id}", path, reading, source_id)
+
+    def found(path: Sequence[str], branch_id: str, branch_of: str | None) -> Found:
+        return _found(entry, place, branch_id, [nodes[node] for node in path], reading, branch_of)
+
+    yield from main_and_branches(main, branches, source_id, reading, found)
 
 
 def _found(
-    entry: Data, place: str, source_id: str, nodes: Sequence[Any], reading: Reading, branch_of: str | None = None
+    entry: Data, place: str, source_id: str, nodes: Sequence[Any], reading: Reading, branch_of: str | None
 ) -> Found:
     left_out: Counter[LeftOut] = Counter()
     messages, unanswered = answered(tuple(_messages(entry, nodes, reading, left_out)))

@@ -18,7 +18,7 @@ from conversation_mcp.importing.messages import (
     texts_of,
 )
 from conversation_mcp.importing.reading import each_entry
-from conversation_mcp.importing.trees import branches_of, path_to
+from conversation_mcp.importing.trees import branches_of, main_and_branches, path_to
 from conversation_mcp.models import Message, Role
 
 ROLES: dict[str, Role] = {"human": "user", "user": "user", "assistant": "assistant"}
@@ -51,17 +51,15 @@ def _conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
         for branch in (branches_of(main, parents) if is_tree else ())
         if any(any(_message(by_name[name], reading, Counter())) for name in branch.own)
     ]
-    first = _found(entry, place, source_id, [by_name[name] for name in main], reading)
-    if not reading.all_branches:
-        first.left_out["other branches"] += len(branches)
-    yield first
-    for branch in branches if reading.all_branches else ():
-        path = [by_name[name] for name in branch.path]
-        yield _found(entry, place, f"{source_id}/{branch.id}", path, reading, source_id)
+
+    def found(path: Sequence[str], branch_id: str, branch_of: str | None) -> Found:
+        return _found(entry, place, branch_id, [by_name[name] for name in path], reading, branch_of)
+
+    yield from main_and_branches(main, branches, source_id, reading, found)
 
 
 def _found(
-    entry: Data, place: str, source_id: str, said: Sequence[Data], reading: Reading, branch_of: str | None = None
+    entry: Data, place: str, source_id: str, said: Sequence[Data], reading: Reading, branch_of: str | None
 ) -> Found:
     left_out: Counter[LeftOut] = Counter()
     messages, unanswered = answered([made for each in said for made in _message(each, reading, left_out)])

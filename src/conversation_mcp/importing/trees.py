@@ -1,7 +1,9 @@
 """Conversations that are trees, because questions were edited and answers asked for again: one path is taken."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+from conversation_mcp.importing.base import Found, Reading
 
 
 @dataclass(frozen=True)
@@ -43,3 +45,27 @@ def branches_of(main: Sequence[str], parents: Mapping[str, str | None]) -> tuple
             found.append(Branch(path, own))
             claimed.update(own)
     return tuple(found)
+
+
+def main_and_branches(
+    main: Sequence[str],
+    branches: Sequence[Branch],
+    source_id: str,
+    reading: Reading,
+    found: Callable[[Sequence[str], str, str | None], Found],
+) -> Iterator[Found]:
+    """Yield the conversation of the main path, then those of its branches; where these are not wanted, their number.
+
+    Args:
+        main: the path of the main conversation.
+        branches: what else there is.
+        source_id: the id of the main conversation.
+        reading: tells whether branches are wanted.
+        found: makes a conversation of a path, its id, and the id of the one that it is a branch of.
+    """
+    first = found(main, source_id, None)
+    if not reading.all_branches:
+        first.left_out["other branches"] += len(branches)
+    yield first
+    for branch in branches if reading.all_branches else ():
+        yield found(branch.path, f"{source_id}/{branch.id}", source_id)
