@@ -1,6 +1,5 @@
 """From a file to its outline, or to the reason why it has none."""
 
-import codecs
 import os
 import stat
 from collections.abc import Callable, Mapping
@@ -9,20 +8,14 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO
 
+from conversation_mcp.providers.local.charsets import UnknownEncodingError, decoded
 from conversation_mcp.providers.local.documents import Document
 from conversation_mcp.providers.local.formats import CONVERTED, Format, Formats
 from conversation_mcp.providers.local.outline import Outline
 from conversation_mcp.providers.local.passages import Passage, cut
-from conversation_mcp.providers.local.skipping import Reason
+from conversation_mcp.providers.local.skipping import Reason, suffix
 
 HASH_BYTES = 16
-MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -40,6 +33,8 @@ class Content:
         path = Path(self._document.path)
         try:
             outline = self._outline(path.name)
+        except UnknownEncodingError:
+            return Reason.UNKNOWN_ENCODING
         except Exception:  # noqa: BLE001 -- converters raise whatever they like over files that others made
             return Reason.UNCONVERTED
         return cut(outline, path) if outline else Reason.BINARY
@@ -48,7 +43,7 @@ class Content:
         form = self._document.form
         if form in CONVERTED:
             return _converter(form)(BytesIO(self._data))
-        text = decoded(self._data)
+        text = decoded(self._data, suffix(name).lower())
         return None if text is None else self._text_outline(form, text, name)
 
     def _text_outline(self, form: Format, text: str, name: str) -> Outline:
@@ -81,25 +76,6 @@ def read(document: Document, formats: Formats) -> Content | Reason | None:
     except OSError:
         return Reason.UNREADABLE
     return Reason.TOO_LARGE if len(data) > limit else Content(data, document, formats)
-
-
-def decoded(data: bytes) -> str | None:
-    """Return the text of bytes, whatever wrote them; None when they are no text."""
-    mark = next((encoding for mark, encoding in MARKS if data.startswith(mark)), None)
-    if mark is None and b"\0" in data:
-        return None
-    try:
-        return data.decode(mark or "utf-8")
-    except UnicodeDecodeError:
-        return data.decode(mark, "replace") if mark else _from_western(data)
-
-
-def _from_western(data: bytes) -> str:
-    """Take what is no UTF-8 for the Western encoding that most such files have; a few broken bytes stay broken."""
-    readable = data.decode("utf-8", "ignore")
-    lost = len(data) - len(readable.encode())
-    kept = sum(not char.isascii() for char in readable)
-    return data.decode("utf-8", "replace") if kept > lost else data.decode("cp1252", "replace")
 
 
 def _open(path: str, flags: int) -> int:
