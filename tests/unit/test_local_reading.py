@@ -250,6 +250,13 @@ def test_text_is_read_whatever_wrote_it(data: bytes, text: str | None) -> None:
                 "</p>",
                 "<pre>",
                 "<h1>",
+                "<table>",
+                "</table>",
+                "<tr>",
+                "</tr>",
+                "<td>",
+                "<th rowspan=3>",
+                "</td>",
                 "",
                 "# c",
             ]
