@@ -137,7 +137,7 @@ def test_kinds_that_are_not_read_are_counted_by_their_names_but_not_pictures(tmp
     assert names_of(documents, folder) == ["f.md"]
     assert documents.skipped.unexpected == 6
     assert documents.skipped.sentence() == (
-        "Some of the named files were not read: 6 of kinds that may hold words but are not read "
+        "Some of the named files were not read: 6 of kinds that are not read "
         "(2 .srt, 1 .doc, 1 .msg, 1 .zip, 1 no suffix)."
     )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from conversation_mcp.providers.local.charsets import UnknownEncodingError, decoded
+from conversation_mcp.providers.local.converting import NoTextError, TooMuchError
 from conversation_mcp.providers.local.documents import Document
 from conversation_mcp.providers.local.formats import CONVERTED, Format, Formats
 from conversation_mcp.providers.local.outline import Outline
@@ -35,6 +36,10 @@ class Content:
             outline = self._outline(path.name)
         except UnknownEncodingError:
             return Reason.UNKNOWN_ENCODING
+        except NoTextError:
+            return Reason.NO_TEXT
+        except TooMuchError:
+            return Reason.TOO_LARGE
         except Exception:  # noqa: BLE001 -- converters raise whatever they like over files that others made
             return Reason.UNCONVERTED
         return cut(outline, path) if outline else Reason.BINARY
@@ -84,9 +89,9 @@ def _open(path: str, flags: int) -> int:
 
 
 def _converter(form: Format) -> Callable[[IO[bytes]], Outline]:
-    from conversation_mcp.providers.local import converted  # noqa: PLC0415 -- few need it
+    from conversation_mcp.providers.local import converted, pdf_text  # noqa: PLC0415 -- few need it
 
     by_format: dict[str, Callable[[IO[bytes]], Outline]] = {
-        "pdf": converted.pdf, "docx": converted.docx, "epub": converted.epub,
+        "pdf": pdf_text.pdf, "docx": converted.docx, "epub": converted.epub,
     }  # fmt: skip
     return by_format[form]

@@ -18,11 +18,12 @@ class Reason(StrEnum):
     OTHER = "of a kind that is not read"
     SECRET = "secrets by their names"  # noqa: S105 -- a reason, not a secret
     LINKED = "linked from elsewhere"
-    UNREAD_KIND = "of kinds that may hold words but are not read"
+    UNREAD_KIND = "of kinds that are not read"
     NEEDS_EXTRA = "PDF, Word, Excel or RTF, which need `pip install 'conversation-mcp[documents]'`"
     UNKNOWN_ENCODING = "neither UTF-8 nor in an encoding that they declare"
     TOO_LARGE = "too large"
     BINARY = "binary"
+    NO_TEXT = "scanned or otherwise without text"
     UNCONVERTED = "that cannot be converted"
     UNREADABLE = "unreadable"
 
