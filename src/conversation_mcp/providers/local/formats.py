@@ -11,11 +11,27 @@ from typing import Any, Literal, cast
 from conversation_mcp.providers.local.skipping import Reason, suffix
 
 Format = Literal[
-    "markdown", "rst", "asciidoc", "html", "notebook", "table", "records", "plain", "code", "pdf", "docx", "epub"
+    "markdown",
+    "rst",
+    "asciidoc",
+    "html",
+    "notebook",
+    "table",
+    "records",
+    "plain",
+    "code",
+    "pdf",
+    "docx",
+    "xlsx",
+    "rtf",
+    "pptx",
+    "odf",
+    "epub",
+    "mail",
 ]
-NEEDED_MODULES = {"pdf": "pypdf", "docx": "mammoth"}
+NEEDED_MODULES = {"pdf": "pypdf", "docx": "mammoth", "xlsx": "openpyxl", "rtf": "striprtf"}
 """What the extra `documents` installs."""
-CONVERTED = frozenset({"pdf", "docx", "epub"})
+CONVERTED: frozenset[Format] = frozenset({"pdf", "docx", "xlsx", "rtf", "pptx", "odf", "epub", "mail"})
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import os
 import stat
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
+from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import IO
@@ -11,12 +12,23 @@ from typing import IO
 from conversation_mcp.providers.local.charsets import UnknownEncodingError, decoded
 from conversation_mcp.providers.local.converting import NoTextError, TooMuchError
 from conversation_mcp.providers.local.documents import Document
-from conversation_mcp.providers.local.formats import CONVERTED, Format, Formats
+from conversation_mcp.providers.local.formats import Format, Formats
 from conversation_mcp.providers.local.outline import Outline
 from conversation_mcp.providers.local.passages import Passage, cut
 from conversation_mcp.providers.local.skipping import Reason, suffix
 
 HASH_BYTES = 16
+CONVERTERS: Mapping[Format, tuple[str, str]] = {
+    "pdf": ("pdf_text", "pdf"),
+    "docx": ("word", "docx"),
+    "xlsx": ("spreadsheet", "xlsx"),
+    "rtf": ("rich_text", "rtf"),
+    "pptx": ("slides", "pptx"),
+    "odf": ("open_document", "open_document"),
+    "epub": ("book", "epub"),
+    "mail": ("mail", "mail"),
+}
+"""The modules and functions that read what is no text; they are imported with the first such file."""
 OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -46,7 +58,7 @@ class Content:
 
     def _outline(self, name: str) -> Outline | None:
         form = self._document.form
-        if form in CONVERTED:
+        if form in CONVERTERS:
             return _converter(form)(BytesIO(self._data))
         text = decoded(self._data, suffix(name).lower())
         return None if text is None else self._text_outline(form, text, name)
@@ -89,9 +101,5 @@ def _open(path: str, flags: int) -> int:
 
 
 def _converter(form: Format) -> Callable[[IO[bytes]], Outline]:
-    from conversation_mcp.providers.local import converted, pdf_text  # noqa: PLC0415 -- few need it
-
-    by_format: dict[str, Callable[[IO[bytes]], Outline]] = {
-        "pdf": pdf_text.pdf, "docx": converted.docx, "epub": converted.epub,
-    }  # fmt: skip
-    return by_format[form]
+    module, function = CONVERTERS[form]
+    return getattr(import_module(f"conversation_mcp.providers.local.{module}"), function)
