@@ -129,13 +129,35 @@ def test_secrets_installed_packages_and_what_programs_made_are_left_out(tmp_path
     assert documents.skipped.sentence() == "Some of the named files were not read: 3 secrets by their names."
 
 
+def test_kinds_that_are_not_read_are_counted_by_their_names_but_not_pictures(tmp_path: Path) -> None:
+    names = ["a.doc", "b.SRT", "c.srt", "d.msg", "Nothing", "e.png", "f.md", "old.log", "g.md.zip"]
+    folder = written(tmp_path, dict.fromkeys(names, "x") | {".gitignore": "old.log\n", ".git/HEAD": "x"})
+    documents = documents_of(folder)
+
+    assert names_of(documents, folder) == ["f.md"]
+    assert documents.skipped.unexpected == 6
+    assert documents.skipped.sentence() == (
+        "Some of the named files were not read: 6 of kinds that are not read "
+        "(2 .srt, 1 .doc, 1 .msg, 1 .zip, 1 no suffix)."
+    )
+
+
+def test_of_many_unread_kinds_the_most_frequent_are_named(tmp_path: Path) -> None:
+    folder = written(tmp_path, {f"a.k{number}": "x" for number in range(10)} | {"b.k9": "x"})
+    documents = documents_of(folder)
+
+    assert names_of(documents, folder) == []
+    assert documents.skipped.sentence().endswith("(2 .k9, 1 .k0, 1 .k1, 1 .k2, 1 .k3, 1 .k4, 1 .k5, 1 .k6 and 2 more).")
+
+
 def test_without_its_converter_a_file_is_counted_with_the_reason(tmp_path: Path) -> None:
     folder = written(tmp_path, {"a.pdf": "x", "b.docx": "x", "c.md": "x"})
     documents = documents_of(folder, formats=Formats(missing=frozenset({"pdf", "docx"})))
 
     assert names_of(documents, folder) == ["c.md"]
     assert documents.skipped.sentence() == (
-        "Some of the named files were not read: 2 PDF or Word, which need `pip install 'conversation-mcp[documents]'`."
+        "Some of the named files were not read: 2 PDF, Word, Excel or RTF, which need "
+        "`pip install 'conversation-mcp[documents]'` (1 .docx, 1 .pdf)."
     )
 
 

@@ -7,7 +7,7 @@ from conversation_mcp.providers.base import Answer, Quotes
 from conversation_mcp.providers.local.finding import Findings
 from conversation_mcp.providers.local.passages import Passage
 from conversation_mcp.providers.options import Options
-from conversation_mcp.text import storable
+from conversation_mcp.text import counted, storable
 
 INTRODUCTION = (
     "These passages are quoted from your documents; nothing was added to them. "
@@ -15,22 +15,26 @@ INTRODUCTION = (
 )
 PARTIAL = "No passage speaks of most of what was asked; these come nearest."
 NOTHING = "No passage in the named documents speaks of"
+NOTHING_READ = "No passage in those of the named documents that were read speaks of"
 OUT_OF_SCOPE = "None of the named documents has such a path and date; leave the filters out to ask all of them."
 SHORTENED = "The question is long: the local provider looked for the words of its beginning and its end only."
 SHOWN_MISSING_WORDS = 8
 NOT_FOR_FILES = ("search_mode", "return_related_questions", "reasoning_effort")
 
 
-def compose(findings: Findings, *, by_file: bool, notices: Sequence[str]) -> Answer:
-    """Return the answer that quotes the passages, numbered in the order in which they stand."""
+def compose(findings: Findings, *, by_file: bool, notices: Sequence[str], unread: int = 0) -> Answer:
+    """Return the answer that quotes the passages, numbered in the order in which they stand.
+
+    What was not found was not found in what was read: of `unread` files nothing is known.
+    """
     groups = _by_file(findings.passages) if by_file else [findings.passages]
     passages = [passage for group in groups for passage in group]
     quotes = None
     if not passages:
-        text = _nothing(findings)
+        text = _nothing(findings, unread)
     else:
         weak = [PARTIAL] * findings.is_partial
-        missing = [f"No passage speaks of: {_listed(findings.missing)}."] if findings.missing else []
+        missing = [f"No passage speaks of: {_listed(findings.missing)}{_but(unread)}."] if findings.missing else []
         parts = [INTRODUCTION, *weak]
         numbers = iter(range(1, len(passages) + 1))
         for group in groups:
@@ -67,14 +71,19 @@ def _quoted(number: int, passage: Passage) -> str:
     return f"[{number}] `{passage.location}`{under}\n\n{quote}"
 
 
-def _nothing(findings: Findings) -> str:
+def _nothing(findings: Findings, unread: int) -> str:
     if findings.is_out_of_scope:
         return OUT_OF_SCOPE
-    said = f"{NOTHING} {_listed(findings.missing)}." if findings.missing else f"{NOTHING} this."
+    nothing = NOTHING_READ if unread else NOTHING
+    said = f"{nothing} {_listed(findings.missing) if findings.missing else 'this'}{_but(unread)}."
     if not findings.nearest:
         return said
     headings = "; ".join(f"{passage.heading} (`{passage.shown_path}`)" for passage in findings.nearest)
     return f"{said} The nearest headings: {headings}."
+
+
+def _but(unread: int) -> str:
+    return f"; {counted(unread, 'file')} {'was' if unread == 1 else 'were'} not read" if unread else ""
 
 
 def _listed(words: Sequence[str]) -> str:

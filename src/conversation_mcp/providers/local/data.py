@@ -1,6 +1,7 @@
 """Notebooks, tables and records as outlines. Each line is one of the file, so that a citation opens there."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
@@ -9,24 +10,25 @@ from conversation_mcp.providers.local.outline import BLANK, CODE, NEWLINE, TEXT,
 from conversation_mcp.text import shorten
 
 MAX_COLUMNS_CHARS = 200
+NO_COLUMNS = re.compile(r"#|\W?sep=.\W?\Z", re.IGNORECASE)
+"""What a table says about itself: comments, and the sign between its columns."""
 
 
 def notebook(text: str, name: str) -> Outline:
-    """Return the cells: prose with its headings, code, but no output.
+    """Return the cells: prose with its headings, code, but no output. Old versions have them in worksheets.
 
     Raises:
         ValueError: it is no notebook.
     """
     try:
-        cells = [(str(cell["cell_type"]), _source(cell["source"])) for cell in json.loads(text)["cells"]]
-    except (KeyError, TypeError, RecursionError) as error:
+        cells = list(_cells(json.loads(text)))
+    except RecursionError as error:
         raise ValueError(name) from error
     places = _Places(NEWLINE.split(text))
     lines: list[str] = []
     marks: list[Mark] = []
     numbers: list[int] = []
-    for kind, source in cells:
-        cell = markdown(source) if kind == "markdown" else _code(source)
+    for cell in cells:
         lines += [*cell.lines, ""]
         marks += [*cell.marks, BLANK]
         numbers += [places.of(line) for line in cell.lines]
@@ -36,10 +38,31 @@ def notebook(text: str, name: str) -> Outline:
     )
 
 
+def _cells(notebook: object) -> Iterator[Outline]:
+    found = _list(notebook, "cells") or [
+        cell for sheet in _list(notebook, "worksheets") or () for cell in _list(sheet, "cells") or ()
+    ]
+    if not isinstance(notebook, dict) or not {"cells", "worksheets", "nbformat"} & notebook.keys():
+        raise ValueError
+    for cell in found:
+        fields = cast("dict[str, object]", cell) if isinstance(cell, dict) else {}
+        kind = fields.get("cell_type", "code")
+        source = next((_source(fields[key]) for key in ("source", "input") if fields.get(key)), "")
+        if kind == "heading":
+            yield _heading(source, fields.get("level"))
+        else:
+            yield markdown(source) if kind in {"markdown", "html"} else _code(source)
+
+
+def _list(value: object, key: str) -> list[object] | None:
+    found = cast("dict[str, object]", value).get(key) if isinstance(value, dict) else None
+    return cast("list[object]", found) if isinstance(found, list) else None
+
+
 def table(text: str, name: str) -> Outline:
     """Return the rows under the names of the columns, which the first row has."""
     lines = NEWLINE.split(text)
-    first = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    first = next((number for number, line in enumerate(lines) if line.strip() and not NO_COLUMNS.match(line)), 0)
     columns = shorten(lines[first].replace("\t", ", "), MAX_COLUMNS_CHARS)
     marks: list[Mark] = [TEXT if line.strip() else BLANK for line in lines]
     if any(mark == TEXT for mark in marks[first + 1 :]):
@@ -74,6 +97,12 @@ class _Places:
 
 def _source(source: object) -> str:
     return "".join(map(str, cast("list[object]", source))) if isinstance(source, list) else str(source)
+
+
+def _heading(source: str, level: object) -> Outline:
+    text, *others = NEWLINE.split(source.strip())
+    heading = Heading(level if isinstance(level, int) and level > 0 else 1, text.strip())
+    return Outline([text, *others], [heading, *(TEXT if line.strip() else BLANK for line in others)])
 
 
 def _code(source: str) -> Outline:

@@ -116,6 +116,8 @@ class Documents:
             if not isinstance(judged, Reason) or stat.S_ISDIR(found.st_mode):
                 self.skipped.add(Reason.LINKED, str(link))
             return
+        if stat.S_ISDIR(found.st_mode):
+            return
         below = target.relative_to(inside)
         if isinstance(judged, Reason) or any(part.startswith(".") for part in below.parts):
             self.skipped.add(judged if isinstance(judged, Reason) else Reason.HIDDEN, str(link))

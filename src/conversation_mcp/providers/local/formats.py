@@ -8,14 +8,30 @@ from importlib.resources import files
 from importlib.util import find_spec
 from typing import Any, Literal, cast
 
-from conversation_mcp.providers.local.skipping import Reason
+from conversation_mcp.providers.local.skipping import Reason, suffix
 
 Format = Literal[
-    "markdown", "rst", "asciidoc", "html", "notebook", "table", "records", "plain", "code", "pdf", "docx", "epub"
+    "markdown",
+    "rst",
+    "asciidoc",
+    "html",
+    "notebook",
+    "table",
+    "records",
+    "plain",
+    "code",
+    "pdf",
+    "docx",
+    "xlsx",
+    "rtf",
+    "pptx",
+    "odf",
+    "epub",
+    "mail",
 ]
-NEEDED_MODULES = {"pdf": "pypdf", "docx": "mammoth"}
+NEEDED_MODULES = {"pdf": "pypdf", "docx": "mammoth", "xlsx": "openpyxl", "rtf": "striprtf"}
 """What the extra `documents` installs."""
-CONVERTED = frozenset({"pdf", "docx", "epub"})
+CONVERTED: frozenset[Format] = frozenset({"pdf", "docx", "xlsx", "rtf", "pptx", "odf", "epub", "mail"})
 
 
 @dataclass(frozen=True)
@@ -46,6 +62,7 @@ class Formats:
         self._secret_words = re.compile(rf"(?<![a-z])(?:{'|'.join(facts['left_out']['secret_words'])})(?![a-z])")
         self._secret_data = frozenset(facts["left_out"]["secret_data"])
         self._generated = _any_of(facts["left_out"]["generated"])
+        self._wordless = frozenset(facts["left_out"]["wordless"])
         self._folders = frozenset(facts["left_out"]["folders"])
         self._max_bytes: tuple[int, int] = facts["max_text_bytes"], facts["max_converted_bytes"]
 
@@ -58,7 +75,7 @@ class Formats:
             return Reason.GENERATED
         found = self._by_name.get(lower) or self._by_suffix.get(suffix(lower))
         if found is None:
-            return Reason.OTHER
+            return Reason.OTHER if suffix(lower) in self._wordless else Reason.UNREAD_KIND
         return Reason.NEEDS_EXTRA if found in self.missing else found
 
     def named(self, name: str) -> Format | Reason:
@@ -78,12 +95,6 @@ class Formats:
     def language(self, name: str) -> Language:
         """Return the language of a file with source code."""
         return self._languages[suffix(name.lower())]
-
-
-def suffix(name: str) -> str:
-    """Return the end of the name from its last dot on."""
-    dot = name.rfind(".")
-    return name[dot:] if dot > 0 else ""
 
 
 def _missing() -> frozenset[Format]:

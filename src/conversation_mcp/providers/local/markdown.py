@@ -9,7 +9,9 @@ ATX_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]|\Z)")
 SETEXT_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
 NO_SETEXT_TEXT = re.compile(r" {4}|\t|\s*(?:[-*+>|]|\d+[.)]\s|```|~~~)")
 FENCE = re.compile(r"\s*(`{3,}(?=[^`]*\Z)|~{3,})")
-FRONT_MATTER_KEY = re.compile(r"[\w\"'-]+:")
+FRONT_MATTER = {"---": frozenset({"---", "..."}), "+++": frozenset({"+++"}), ";;;": frozenset({";;;"})}
+"""What begins and ends what a file says about itself: YAML, TOML, JSON."""
+FRONT_MATTER_LINE = re.compile(r"\s|[#\[\]{}]|-(?:\s|\Z)|[\w\"'.$@-][^:=]*[:=]|\Z")
 
 
 def markdown(text: str) -> Outline:
@@ -49,9 +51,12 @@ def _atx_text(text: str) -> str:
 
 
 def _front_matter_lines(lines: Sequence[str]) -> int:
-    if lines[0].rstrip() != "---" or not any(map(FRONT_MATTER_KEY.match, lines[1:2])):
-        return 0
-    return next((number + 1 for number, line in enumerate(lines) if number and line.rstrip() in {"---", "..."}), 0)
+    """Return how many lines the file says about itself; a rule above text is none of them."""
+    start = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    ends = FRONT_MATTER.get(lines[start].rstrip(), frozenset[str]())
+    end = next((number for number in range(start + 1, len(lines)) if lines[number].rstrip() in ends), start)
+    inside = lines[start + 1 : end]
+    return end + 1 if any(map(str.strip, inside[:1])) and all(map(FRONT_MATTER_LINE.match, inside)) else 0
 
 
 def _is_underline(lines: Sequence[str], marks: list[Mark], number: int) -> bool:

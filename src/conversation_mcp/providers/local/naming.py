@@ -49,9 +49,11 @@ def relative(path: str, folder: Path) -> str:
     return path[len(str(folder)) :].lstrip(os.sep).replace(os.sep, "/")
 
 
-def nothing_to_read(named: Sequence[Path]) -> ProviderNotConfiguredError:
-    """Return the error for documents that hold no text."""
-    return _refusal(f"no file that can be read in {', '.join(map(str, named))}")
+def nothing_to_read(named: Sequence[Path], left_out: str) -> ProviderNotConfiguredError:
+    """Return the error for documents that hold no text, with the sentence about what was left out."""
+    error = _refusal(f"no file that can be read in {', '.join(map(str, named))}")
+    error.advice = f"{left_out} {error.advice}".lstrip()
+    return error
 
 
 def _root(path: Path, home: Path | None) -> Root:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Unit = Literal["line", "page", "paragraph"]
+Unit = Literal["line", "page", "paragraph", "row", "slide"]
 
 NEWLINE = re.compile(r"\r\n|\n|\r")
 BLANK, TEXT, CODE, MARKUP = "blank", "text", "code", "markup"

@@ -102,7 +102,7 @@ class LocalProvider:
         from conversation_mcp.providers.local.wording import load_stopwords  # noqa: PLC0415 -- the same
 
         if not library.has_text:
-            raise nothing_to_read(self._named)
+            raise nothing_to_read(self._named, library.skipped.sentence())
         question = Question.of(request.messages, load_stopwords())
         is_research = request.mode == "deep_research"
         scope = Scope.of(request.options, self._now())
@@ -110,10 +110,11 @@ class LocalProvider:
         findings = library.find(question, scope, limit, by_parts=is_research)
         notices = answer.option_notices(request.options)
         notices += [answer.SHORTENED] * question.is_shortened
-        notices += filter(None, [library.skipped.sentence()])
+        skipped = library.skipped
+        notices += filter(None, [skipped.sentence()])
         if library.problem:
             notices.append(f"no index of the documents is kept, so every file was read ({library.problem})")
-        return answer.compose(findings, by_file=is_research, notices=notices)
+        return answer.compose(findings, by_file=is_research, notices=notices, unread=skipped.unexpected)
 
 
 def _doing(work: "Work") -> str:

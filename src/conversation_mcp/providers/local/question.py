@@ -10,7 +10,7 @@ from conversation_mcp.text import PUNCTUATION, fold, match_query
 MAX_QUESTION_CHARS = 4_000
 EARLIER_QUESTIONS = 3
 MAX_PARTS = 6
-CITATION = re.compile(r"^\[\d+\] `(.+(?::\d+(?:-\d+)?|, (?:page|paragraph) \d+(?:-\d+)?))`", re.MULTILINE)
+CITATION = re.compile(r"^\[\d+\] `(.+(?::\d+(?:-\d+)?|, (?:page|paragraph|row|slide) \d+(?:-\d+)?))`", re.MULTILINE)
 SENTENCES = re.compile("[?!;\\n\u3002\uff1f\uff01\uff1b]+|\\.(?=\\s|\\Z)")
 CLAUSES = re.compile(r",|\b(?:and|or|as well as)\b", re.IGNORECASE)
 

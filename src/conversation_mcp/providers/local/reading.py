@@ -1,28 +1,34 @@
 """From a file to its outline, or to the reason why it has none."""
 
-import codecs
 import os
 import stat
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
+from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import IO
 
+from conversation_mcp.providers.local.charsets import UnknownEncodingError, decoded
+from conversation_mcp.providers.local.converting import NoTextError, TooMuchError
 from conversation_mcp.providers.local.documents import Document
-from conversation_mcp.providers.local.formats import CONVERTED, Format, Formats
+from conversation_mcp.providers.local.formats import Format, Formats
 from conversation_mcp.providers.local.outline import Outline
 from conversation_mcp.providers.local.passages import Passage, cut
-from conversation_mcp.providers.local.skipping import Reason
+from conversation_mcp.providers.local.skipping import Reason, suffix
 
 HASH_BYTES = 16
-MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
+CONVERTERS: Mapping[Format, tuple[str, str]] = {
+    "pdf": ("pdf_text", "pdf"),
+    "docx": ("word", "docx"),
+    "xlsx": ("spreadsheet", "xlsx"),
+    "rtf": ("rich_text", "rtf"),
+    "pptx": ("slides", "pptx"),
+    "odf": ("open_document", "open_document"),
+    "epub": ("book", "epub"),
+    "mail": ("mail", "mail"),
+}
+"""The modules and functions that read what is no text; they are imported with the first such file."""
 OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -40,15 +46,21 @@ class Content:
         path = Path(self._document.path)
         try:
             outline = self._outline(path.name)
+        except UnknownEncodingError:
+            return Reason.UNKNOWN_ENCODING
+        except NoTextError:
+            return Reason.NO_TEXT
+        except TooMuchError:
+            return Reason.TOO_LARGE
         except Exception:  # noqa: BLE001 -- converters raise whatever they like over files that others made
             return Reason.UNCONVERTED
         return cut(outline, path) if outline else Reason.BINARY
 
     def _outline(self, name: str) -> Outline | None:
         form = self._document.form
-        if form in CONVERTED:
+        if form in CONVERTERS:
             return _converter(form)(BytesIO(self._data))
-        text = decoded(self._data)
+        text = decoded(self._data, suffix(name).lower())
         return None if text is None else self._text_outline(form, text, name)
 
     def _text_outline(self, form: Format, text: str, name: str) -> Outline:
@@ -83,34 +95,11 @@ def read(document: Document, formats: Formats) -> Content | Reason | None:
     return Reason.TOO_LARGE if len(data) > limit else Content(data, document, formats)
 
 
-def decoded(data: bytes) -> str | None:
-    """Return the text of bytes, whatever wrote them; None when they are no text."""
-    mark = next((encoding for mark, encoding in MARKS if data.startswith(mark)), None)
-    if mark is None and b"\0" in data:
-        return None
-    try:
-        return data.decode(mark or "utf-8")
-    except UnicodeDecodeError:
-        return data.decode(mark, "replace") if mark else _from_western(data)
-
-
-def _from_western(data: bytes) -> str:
-    """Take what is no UTF-8 for the Western encoding that most such files have; a few broken bytes stay broken."""
-    readable = data.decode("utf-8", "ignore")
-    lost = len(data) - len(readable.encode())
-    kept = sum(not char.isascii() for char in readable)
-    return data.decode("utf-8", "replace") if kept > lost else data.decode("cp1252", "replace")
-
-
 def _open(path: str, flags: int) -> int:
     del flags
     return os.open(path, OPEN_FLAGS)
 
 
 def _converter(form: Format) -> Callable[[IO[bytes]], Outline]:
-    from conversation_mcp.providers.local import converted  # noqa: PLC0415 -- few need it
-
-    by_format: dict[str, Callable[[IO[bytes]], Outline]] = {
-        "pdf": converted.pdf, "docx": converted.docx, "epub": converted.epub,
-    }  # fmt: skip
-    return by_format[form]
+    module, function = CONVERTERS[form]
+    return getattr(import_module(f"conversation_mcp.providers.local.{module}"), function)

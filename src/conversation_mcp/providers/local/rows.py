@@ -22,6 +22,7 @@ BETWEEN = "\x1f"
 BOUNDARY = " \ue000 "
 """Stands between a text and the parts of its names, so that no phrase reaches from one to the other."""
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]{2,}")
+DIVIDED = re.compile(r"([^\W\d_]{2,})[-\u00ad\u2010][ \t]*[\r\n][\s>#*/]*([^\W\d_]{2,})")
 KNOWN = "SELECT id, stamp, digest FROM files WHERE path = ?"
 PUT_FILE = """
     INSERT INTO files (path, shown, stamp, digest, modified, title, unit, problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -120,8 +121,12 @@ def passages_of(database: "sqlite3.Connection", ids: Sequence[int]) -> dict[int,
 
 
 def indexed(text: str) -> str:
-    """Return the words of a text, then those that its camelCase names are made of."""
+    """Return the words of a text, then those of its camelCase names, and those that were divided at the end of a line.
+
+    A word that has its hyphen anyhow stands among the divided ones too; nobody looks for it there.
+    """
     parts = sorted({parts for name in set(NAME.findall(text)) if (parts := name_parts(name))})
+    parts += sorted({index_text(one + two) for one, two in DIVIDED.findall(text)})
     return BOUNDARY.join((index_text(text), *parts)) if parts else index_text(text)
 
 

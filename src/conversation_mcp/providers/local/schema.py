@@ -3,7 +3,7 @@
 from conversation_mcp.disk.databases import Schema
 from conversation_mcp.text import FTS_TOKENIZER
 
-VERSION = 1
+VERSION = 2
 TABLES = f"""
     CREATE TABLE files (
         id INTEGER PRIMARY KEY AUTOINCREMENT, path BLOB NOT NULL UNIQUE, shown TEXT NOT NULL, stamp INTEGER NOT NULL,

@@ -1,5 +1,6 @@
 """What was left out, counted by reason."""
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
@@ -17,15 +18,21 @@ class Reason(StrEnum):
     OTHER = "of a kind that is not read"
     SECRET = "secrets by their names"  # noqa: S105 -- a reason, not a secret
     LINKED = "linked from elsewhere"
-    NEEDS_EXTRA = "PDF or Word, which need `pip install 'conversation-mcp[documents]'`"
+    UNREAD_KIND = "of kinds that are not read"
+    NEEDS_EXTRA = "PDF, Word, Excel or RTF, which need `pip install 'conversation-mcp[documents]'`"
+    UNKNOWN_ENCODING = "neither UTF-8 nor in an encoding that they declare"
     TOO_LARGE = "too large"
     BINARY = "binary"
+    NO_TEXT = "scanned or otherwise without text"
     UNCONVERTED = "that cannot be converted"
     UNREADABLE = "unreadable"
 
 
 BY_CONVENTION = frozenset({Reason.HIDDEN, Reason.IGNORED, Reason.INSTALLED, Reason.GENERATED, Reason.OTHER})
 """What nobody expects in an answer; the doctor names it all the same."""
+BY_KIND = frozenset({Reason.UNREAD_KIND, Reason.NEEDS_EXTRA})
+"""What is counted by the ends of the names, too."""
+SHOWN_KINDS = 8
 
 
 class Skipped:
@@ -34,6 +41,7 @@ class Skipped:
     def __init__(self) -> None:
         self.counts: Counter[Reason] = Counter()
         self.examples: dict[Reason, list[str]] = {}
+        self.kinds: dict[Reason, Counter[str]] = {}
 
     def add(self, reason: Reason, name: str) -> None:
         """Count one more."""
@@ -41,12 +49,15 @@ class Skipped:
         examples = self.examples.setdefault(reason, [])
         if len(examples) < SHOWN_EXAMPLES:
             examples.append(name)
+        if reason in BY_KIND:
+            self.kinds.setdefault(reason, Counter())[suffix(name).lower() or "no suffix"] += 1
 
     def with_all(self, others: Iterable[tuple[Reason, str]]) -> "Skipped":
         """Return a copy that counts some more."""
         skipped = Skipped()
         skipped.counts.update(self.counts)
         skipped.examples.update({reason: list(names) for reason, names in self.examples.items()})
+        skipped.kinds.update({reason: Counter(kinds) for reason, kinds in self.kinds.items()})
         for reason, name in others:
             skipped.add(reason, name)
         return skipped
@@ -55,13 +66,33 @@ class Skipped:
         """Yield each reason with how many it left out and the first few names."""
         for reason in Reason:
             if count := self.counts[reason]:
-                yield reason.value, count, tuple(self.examples[reason])
+                yield f"{reason}{self._listed_kinds(reason)}", count, tuple(self.examples[reason])
+
+    @property
+    def unexpected(self) -> int:
+        """How many files were left out that an answer could be in."""
+        return sum(count for reason, count in self.counts.items() if reason not in BY_CONVENTION)
 
     def sentence(self) -> str:
         """Return what was left out against expectation, and why; empty when nothing was."""
         counts = [
-            f"{self.counts[reason]} {reason}"
+            f"{self.counts[reason]:,} {reason}{self._listed_kinds(reason)}"
             for reason in Reason
             if self.counts[reason] and reason not in BY_CONVENTION
         ]
         return f"Some of the named files were not read: {', '.join(counts)}." if counts else ""
+
+    def _listed_kinds(self, reason: Reason) -> str:
+        kinds = self.kinds.get(reason)
+        if not kinds:
+            return ""
+        shown = sorted(kinds.items(), key=lambda kind: (-kind[1], kind[0]))[:SHOWN_KINDS]
+        more = sum(kinds.values()) - sum(count for _, count in shown)
+        return f" ({', '.join(f'{count:,} {kind}' for kind, count in shown)}{f' and {more:,} more' if more else ''})"
+
+
+def suffix(name: str) -> str:
+    """Return the end of a name or path from its last dot on."""
+    name = name.rpartition(os.sep)[2]
+    dot = name.rfind(".")
+    return name[dot:] if dot > 0 else ""

@@ -1,0 +1,207 @@
+"""From the bytes of a text file to its text: UTF, what the file declares, or what can be told without a guess."""
+
+import codecs
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+ESCAPE = b"\x1b"
+STATEFUL = re.compile(r"iso[-_]?2022|hz")
+"""Encodings whose bytes are ASCII, which is UTF-8 too."""
+NO_TEXT = re.compile(r"utf[-_]?(?:7|16|32)|idna|punycode|undefined|mbcs|oem|.*escape")
+"""What no declaration in readable bytes can mean, or what is no encoding of files."""
+COMMENTS = re.compile(rb"<!--.*?-->", re.DOTALL)
+SAMPLE_BYTES = 65_536
+MAX_LOST_SHARE = 0.02
+"""Of the letters that are not ASCII: how many bytes of a declared encoding may be broken."""
+WESTERN = "cp1252"
+ALIKE = frozenset("äéóöüßÄÉÓÖÜ")
+"""Letters that stand for the same byte in the Western, Central European, Baltic and Turkish encodings."""
+PRINTABLE_ASCII = frozenset(range(0x20, 0x7F))
+UNSEEN = frozenset("\xad\u200b\u200c\u200d\ufeff")
+SPECIAL = re.compile(r"[^\x00-\x7f]")
+SIGN_IN_WORD = re.compile(r"(?<=[^\W\d_])[^\w\x00-\x7f\u2019·\xad](?=[^\W\d_])|(?<=[^\W\d_])[²³¹¼½¾ªº](?=[^\W\d_])")
+WORD = re.compile(r"[^\W\d_]+")
+MIN_KNOWN_WORDS, MIN_KNOWN_SHARE = 3, 0.15
+
+
+class UnknownEncodingError(Exception):
+    """The bytes are text, but nothing says of which encoding."""
+
+
+@dataclass(frozen=True)
+class _Declaration:
+    suffixes: frozenset[str]
+    pattern: re.Pattern[bytes]
+    max_bytes: int
+    max_lines: int
+
+    def named_in(self, data: bytes) -> str | None:
+        head = data[: self.max_bytes]
+        if self.max_lines:
+            head = b"\n".join(head.splitlines()[: self.max_lines])
+        found = self.pattern.search(COMMENTS.sub(b"", head) if self.suffixes & {".html", ".xml"} else head)
+        return next((name.decode("ascii", "replace") for name in found.groups() if name), None) if found else None
+
+
+def decoded(data: bytes, suffix: str = "") -> str | None:
+    """Return the text of the bytes of a file whose name ends so; None when they are no text.
+
+    Raises:
+        UnknownEncodingError: they are neither UTF nor of an encoding that is declared or plain to see.
+    """
+    mark = next((encoding for mark, encoding in MARKS if data.startswith(mark)), None)
+    if mark:
+        return data.decode(mark, "replace")
+    if b"\0" in data:
+        return _unmarked_utf(data)
+    declared = next(_declared(data, suffix), None)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = _mostly_utf8(data) or _in_declared(data, declared) or _western(data)
+        if text is None:
+            raise UnknownEncodingError from None
+        return text
+    if ESCAPE in data or (declared and STATEFUL.match(declared)):
+        return _in_declared(data, declared) or _japanese(data) or text
+    return text
+
+
+def _unmarked_utf(data: bytes) -> str | None:
+    """Read UTF-16 and UTF-32 without a mark: the zero bytes of spaces, line ends and Latin letters give it away."""
+    for little, big in (("utf-32-le", "utf-32-be"), ("utf-16-le", "utf-16-be")):
+        texts = [text for codec in (little, big) if (text := _plain(data, codec))]
+        text = max(texts, key=_plain_chars, default="")
+        if _plain_chars(text) and not _is_pairs_of_ascii(text):
+            return text
+    return None
+
+
+def _plain(data: bytes, codec: str) -> str | None:
+    """Return the text, if all of it is what people write."""
+    try:
+        text = data.decode(codec)
+    except UnicodeDecodeError:
+        return None
+    return text if all(char.isprintable() or char.isspace() or char in UNSEEN for char in text) else None
+
+
+def _plain_chars(text: str) -> int:
+    return sum(map(str.isascii, text))
+
+
+def _is_pairs_of_ascii(text: str) -> bool:
+    """Tell whether most of what looks like other scripts are two letters or signs of ASCII side by side."""
+    others = [ord(char) for char in text[:SAMPLE_BYTES] if not char.isascii()]
+    return sum({code >> 8, code & 0xFF} <= PRINTABLE_ASCII for code in others) * 2 > len(others)
+
+
+def _mostly_utf8(data: bytes) -> str | None:
+    """Return the text in which a few bytes are broken."""
+    readable = data.decode("utf-8", "ignore")
+    lost = len(data) - len(readable.encode())
+    kept = sum(not char.isascii() for char in readable)
+    return data.decode("utf-8", "replace") if kept > lost else None
+
+
+def _in_declared(data: bytes, declared: str | None) -> str | None:
+    if declared is None:
+        return None
+    text = data.decode(declared, "replace")
+    others = len(text) - _plain_chars(text)
+    return text if text.count("\ufffd") <= MAX_LOST_SHARE * others else None
+
+
+def _japanese(data: bytes) -> str | None:
+    try:
+        return data.decode("iso2022_jp_2")
+    except UnicodeDecodeError:
+        return None
+
+
+def _western(data: bytes) -> str | None:
+    """Return the text, if its special letters mean the same in all Latin encodings, or its words are Western ones."""
+    try:
+        text = data.decode(WESTERN)
+    except UnicodeDecodeError:
+        return None
+    special = set(SPECIAL.findall(text))
+    known_chars, languages = _facts().western
+    if not special <= known_chars or not _is_spelled_sensibly(text):
+        return None
+    if special <= ALIKE:
+        return text
+    words = [word.lower() for word in WORD.findall(text[:SAMPLE_BYTES])]
+    for language in languages:
+        known = [word for word in words if word in language]
+        if len(set(known)) >= MIN_KNOWN_WORDS and len(known) >= MIN_KNOWN_SHARE * len(words):
+            return text
+    return None
+
+
+def _is_spelled_sensibly(text: str) -> bool:
+    """Tell whether special letters stand among plain ones in their words, and signs between words."""
+    if SIGN_IN_WORD.search(text):
+        return False
+    words = [word for word in WORD.findall(text) if not word.isascii()]
+    has_plain = bool(re.search("[A-Za-z]", text))
+    return all(any(map(str.isascii, word)) or (has_plain and len(word) == 1) for word in words)
+
+
+def _declared(data: bytes, suffix: str) -> Iterator[str]:
+    """Yield the encodings that the file names, as Python calls them."""
+    facts = _facts()
+    for declaration in facts.declarations:
+        if declaration.suffixes and suffix not in declaration.suffixes:
+            continue
+        named = (declaration.named_in(data) or "").lower()
+        meant = facts.meanings.get(named, named)
+        if meant and not NO_TEXT.match(meant) and _is_known(meant):
+            yield meant
+
+
+def _is_known(name: str) -> bool:
+    try:
+        b"a".decode(name)
+    except LookupError:  # also of a codec that is not about text
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class _Facts:
+    meanings: dict[str, str]
+    declarations: tuple[_Declaration, ...]
+    western: tuple[frozenset[str], tuple[frozenset[str], ...]]
+
+
+@cache
+def _facts() -> _Facts:
+    data: dict[str, Any] = tomllib.loads(
+        files("conversation_mcp.providers.local").joinpath("charsets.toml").read_text("utf-8")
+    )
+    western: dict[str, str] = dict(data["western"])
+    chars = frozenset(western.pop("letters") + western.pop("signs"))
+    declarations = tuple(
+        _Declaration(
+            frozenset(one.get("suffixes", ())),
+            re.compile(one["pattern"].encode(), re.IGNORECASE | re.MULTILINE),
+            one.get("bytes", SAMPLE_BYTES),
+            one.get("lines", 0),
+        )
+        for one in data["declarations"]
+    )
+    languages = tuple(frozenset(words.split()) for words in western.values())
+    return _Facts(data["meanings"], declarations, (chars, languages))

@@ -1,0 +1,22 @@
+"""What converters have in common: when they give up, and how much they take."""
+
+MAX_CHARS = 32_000_000
+
+
+class ConversionError(Exception):
+    """The file is not what its name says, or is protected."""
+
+
+class TooMuchError(Exception):
+    """The file unpacks to more than is read."""
+
+
+class NoTextError(Exception):
+    """The file has pages, but no text on any of them."""
+
+
+def bounded(lines: list[str]) -> list[str]:
+    """Return the lines, if they are not too much."""
+    if sum(map(len, lines)) > MAX_CHARS:
+        raise TooMuchError
+    return lines
