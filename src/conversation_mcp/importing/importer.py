@@ -19,7 +19,7 @@ from conversation_mcp.stores.ids import EPOCH, SHAPE, check_id, id_at, milliseco
 
 MAX_KEPT_PROBLEMS = 1000
 AT_ONCE = 8
-Outcome = Literal["imported", "extended", "unchanged", "changed", "empty", "problem"]
+Outcome = Literal["imported", "extended", "unchanged", "changed", "deleted", "empty", "problem"]
 
 
 @dataclass
@@ -97,7 +97,7 @@ class Importer:
             self.report.add_problem(Problem(item.place, reason), outcome)
         else:
             self.report.counts[outcome] += 1
-        if outcome in {"imported", "extended"}:
+        if outcome in {"imported", "extended", "empty"}:
             self.report.left_out.update(item.left_out)
 
     async def _take(self, source: str, found: Found) -> Outcome:
