@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.fixtures.exports import (
     EARLIER_ID,
+    LLM_FRAGMENTS,
     LLM_OLD,
     LLM_ROWS,
     LLM_SCHEMA,
@@ -335,6 +336,41 @@ async def test_every_age_of_llms_database_is_read(tmp_path: Path, script: str, t
     await bring_in(source, tmp_path)
     assert {name_of(conversation) for conversation in await stored_in(tmp_path)} == titles
     assert {path for path in tree(tmp_path) if path.startswith("logs.db")} == {"logs.db"}
+
+
+async def test_what_a_prompt_of_llm_refers_to_is_in_the_question(tmp_path: Path) -> None:
+    source = await to_thread.run_sync(put_database, tmp_path / "logs.db", LLM_FRAGMENTS)
+    report = await bring_in(source, tmp_path)
+    (conversation,) = await stored_in(tmp_path)
+    assert said_in(conversation) == (
+        ("system", "Be brief."),
+        ("user", "Bees dance to show the way."),
+        ("assistant", "They do."),
+        ("user", "Ants use scent.\nWasps too.\none line"),
+        ("assistant", "With scent."),
+        (
+            "user",
+            "(attachment not imported: image/png)\n(attachment not imported: a file without a name)",
+        ),
+        ("assistant", "A picture."),
+    )
+    assert +report.left_out == {
+        "attachments": 2,
+        "tool messages": 1,
+        "fragments that are missing": 1,
+        "later system texts": 1,
+    }
+
+
+async def test_parts_and_roles_of_llm_that_nobody_knows_are_counted_by_their_names(tmp_path: Path) -> None:
+    odd = """
+    INSERT INTO messages VALUES ('b2:3', 'b2:2', 'critic', NULL);
+    INSERT INTO parts VALUES (7, 'b2:3', 0, 'text', NULL, 'Hm.', NULL), (8, 'b2:2', 3, 'citation', NULL, 'A page', NULL);
+    UPDATE threads SET tip_message_hash = 'b2:3' WHERE id = 't1';
+    """
+    source = await to_thread.run_sync(put_database, tmp_path / "logs.db", LLM_SCHEMA + LLM_ROWS + odd)
+    report = await bring_in(source, tmp_path)
+    assert (report.left_out["critic"], report.left_out["citation"]) == (1, 1)
 
 
 async def test_a_database_with_a_journal_is_read_through_it(tmp_path: Path) -> None:
