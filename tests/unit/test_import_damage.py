@@ -422,6 +422,55 @@ async def test_our_own_files_that_are_damaged_are_told_by_their_field(tmp_path: 
 
 
 @pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"messages": "lost"}, "messages must be a list"),
+        ({"messages": None}, "messages must be a list"),
+        ({"createdAt": 5}, "createdAt must be a string"),
+        ({"conversationId": "mine", "updatedAt": "never"}, "updatedAt must be a time"),
+    ],
+)
+async def test_a_damaged_file_of_ours_is_told_as_one(tmp_path: Path, change: dict[str, Any], reason: str) -> None:
+    report = await put_and_bring_in(tmp_path, as_json(own_data() | change), "x.json")
+    assert reason in reasons(report)[0]
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [[{"speaker": "me", "words": "Hi there"}], [], {"1": {"text": "Hi there"}}],
+    ids=["list", "none", "tree"],
+)
+async def test_a_conversation_of_another_program_is_not_taken_for_a_damaged_one_of_ours(
+    tmp_path: Path, messages: object
+) -> None:
+    foreign = {"conversationId": "5e55a1c0-0000-4000-8000-000000000001", "title": "Theirs", "messages": messages}
+    with pytest.raises(InvalidInputError, match=r"1 file holds something else\. What can be imported: .*own files"):
+        await put_and_bring_in(tmp_path, as_json(foreign), "x.json")
+
+
+async def test_roles_and_contents_of_another_program_come_in_whatever_its_ids_look_like(tmp_path: Path) -> None:
+    foreign = {"conversationId": "5e55a1c0", "messages": turn("Hi?", "Hello.")}
+    assert (await put_and_bring_in(tmp_path, as_json([foreign]), "x.json")).counts == {"imported": 1}
+
+
+async def test_a_file_beside_a_conversation_that_has_no_messages_is_passed_over(tmp_path: Path) -> None:
+    folder = tmp_path / EARLIER_ID
+    folder.mkdir()
+    await to_thread.run_sync((folder / "notes.json").write_bytes, as_json({"createdAt": "2026-01-31T00:00:00.000Z"}))
+    await put_and_bring_in(folder, as_json(earlier_data()), "conversation.json")
+    assert [name_of(each) for each in await stored_in(folder)] == ["How tall is the Eiger?"]
+
+
+async def test_speakers_that_nobody_knows_are_counted_by_their_names(tmp_path: Path) -> None:
+    critic = [*turn("One?", "One."), {"role": "critic", "content": "Hm."}]
+    report = await put_and_bring_in(tmp_path, as_json({"messages": critic}), "x.jsonl")
+    assert report.left_out["critic"] == 1
+    shared = sharegpt("human", "Two?", "gpt", "Two.", "narrator", "Hm.")
+    report = await put_and_bring_in(tmp_path, as_json([{"conversations": shared}]), "y.json")
+    assert report.left_out["narrator"] == 1
+
+
+@pytest.mark.parametrize(
     "text", ["../../x", "/etc/passwd", "CON", "20260131-1769817600000/../x", "", 5, None, ["x"], "\ud800"]
 )
 async def test_an_id_that_is_a_path_or_nothing_never_becomes_one(tmp_path: Path, text: object) -> None:
