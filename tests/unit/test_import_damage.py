@@ -4,6 +4,7 @@ import json
 import sqlite3
 import stat
 import zipfile
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -554,6 +555,24 @@ async def test_archives_that_are_cut_encrypted_or_hold_archives(tmp_path: Path) 
         await bring_in(encrypted, tmp_path)
     with pytest.raises(InvalidInputError, match="holds something else"):
         await bring_in(zip_with(tmp_path / "outer.zip", "inner.zip", data), tmp_path)
+
+
+async def test_the_work_on_an_archive_grows_as_its_members_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: Counter[str] = Counter()
+
+    class CountedArchive(zipfile.ZipFile):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            read["entries of directories"] += len(self.infolist())
+
+    monkeypatch.setattr(zipfile, "ZipFile", CountedArchive)
+    archive = tmp_path / "export.zip"
+    with zipfile.ZipFile(archive, "w") as packed:
+        for number in range(200):
+            packed.writestr(f"conversations-{number:03}.json", as_json([GOOD | {"conversation_id": str(number)}]))
+    read.clear()
+    assert (await bring_in(archive, tmp_path)).counts == {"imported": 200}
+    assert read["entries of directories"] == 200
 
 
 async def test_two_members_of_one_name_are_told_and_the_last_is_read(tmp_path: Path) -> None:

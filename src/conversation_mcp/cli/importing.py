@@ -56,6 +56,7 @@ class Wish:
     file_format: str | None
     dry_run: bool
     all_branches: bool
+    deleted: bool
 
 
 def run_import(wish: Wish, logs_dir: Path | None, *, as_json: bool) -> int:
@@ -69,7 +70,8 @@ def run_import(wish: Wish, logs_dir: Path | None, *, as_json: bool) -> int:
     if wish.path.resolve() == settings.logs_dir.resolve():
         raise WrongUsageError(f"{wish.path} is the folder of the conversations; they are there already.")
     plan = plan_of(list_files(wish.path), import_formats(), wish.file_format)
-    importer = Importer(build_store("files", settings, utc_now), utc_now, dry_run=wish.dry_run)
+    store = build_store("files", settings, utc_now)
+    importer = Importer(store, utc_now, dry_run=wish.dry_run, deleted=wish.deleted)
     alone = nullcontext() if wish.dry_run else _alone(settings.logs_dir)
     with (
         alone,
@@ -129,6 +131,8 @@ def _show(report: Report, plan: Plan, wish: Wish, settings: Settings) -> None:
         put(f"Left out: {', '.join(counted)}.")
     if report.left_out["other branches"]:
         put("--all-branches imports the other branches, too.")
+    if report.counts["deleted"]:
+        put("--deleted brings in what was deleted here, too.")
     if plan.others:
         put(f"{plan.others:,} other file{' was' if plan.others == 1 else 's were'} not read.")
 

@@ -8,6 +8,7 @@ from conversation_mcp.importing.base import Found, ImportFormat, Item, Problem, 
 from conversation_mcp.importing.messages import Data, list_of, name_of, object_of
 from conversation_mcp.importing.reading import each_entry
 from conversation_mcp.models import Conversation
+from conversation_mcp.stores.base import OWN as OWN_NAME
 from conversation_mcp.stores.codec import settle
 from conversation_mcp.stores.damage import problem_of
 from conversation_mcp.stores.ids import SHAPE
@@ -58,4 +59,4 @@ def _interrupted(conversation: Conversation) -> Conversation:
     return conversation.changed(pending_turn=pending.model_copy(update={"status": "interrupted"}))
 
 
-OWN = ImportFormat("conversation-mcp", "conversation-mcp's own files and exports", claims, read)
+OWN = ImportFormat(OWN_NAME, "conversation-mcp's own files and exports", claims, read)
