@@ -63,7 +63,15 @@ def test_a_program_gets_one_document(here: Here, tmp_path: Path) -> None:
             "dryRun": True,
             "formats": {"chatgpt": ["conversations.json"]},
             "otherFiles": 0,
-            "conversations": {"imported": 1, "extended": 0, "unchanged": 0, "changed": 0, "empty": 0, "problem": 1},
+            "conversations": {
+                "imported": 1,
+                "extended": 0,
+                "unchanged": 0,
+                "changed": 0,
+                "deleted": 0,
+                "empty": 0,
+                "problem": 1,
+            },
             "undated": 0,
             "leftOut": {
                 "toolMessages": 0,
@@ -72,6 +80,7 @@ def test_a_program_gets_one_document(here: Here, tmp_path: Path) -> None:
                 "otherBranches": 0,
                 "citationMarks": 0,
             },
+            "leftOutByName": {},
             "problems": [
                 {"place": "conversations.json, entry 2 (byte 523)", "reason": "has no mapping, so it has no messages"}
             ],

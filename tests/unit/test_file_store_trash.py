@@ -69,7 +69,7 @@ async def test_nothing_of_a_removed_conversation_stays_in_the_folder(store: File
     (root / conversation_id / ".conversation.0123456789abcdef.tmp").write_text("a torn write")
     (root / conversation_id / "notes").mkdir()
     await store.trash.remove(await store.trash.put(conversation_id))
-    assert tree(root) == [".gitignore", ".locks", ".trash"]
+    assert tree(root) == [".deleted", ".gitignore", ".locks", ".trash"]
 
 
 async def test_the_trash_is_private_and_ignored_by_git_like_the_rest(store: FileStore, root: Path) -> None:

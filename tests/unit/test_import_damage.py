@@ -4,6 +4,7 @@ import json
 import sqlite3
 import stat
 import zipfile
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.fixtures.exports import (
     EARLIER_ID,
+    LLM_FRAGMENTS,
     LLM_OLD,
     LLM_ROWS,
     LLM_SCHEMA,
@@ -279,7 +281,7 @@ async def test_a_session_that_was_compacted_keeps_what_came_before(tmp_path: Pat
     report = await put_and_bring_in(tmp_path, b"\n".join(data), "session.jsonl")
     (conversation,) = await stored_in(tmp_path)
     assert [text for _, text in said_in(conversation)] == ["One?", "One.", "Two?", "Two, otherwise."]
-    assert report.left_out == {"hidden messages": 1, "other branches": 1, "tool messages": 0, "attachments": 0}
+    assert +report.left_out == {"hidden messages": 1, "other branches": 1}
 
 
 async def test_a_file_with_a_helpers_words_only_is_no_conversation(tmp_path: Path) -> None:
@@ -337,6 +339,41 @@ async def test_every_age_of_llms_database_is_read(tmp_path: Path, script: str, t
     assert {path for path in tree(tmp_path) if path.startswith("logs.db")} == {"logs.db"}
 
 
+async def test_what_a_prompt_of_llm_refers_to_is_in_the_question(tmp_path: Path) -> None:
+    source = await to_thread.run_sync(put_database, tmp_path / "logs.db", LLM_FRAGMENTS)
+    report = await bring_in(source, tmp_path)
+    (conversation,) = await stored_in(tmp_path)
+    assert said_in(conversation) == (
+        ("system", "Be brief."),
+        ("user", "Bees dance to show the way."),
+        ("assistant", "They do."),
+        ("user", "Ants use scent.\nWasps too.\none line"),
+        ("assistant", "With scent."),
+        (
+            "user",
+            "(attachment not imported: image/png)\n(attachment not imported: a file without a name)",
+        ),
+        ("assistant", "A picture."),
+    )
+    assert +report.left_out == {
+        "attachments": 2,
+        "tool messages": 1,
+        "fragments that are missing": 1,
+        "later system texts": 1,
+    }
+
+
+async def test_parts_and_roles_of_llm_that_nobody_knows_are_counted_by_their_names(tmp_path: Path) -> None:
+    odd = """
+    INSERT INTO messages VALUES ('b2:3', 'b2:2', 'critic', NULL);
+    INSERT INTO parts VALUES (7, 'b2:3', 0, 'text', NULL, 'Hm.', NULL), (8, 'b2:2', 3, 'citation', NULL, 'A page', NULL);
+    UPDATE threads SET tip_message_hash = 'b2:3' WHERE id = 't1';
+    """
+    source = await to_thread.run_sync(put_database, tmp_path / "logs.db", LLM_SCHEMA + LLM_ROWS + odd)
+    report = await bring_in(source, tmp_path)
+    assert (report.left_out["critic"], report.left_out["citation"]) == (1, 1)
+
+
 async def test_a_database_with_a_journal_is_read_through_it(tmp_path: Path) -> None:
     writer = await to_thread.run_sync(lambda: sqlite3.connect(tmp_path / "logs.db", check_same_thread=False))
     writer.execute("PRAGMA journal_mode=WAL")
@@ -383,6 +420,55 @@ async def test_our_own_files_that_are_damaged_are_told_by_their_field(tmp_path: 
     assert report.counts == {"imported": 1, "problem": 3}
     assert "createdAt must be a time" in reasons(report)[0]
     assert "messages[0].content is missing" in reasons(report)[2]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"messages": "lost"}, "messages must be a list"),
+        ({"messages": None}, "messages must be a list"),
+        ({"createdAt": 5}, "createdAt must be a string"),
+        ({"conversationId": "mine", "updatedAt": "never"}, "updatedAt must be a time"),
+    ],
+)
+async def test_a_damaged_file_of_ours_is_told_as_one(tmp_path: Path, change: dict[str, Any], reason: str) -> None:
+    report = await put_and_bring_in(tmp_path, as_json(own_data() | change), "x.json")
+    assert reason in reasons(report)[0]
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [[{"speaker": "me", "words": "Hi there"}], [], {"1": {"text": "Hi there"}}],
+    ids=["list", "none", "tree"],
+)
+async def test_a_conversation_of_another_program_is_not_taken_for_a_damaged_one_of_ours(
+    tmp_path: Path, messages: object
+) -> None:
+    foreign = {"conversationId": "5e55a1c0-0000-4000-8000-000000000001", "title": "Theirs", "messages": messages}
+    with pytest.raises(InvalidInputError, match=r"1 file holds something else\. What can be imported: .*own files"):
+        await put_and_bring_in(tmp_path, as_json(foreign), "x.json")
+
+
+async def test_roles_and_contents_of_another_program_come_in_whatever_its_ids_look_like(tmp_path: Path) -> None:
+    foreign = {"conversationId": "5e55a1c0", "messages": turn("Hi?", "Hello.")}
+    assert (await put_and_bring_in(tmp_path, as_json([foreign]), "x.json")).counts == {"imported": 1}
+
+
+async def test_a_file_beside_a_conversation_that_has_no_messages_is_passed_over(tmp_path: Path) -> None:
+    folder = tmp_path / EARLIER_ID
+    folder.mkdir()
+    await to_thread.run_sync((folder / "notes.json").write_bytes, as_json({"createdAt": "2026-01-31T00:00:00.000Z"}))
+    await put_and_bring_in(folder, as_json(earlier_data()), "conversation.json")
+    assert [name_of(each) for each in await stored_in(folder)] == ["How tall is the Eiger?"]
+
+
+async def test_speakers_that_nobody_knows_are_counted_by_their_names(tmp_path: Path) -> None:
+    critic = [*turn("One?", "One."), {"role": "critic", "content": "Hm."}]
+    report = await put_and_bring_in(tmp_path, as_json({"messages": critic}), "x.jsonl")
+    assert report.left_out["critic"] == 1
+    shared = sharegpt("human", "Two?", "gpt", "Two.", "narrator", "Hm.")
+    report = await put_and_bring_in(tmp_path, as_json([{"conversations": shared}]), "y.json")
+    assert report.left_out["narrator"] == 1
 
 
 @pytest.mark.parametrize(
@@ -469,6 +555,24 @@ async def test_archives_that_are_cut_encrypted_or_hold_archives(tmp_path: Path) 
         await bring_in(encrypted, tmp_path)
     with pytest.raises(InvalidInputError, match="holds something else"):
         await bring_in(zip_with(tmp_path / "outer.zip", "inner.zip", data), tmp_path)
+
+
+async def test_the_work_on_an_archive_grows_as_its_members_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: Counter[str] = Counter()
+
+    class CountedArchive(zipfile.ZipFile):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            read["entries of directories"] += len(self.infolist())
+
+    monkeypatch.setattr(zipfile, "ZipFile", CountedArchive)
+    archive = tmp_path / "export.zip"
+    with zipfile.ZipFile(archive, "w") as packed:
+        for number in range(200):
+            packed.writestr(f"conversations-{number:03}.json", as_json([GOOD | {"conversation_id": str(number)}]))
+    read.clear()
+    assert (await bring_in(archive, tmp_path)).counts == {"imported": 200}
+    assert read["entries of directories"] == 200
 
 
 async def test_two_members_of_one_name_are_told_and_the_last_is_read(tmp_path: Path) -> None:

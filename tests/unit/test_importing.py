@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import anyio
+import pytest
 from anyio import to_thread
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -154,6 +155,31 @@ async def test_an_id_that_is_taken_by_another_conversation_is_not_taken_from_it(
     assert said_in(mine)[0][1] == "Mine?"
     assert theirs.data()["imported"] == {"from": "conversation-mcp", "id": "20260131-1769817600000"}
     assert theirs.data()["mine"] == {"kept": [1, None]}
+
+
+@pytest.mark.parametrize("for_good", [False, True])
+@pytest.mark.parametrize("source", [chatgpt_entry("x", *PING), own_data(0)], ids=["imported", "our own"])
+async def test_what_was_deleted_here_comes_back_only_when_that_is_said(
+    tmp_path: Path, source: dict[str, Any], *, for_good: bool
+) -> None:
+    await put_and_bring_in(tmp_path, source)
+    before = await the_one_in(tmp_path)
+    trash = store_of(tmp_path).trash
+    trashed = await trash.put(ConversationId(before.conversation_id))
+    if for_good:
+        await trash.remove(trashed)
+    assert await put_and_bring_in(tmp_path, source, dry_run=True) == {"deleted": 1}
+    assert await put_and_bring_in(tmp_path, source) == {"deleted": 1}
+    assert await stored_in(tmp_path) == []
+    assert await put_and_bring_in(tmp_path, source, deleted=True) == {"imported": 1}
+    assert await the_one_in(tmp_path) == before
+    assert await put_and_bring_in(tmp_path, source) == {"unchanged": 1}
+
+
+async def test_an_id_whose_day_and_milliseconds_disagree_is_kept_where_it_is_free(tmp_path: Path) -> None:
+    data = own_data(0) | {"conversationId": "20250124-1706102400123"}
+    await put_and_bring_in(tmp_path, data)
+    assert (await the_one_in(tmp_path)).data() == data
 
 
 async def test_what_was_imported_exported_and_imported_is_known_at_its_first_source(tmp_path: Path) -> None:

@@ -69,6 +69,14 @@ async def test_an_id_can_tell_another_time_and_is_still_its_own(
     assert await store.reserve() == "20260131-1769817600000"
 
 
+async def test_an_id_of_ones_own_is_reserved_unless_it_is_taken(store: Store, new_store: NewStore) -> None:
+    wanted = ConversationId("20250124-1706102400123")
+    assert await store.reserve_this(wanted)
+    assert not await new_store().reserve_this(wanted)
+    await store.unreserve(wanted)
+    assert await new_store().reserve_this(wanted)
+
+
 async def test_conversations_that_were_brought_in_are_found_by_where_they_came_from(
     store: Store, new_store: NewStore
 ) -> None:

@@ -9,11 +9,12 @@ from tests.fixtures.library import MUCH_LATER
 from tests.fixtures.stores import UNKNOWN, Clock, appended, ignore, started, texts_of
 
 from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError, InvalidInputError
-from conversation_mcp.models import ConversationId
+from conversation_mcp.models import ConversationId, Imported
 from conversation_mcp.settings import Settings
-from conversation_mcp.stores.base import Call, Store
+from conversation_mcp.stores.base import OWN, Call, Store
 from conversation_mcp.stores.catalog import STORES, build_store
 from conversation_mcp.stores.ids import EPOCH
+from conversation_mcp.stores.marks import mark_of
 
 NewStore = Callable[[], Store]
 
@@ -113,6 +114,30 @@ async def test_what_was_brought_back_or_removed_is_not_found_again(store: Store)
     assert await store.trash.entries() == ()
     with pytest.raises(ConversationNotFoundError):
         await store.trash.restore(again)
+
+
+async def test_what_was_deleted_for_good_leaves_a_mark_of_its_origin_and_nothing_else(
+    store: Store, new_store: NewStore, tmp_path: Path
+) -> None:
+    assert await store.trash.marks() == frozenset()
+    own = await started(store, "A secret question")
+    imported = await started(store, "Another secret")
+    origin = {"from": "chatgpt", "id": "conversation of mine"}
+    await store.update(imported, lambda stored, _: stored.changed(imported=Imported.model_validate(origin)))
+    expected = {mark_of((OWN, own)), mark_of(("chatgpt", "conversation of mine"))}
+    trashed = [await store.trash.put(each) for each in (own, imported)]
+    assert await store.trash.marks() == expected
+    for each in trashed:
+        await store.trash.remove(each)
+    assert await new_store().trash.marks() == expected
+    left = b"".join(path.read_bytes() for path in (tmp_path / "logs").rglob("*") if path.is_file())
+    assert not any(word in left for word in (b"secret", b"of mine", own.encode()))
+
+
+async def test_what_was_brought_back_has_no_mark(store: Store) -> None:
+    conversation_id = await started(store)
+    await store.trash.restore(await store.trash.put(conversation_id))
+    assert await store.trash.marks() == frozenset()
 
 
 async def test_removing_frees_the_name_of_the_call_and_leaves_those_of_others(store: Store) -> None:

@@ -35,6 +35,7 @@ OUTCOMES: dict[Outcome, str] = {
     "extended": "extended by what is new",
     "unchanged": "there already",
     "changed": "changed at their source since, left as they are here",
+    "deleted": "deleted here, not brought back",
     "empty": "without any message",
     "problem": "skipped",
 }
@@ -55,6 +56,7 @@ class Wish:
     file_format: str | None
     dry_run: bool
     all_branches: bool
+    deleted: bool
 
 
 def run_import(wish: Wish, logs_dir: Path | None, *, as_json: bool) -> int:
@@ -68,7 +70,8 @@ def run_import(wish: Wish, logs_dir: Path | None, *, as_json: bool) -> int:
     if wish.path.resolve() == settings.logs_dir.resolve():
         raise WrongUsageError(f"{wish.path} is the folder of the conversations; they are there already.")
     plan = plan_of(list_files(wish.path), import_formats(), wish.file_format)
-    importer = Importer(build_store("files", settings, utc_now), utc_now, dry_run=wish.dry_run)
+    store = build_store("files", settings, utc_now)
+    importer = Importer(store, utc_now, dry_run=wish.dry_run, deleted=wish.deleted)
     alone = nullcontext() if wish.dry_run else _alone(settings.logs_dir)
     with (
         alone,
@@ -122,13 +125,21 @@ def _show(report: Report, plan: Plan, wish: Wish, settings: Settings) -> None:
             put(f"{count:>9,}  {words}")
     if report.undated:
         put(f"{report.undated:>9,}  of them without a time of their own; it is that of the import")
-    left_out = [f"{words} ({report.left_out[name]:,})" for name, words in LEFT_OUT.items() if report.left_out[name]]
-    if left_out:
-        put(f"Left out: {', '.join(left_out)}.")
+    left_out = {**LEFT_OUT, **_named(report)}
+    counted = [f"{words} ({report.left_out[name]:,})" for name, words in left_out.items() if report.left_out[name]]
+    if counted:
+        put(f"Left out: {', '.join(counted)}.")
     if report.left_out["other branches"]:
         put("--all-branches imports the other branches, too.")
+    if report.counts["deleted"]:
+        put("--deleted brings in what was deleted here, too.")
     if plan.others:
         put(f"{plan.others:,} other file{' was' if plan.others == 1 else 's were'} not read.")
+
+
+def _named(report: Report) -> dict[str, str]:
+    """Return what no rule names, by the names that the source has for it."""
+    return {name: name for name in sorted(report.left_out) if name not in LEFT_OUT and report.left_out[name]}
 
 
 def _data(report: Report, plan: Plan, wish: Wish) -> dict[str, object]:
@@ -139,5 +150,6 @@ def _data(report: Report, plan: Plan, wish: Wish) -> dict[str, object]:
         "conversations": {name: report.counts[name] for name in OUTCOMES},
         "undated": report.undated,
         "leftOut": {to_camel(name.replace(" ", "_")): report.left_out[name] for name in LEFT_OUT},
+        "leftOutByName": {name: report.left_out[name] for name in _named(report)},
         "problems": [{"place": problem.place, "reason": problem.reason} for problem in report.problems],
     }

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO
 
 from conversation_mcp.models import Conversation, Message, PendingTurn, parse_time
 
 EARLIEST_YEAR = 2000
-LeftOut = Literal["tool messages", "hidden messages", "attachments", "other branches", "citation marks"]
-"""What an import leaves out by rule and counts; `docs/import-export.md` states the rules."""
+LeftOut = str
+"""What is left out and counted: by a rule that `docs/import-export.md` states, else by its name in the source."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,8 @@ class Found:
     updated_at: datetime | None = None
     unanswered: tuple[PendingTurn, ...] = ()
     """Questions at its end without an answer, the last one last."""
+    failed: tuple[PendingTurn, ...] = ()
+    """Questions before these that never got an answer."""
     branch_of: str | None = None
     """The id there of the conversation that this one is another branch of."""
     left_out: Counter[LeftOut] = field(default_factory=Counter["LeftOut"])

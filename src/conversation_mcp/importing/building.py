@@ -26,7 +26,7 @@ def built(
         "parent": {"conversationId": parent} if parent else None,
         "imported": _origin(source, found),
         "pending_turn": found.unanswered[-1] if found.unanswered else None,
-        "unanswered_turns": found.unanswered[:-1] or None,
+        "unanswered_turns": (*found.failed, *found.unanswered[:-1]) or None,
     }
     return Conversation.of(
         conversation_id=conversation_id,
@@ -67,11 +67,13 @@ def grown(stored: Conversation, found: Found) -> Conversation:
     A question that stood there without an answer goes when it has got one, and is kept beside the messages if not.
     """
     added = found.messages[len(stored.messages) :]
-    answered = {message.content for message in added if message.role == "user"}
+    answered = {message.content for message in added if message.role == "user"} - {
+        turn.question for turn in found.failed
+    }
     waiting = [*(stored.unanswered_turns or ()), *((stored.pending_turn,) if stored.pending_turn else ())]
     new = [turn for turn in _turns(found) if turn.question not in {each.question for each in waiting}]
     kept = [turn for turn in (*waiting, *new) if turn.question not in answered]
-    ends_asking = bool(_turns(found)) and bool(kept)
+    ends_asking = len(_turns(found)) > len(found.failed) and bool(kept)
     return stored.changed(
         messages=(*stored.messages, *added),
         pending_turn=kept[-1] if ends_asking else None,
@@ -81,7 +83,7 @@ def grown(stored: Conversation, found: Found) -> Conversation:
 
 def _turns(found: Found) -> tuple[PendingTurn, ...]:
     if found.whole is None:
-        return found.unanswered
+        return (*found.failed, *found.unanswered)
     return (*(found.whole.unanswered_turns or ()), *((found.whole.pending_turn,) if found.whole.pending_turn else ()))
 
 

@@ -1,57 +1,63 @@
-"""Claude Code's logs: a session a file, a record a line."""
+"""Claude Code's logs: a session a file, mostly, and a record a line."""
 
+import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import PurePosixPath
 
 from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
-from conversation_mcp.importing.messages import (
-    Data,
-    answered,
-    joined,
-    list_of,
-    message,
-    missing,
-    name_of,
-    object_of,
-    text_of,
-    texts_of,
-)
+from conversation_mcp.importing.claude_code_records import ENVELOPE, SPOKEN, Line, kind_of, line_of
+from conversation_mcp.importing.claude_code_turns import turns_of
+from conversation_mcp.importing.messages import Data, count_named, name_of, object_of, text_of
 from conversation_mcp.importing.reading import each_object
 from conversation_mcp.importing.trees import branches_of, path_to
-from conversation_mcp.models import Message, Usage
 
 TITLES = {"custom-title": "customTitle", "agent-name": "agentName", "ai-title": "aiTitle", "summary": "summary"}
 """Records that name the session, the best first, and the field with the name."""
-SPOKEN = frozenset({"user", "assistant"})
-NOT_SAID = ("<command-name>", "<command-message>", "<local-command-stdout>", "<local-command-caveat>")
-HIDING = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
-OTHER_RECORDS = frozenset({"system", "summary", "file-history-snapshot", *TITLES})
-
-
-@dataclass
-class _Line:
-    """What is kept of a record; results of tools, which are most of a log, are not."""
-
-    role: str
-    text: str = ""
-    reasoning: str = ""
-    at: datetime | None = None
-    model: str | None = None
-    answer_id: str | None = None
-    usage: Mapping[str, int] = field(default_factory=dict[str, int])
-    notices: tuple[str, ...] = ()
+REPEATED = {"queue-operation": "content", "last-prompt": "lastPrompt"}
+"""Records with words that stand in another record too, once they were sent, and the field with the words."""
+OTHER_RECORDS = frozenset({"system", "summary", "file-history-snapshot", "attachment", "progress", *TITLES, *REPEATED})
+SESSION_NAME = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
 @dataclass
 class _Session:
-    lines: dict[str, _Line] = field(default_factory=dict[str, _Line])
+    """Records that hang together, or have the same id of a session."""
+
+    id: str | None
+    lines: dict[str, Line] = field(default_factory=dict[str, Line])
     parents: dict[str, str | None] = field(default_factory=dict[str, "str | None"])
+    """Of all records, those that nobody speaks in too: others hang on them."""
+    beginnings: set[str] = field(default_factory=set[str])
+    """Questions that hang on nothing, so that what stands before them does not belong to them."""
+    failures: list[str] = field(default_factory=list[str])
+    """Records of calls that failed and were repeated."""
     titles: dict[str, str] = field(default_factory=dict[str, str])
-    id: str | None = None
     left_out: Counter[LeftOut] = field(default_factory=Counter["LeftOut"])
+
+
+@dataclass
+class _Log:
+    """A file."""
+
+    sessions: list[_Session] = field(default_factory=list[_Session])
+    session_of: dict[str, _Session] = field(default_factory=dict[str, _Session])
+    """By the names of the records."""
+    repeated: list[tuple[_Session, str, str]] = field(default_factory=list["tuple[_Session, str, str]"])
+    titles: list[tuple[_Session, str, str, str | None]] = field(
+        default_factory=list["tuple[_Session, str, str, str | None]"]
+    )
+
+    def session(self, session_id: str | None) -> _Session:
+        """Return the session of that id; of what has none, the one that was written last."""
+        for session in reversed(self.sessions):
+            if session_id is None or session.id in {None, session_id}:
+                session.id = session.id or session_id
+                return session
+        self.sessions.append(_Session(session_id))
+        return self.sessions[-1]
 
 
 def claims(_file: SourceFile, entry: object) -> bool:
@@ -65,131 +71,147 @@ def claims(_file: SourceFile, entry: object) -> bool:
 
 def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
     """Yield the conversation of each session, without those of its helpers."""
+    known: dict[str, str] = {}
     for file in files:
-        session = _Session()
+        log = _Log()
         for entry in each_object([file], reading):
             if isinstance(entry, Problem):
                 yield entry
             else:
-                _take(session, object_of(entry.value), reading)
-        yield from _conversations(file, session, reading)
+                _take(log, object_of(entry.value), reading)
+        _settle(log)
+        for session, source_id in zip(log.sessions, _ids(file, log), strict=True):
+            first = next(iter(session.parents), "")
+            own_id = source_id if known.setdefault(source_id, first) == first else f"{source_id}/{first}"
+            yield from _conversations(file, session, own_id, reading)
 
 
-def _take(session: _Session, record: Data, reading: Reading) -> None:
-    kind = name_of(record.get("type"))
-    session.id = session.id or name_of(record.get("sessionId"))
-    if kind in TITLES and (title := name_of(record.get(TITLES[kind]))):
-        session.titles[kind] = title
-    if kind not in SPOKEN:
-        return
-    name = name_of(record.get("uuid")) or f"#{len(session.parents)}"
-    if record.get("isSidechain") is True:
+def _take(log: _Log, record: Data, reading: Reading) -> None:
+    kind, name = name_of(record.get("type")) or "", name_of(record.get("uuid"))
+    parent = name_of(record.get("parentUuid")) or name_of(record.get("logicalParentUuid"))
+    session = log.session_of.get(parent or "") or log.session(name_of(record.get("sessionId")))
+    if kind in TITLES:
+        title = name_of(record.get(TITLES[kind]))
+        log.titles += [(session, kind, title, name_of(record.get("leafUuid")))] if title else []
+    elif kind in REPEATED:
+        log.repeated.append((session, kind, text_of(record.get(REPEATED[kind]))))
+    elif kind in SPOKEN and record.get("isSidechain") is True:
         session.left_out["hidden messages"] += 1
-        return
-    session.parents[name] = name_of(record.get("parentUuid"))
-    session.lines[name] = _line(kind or "", record, reading, session.left_out)
+    elif name or kind in SPOKEN:
+        name = name or f"#{len(session.parents)}"
+        line = line_of(record, reading, session.left_out)
+        log.session_of[name] = session
+        session.parents[name], session.lines[name] = parent, line
+        if parent is None and "parentUuid" in record and line.role == "user" and line.speaks:
+            session.beginnings.add(name)
+        if name_of(record.get("subtype")) == "api_error":
+            session.failures.append(name)
+    else:
+        count_named(kind_of(record), record, session.left_out, ENVELOPE)
 
 
-def _line(role: str, record: Data, reading: Reading, left_out: Counter[LeftOut]) -> _Line:
-    said = object_of(record.get("message"))
-    blocks = [object_of(block) for block in list_of(said.get("content"))]
-    kinds = [name_of(block.get("type")) for block in blocks]
-    left_out["tool messages"] += sum(kind in {"tool_use", "tool_result"} for kind in kinds)
-    texts = [text for text in texts_of(said.get("content")) if not text.lstrip().startswith(NOT_SAID)]
-    if any(record.get(flag) is True for flag in HIDING):
-        left_out["hidden messages"] += bool(joined(texts))
-        return _Line(role)
-    usage = object_of(said.get("usage"))
-    tokens = {"input_tokens": usage.get("input_tokens"), "output_tokens": usage.get("output_tokens")}
-    return _Line(
-        role=role,
-        text=joined(texts),
-        reasoning=joined(text_of(block.get("thinking")) for block in blocks),
-        at=reading.moment(record.get("timestamp")),
-        model=name_of(said.get("model")),
-        answer_id=name_of(said.get("id")),
-        usage={name: count for name, count in tokens.items() if isinstance(count, int) and not isinstance(count, bool)},
-        notices=missing([kind for kind in kinds if kind in {"image", "document"}], left_out),
-    )
+def _settle(log: _Log) -> None:
+    """Give titles to the sessions that they name, count what was never sent, and mend what a repeated call cut."""
+    for session, kind, title, leaf in log.titles:
+        owner = log.session_of.get(leaf) if leaf else session
+        if owner is None:
+            session.left_out[kind] += 1
+        else:
+            owner.titles[kind] = title
+    taken = {line.text.strip() for session in log.sessions for line in session.lines.values()}
+    for session, kind, text in log.repeated:
+        session.left_out[kind] += bool(text.strip()) and text.strip() not in taken
+    for session in log.sessions:
+        _join_repeated(session)
 
 
-def _conversations(file: SourceFile, session: _Session, reading: Reading) -> Iterator[Item]:
-    main = _main(session.parents)
-    source_id = session.id or PurePosixPath(file.name).stem
-    branches = [
-        branch
-        for branch in branches_of(main, session.parents)
-        if any(_messages([session.lines[name] for name in branch.own]))
-    ]
+def _join_repeated(session: _Session) -> None:
+    """Let what hangs on the record of a failure hang on the answer that came when the call was repeated.
+
+    That answer hangs on the question, beside the failure, and would be another branch.
+    """
+    failures = set(session.failures)
+    questions = {name: _before(name, failures, session.parents) for name in failures}
+    asked = {question for question in questions.values() if question}
+    answering: dict[str, str] = {}
+    ends: dict[str, str] = {}
+    for name, line in session.lines.items():
+        parent = session.parents[name] or ""
+        question = parent if parent in asked else answering.get(parent)
+        if question and name not in failures and not (line.role == "user" and line.speaks):
+            answering[name], ends[question] = question, name
+    for name, parent in session.parents.items():
+        if parent in failures and name not in failures and (end := ends.get(questions[parent] or "")):
+            session.parents[name] = end
+
+
+def _before(name: str, failures: Collection[str], parents: Mapping[str, str | None]) -> str | None:
+    """Return the record on which a row of failures hangs."""
+    seen: set[str] = set()
+    at: str | None = name
+    while at is not None and at in failures and at not in seen:
+        seen.add(at)
+        at = parents[at]
+    return at
+
+
+def _ids(file: SourceFile, log: _Log) -> Iterator[str]:
+    """Yield an id for each session: that of the session, unless the file is named after another one."""
+    stem = PurePosixPath(file.name).stem
+    is_named = SESSION_NAME.fullmatch(stem) is not None
+    for place, session in enumerate(log.sessions):
+        if not is_named:
+            yield session.id or stem
+        else:
+            yield stem if place == 0 else f"{stem}/{session.id}"
+
+
+def _conversations(file: SourceFile, session: _Session, source_id: str, reading: Reading) -> Iterator[Item]:
+    spoken = [name for name, line in session.lines.items() if line.speaks or line.error]
+    main = _main(session, spoken)
+    needed: dict[str, str | None] = {}
+    for name in spoken:
+        at: str | None = name
+        while at in session.parents and at not in needed:
+            needed[at] = at = session.parents[at]
+    branches = branches_of(main, needed)
     if not reading.all_branches:
         session.left_out["other branches"] += len(branches)
-    if session.parents or session.titles:
+    if session.parents or session.titles or session.left_out.total():
         yield _found(file, session, source_id, main, None)
     for branch in branches if reading.all_branches else ():
         yield _found(file, session, f"{source_id}/{branch.id}", branch.path, source_id)
 
 
-def _main(parents: Mapping[str, str | None]) -> tuple[str, ...]:
+def _main(session: _Session, spoken: Sequence[str]) -> tuple[str, ...]:
     """Return the chain that ends last; what stands before its root, which a compaction cut off, comes first."""
-    names = list(parents)
-    place = {name: number for number, name in enumerate(names)}
-    chains: list[str] = []
-    end = len(names)
+    place = {name: number for number, name in enumerate(session.parents)}
+    places = [place[name] for name in spoken]
+    chains: list[tuple[str, ...]] = []
+    end = len(spoken)
     while end > 0:
-        chain = path_to(names[end - 1], parents)
-        chains[:0] = chain
-        end = min(place[name] for name in chain)
-    return tuple(dict.fromkeys(chains))
+        chains.append(path_to(spoken[end - 1], session.parents))
+        if chains[-1][0] in session.beginnings:
+            break
+        end = bisect_left(places, min(place[name] for name in chains[-1]), 0, end - 1)
+    return tuple(dict.fromkeys(name for chain in reversed(chains) for name in chain))
 
 
 def _found(file: SourceFile, session: _Session, source_id: str, path: Sequence[str], branch_of: str | None) -> Found:
     lines = [session.lines[name] for name in path]
-    messages, unanswered = answered(list(_messages(lines)))
+    turns = turns_of(lines, session.left_out)
     times = [line.at for line in lines if line.at]
     return Found(
         id=source_id,
         place=file.name,
-        messages=messages,
+        messages=tuple(turns.messages),
         title=next((session.titles[kind] for kind in TITLES if kind in session.titles), None),
         created_at=min(times, default=None),
         updated_at=max(times, default=None),
-        unanswered=unanswered,
+        unanswered=tuple(turns.unanswered),
+        failed=tuple(turns.failed),
         branch_of=branch_of,
         left_out=session.left_out if branch_of is None else Counter(),
-    )
-
-
-def _messages(lines: Sequence[_Line]) -> Iterator[Message]:
-    """Yield the messages; lines of one answer, which the tools between them separate, are one."""
-    answer: list[_Line] = []
-    for line in lines:
-        if line.role == "assistant":
-            answer.append(line)
-        elif line.text.strip() or line.notices:
-            yield from _answer(answer)
-            answer = []
-            content = line.text or "\n".join(f"({notice})" for notice in line.notices)
-            yield message("user", content, line.at, notices=line.notices)
-    yield from _answer(answer)
-
-
-def _answer(lines: Sequence[_Line]) -> Iterator[Message]:
-    content = joined(line.text for line in lines)
-    if not content:
-        return
-    usage_of = {line.answer_id or number: line.usage for number, line in enumerate(lines)}
-    tokens = {
-        name: sum(usage.get(name, 0) for usage in usage_of.values())
-        for name in ("input_tokens", "output_tokens")
-        if any(name in usage for usage in usage_of.values())
-    }
-    yield message(
-        "assistant",
-        content,
-        lines[-1].at,
-        model=next((line.model for line in reversed(lines) if line.model), None),
-        usage=Usage.of(**tokens) if tokens else None,
-        reasoning=joined(line.reasoning for line in lines),
     )
 
 

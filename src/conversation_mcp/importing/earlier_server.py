@@ -1,12 +1,22 @@
 """The folder of the earlier TypeScript server: `<id>/conversation.json`, and `status.json` beside some of them."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import PurePosixPath
 
-from conversation_mcp.importing.base import Found, ImportFormat, Item, Problem, Reading, SourceFile
+from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
 from conversation_mcp.importing.entries import DamagedFileError, Entry, entries
-from conversation_mcp.importing.messages import Data, answered, list_of, message, name_of, object_of, text_of
+from conversation_mcp.importing.messages import (
+    Data,
+    answered,
+    count_named,
+    list_of,
+    message,
+    name_of,
+    object_of,
+    text_of,
+)
 from conversation_mcp.importing.reading import UNREADABLE, each_object
 from conversation_mcp.models import Message, PendingTurn, Role, TurnError
 from conversation_mcp.stores.ids import SHAPE, check_id, created_at
@@ -22,7 +32,7 @@ def claims(file: SourceFile, entry: object) -> bool:
     facts, folder = object_of(entry), _folder(file)
     return (
         SHAPE.fullmatch(folder) is not None
-        and bool(facts)
+        and "messages" in facts
         and FIELDS.issuperset(facts)
         and all(SAID.issuperset(object_of(said)) for said in list_of(facts["messages"]))
     )
@@ -40,7 +50,8 @@ def _conversation(file: SourceFile, entry: Entry, status: Data, reading: Reading
     facts = object_of(entry.value)
     if not isinstance(facts.get("messages"), list):
         return Problem(entry.place, "has no messages")
-    said = [made for each in list_of(facts["messages"]) for made in _message(object_of(each))]
+    left_out: Counter[LeftOut] = Counter()
+    said = [made for each in list_of(facts["messages"]) for made in _message(object_of(each), left_out)]
     messages, unanswered = answered(said)
     folder = _folder(file)
     source_id = folder if SHAPE.fullmatch(folder) else name_of(facts.get("conversationId")) or file.name
@@ -51,14 +62,17 @@ def _conversation(file: SourceFile, entry: Entry, status: Data, reading: Reading
         created_at=_moment_of(source_id, reading) or reading.moment(facts.get("createdAt")),
         updated_at=reading.moment(facts.get("updatedAt")),
         unanswered=(*unanswered[:-1], _told(unanswered[-1], status)) if unanswered else (),
+        left_out=left_out,
     )
 
 
-def _message(said: Data) -> Iterator[Message]:
+def _message(said: Data, left_out: Counter[LeftOut]) -> Iterator[Message]:
     role, text = ROLES.get(name_of(said.get("role")) or ""), text_of(said.get("content"))
     visible, hidden = split_thinking(text) if role == "assistant" else (text, "")
     if role and visible.strip():
         yield message(role, visible, reasoning=hidden)
+    elif role is None or not text:
+        count_named(said.get("role"), said, left_out, ("role",))
 
 
 def _told(question: PendingTurn, status: Data) -> PendingTurn:

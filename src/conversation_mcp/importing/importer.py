@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Literal
 
@@ -15,11 +15,12 @@ from conversation_mcp.importing.base import Found, Item, LeftOut, Problem
 from conversation_mcp.importing.building import built, created_at, grown, holds, is_grown
 from conversation_mcp.models import Conversation, ConversationId
 from conversation_mcp.stores.base import Origin, Store
-from conversation_mcp.stores.ids import EPOCH, SHAPE, check_id, id_at, milliseconds_of
+from conversation_mcp.stores.ids import EPOCH, SHAPE, check_id
+from conversation_mcp.stores.marks import mark_of
 
 MAX_KEPT_PROBLEMS = 1000
 AT_ONCE = 8
-Outcome = Literal["imported", "extended", "unchanged", "changed", "empty", "problem"]
+Outcome = Literal["imported", "extended", "unchanged", "changed", "deleted", "empty", "problem"]
 
 
 @dataclass
@@ -41,13 +42,17 @@ class Report:
 
 
 class Importer:
-    """Imports into a store. Nothing is written in a dry run."""
+    """Imports into a store what was not deleted there, unless that is wanted. Nothing is written in a dry run."""
 
-    def __init__(self, store: Store, now: Callable[[], datetime], *, dry_run: bool = False) -> None:
+    def __init__(
+        self, store: Store, now: Callable[[], datetime], *, dry_run: bool = False, deleted: bool = False
+    ) -> None:
         self.report = Report()
         self._store = store
         self._now = now
         self._dry_run = dry_run
+        self._with_deleted = deleted
+        self._deleted: frozenset[str] = frozenset()
         self._known: dict[Origin, ConversationId | None] = {}
         self._in_hand: dict[Origin, anyio.Event] = {}
         self._failure: FilesystemError | None = None
@@ -59,6 +64,7 @@ class Importer:
             FilesystemError: the store cannot take any more; what was imported before that is whole.
         """
         self._known = dict(await self._store.imports())
+        self._deleted = frozenset() if self._with_deleted else await self._store.trash.marks()
         turn = anyio.Lock()
         async with anyio.create_task_group() as tasks:
             for _ in range(AT_ONCE):
@@ -97,7 +103,7 @@ class Importer:
             self.report.add_problem(Problem(item.place, reason), outcome)
         else:
             self.report.counts[outcome] += 1
-        if outcome in {"imported", "extended"}:
+        if outcome in {"imported", "extended", "empty"}:
             self.report.left_out.update(item.left_out)
 
     async def _take(self, source: str, found: Found) -> Outcome:
@@ -109,16 +115,21 @@ class Importer:
             return "unchanged" if earlier is None else await self._again(earlier, found)
         if (same := await self._stored_under_its_id(found)) is not None:
             return await self._again(same, found)
+        if mark_of(origin) in self._deleted:
+            return "deleted"
         self._known[origin] = None if self._dry_run else await self._create(source, found)
         self.report.undated += found.whole is None and created_at(found, EPOCH) == EPOCH
         return "imported"
 
     async def _create(self, source: str, found: Found) -> ConversationId:
         moment = self._now()
-        begun = _moment_in(found.id) or created_at(found, moment)
+        wanted = check_id(found.id) if SHAPE.fullmatch(found.id) else None
         parent = self._known.get((source, found.branch_of)) if found.branch_of else None
         try:
-            conversation_id = await self._store.reserve(begun)
+            if wanted is not None and await self._store.reserve_this(wanted):
+                conversation_id = wanted
+            else:
+                conversation_id = await self._store.reserve(created_at(found, moment))
             await self._store.create(built(found, source, conversation_id, moment, parent))
         except FilesystemError as error:
             if isinstance(error.__cause__, OSError):  # the folder or the disk, not this conversation
@@ -160,11 +171,3 @@ def _origin(source: str, found: Found) -> Origin:
     if found.whole is not None and found.whole.imported is not None:
         return found.whole.imported.source, found.whole.imported.id
     return source, found.id
-
-
-def _moment_in(source_id: str) -> datetime | None:
-    """Return the time in an id of our own kind, so that it stays the same where it is free."""
-    if not SHAPE.fullmatch(source_id):
-        return None
-    moment = EPOCH + timedelta(milliseconds=int(source_id[9:]))
-    return moment if id_at(milliseconds_of(moment)) == source_id else None

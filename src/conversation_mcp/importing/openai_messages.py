@@ -7,6 +7,7 @@ from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, 
 from conversation_mcp.importing.messages import (
     Data,
     answered,
+    count_named,
     digest,
     joined,
     list_of,
@@ -26,11 +27,9 @@ TEXT_BLOCKS = ("text", "input_text", "output_text")
 
 
 def claims(_file: SourceFile, entry: object) -> bool:
-    """Tell whether the entry has a list of messages with roles, and no id of a conversation."""
+    """Tell whether the entry has a list of messages with roles."""
     facts = object_of(entry)
-    return "conversationId" not in facts and any(
-        "role" in object_of(said) and "content" in object_of(said) for said in list_of(facts.get("messages"))
-    )
+    return any("role" in object_of(said) and "content" in object_of(said) for said in list_of(facts.get("messages")))
 
 
 def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
@@ -62,7 +61,7 @@ def _message(said: Data, left_out: Counter[LeftOut]) -> Iterator[Message]:
     if not content:
         return
     if role not in ROLES:
-        left_out["hidden messages"] += 1
+        count_named(role, {"content": content}, left_out)
         return
     yield message(ROLES[role], content, notices=notices, reasoning=hidden)
 

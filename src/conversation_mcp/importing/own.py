@@ -5,18 +5,25 @@ from collections.abc import Iterator, Sequence
 from pydantic import ValidationError
 
 from conversation_mcp.importing.base import Found, ImportFormat, Item, Problem, Reading, SourceFile
-from conversation_mcp.importing.messages import Data, list_of, object_of
+from conversation_mcp.importing.messages import Data, list_of, name_of, object_of
 from conversation_mcp.importing.reading import each_entry
 from conversation_mcp.models import Conversation
+from conversation_mcp.stores.base import OWN as OWN_NAME
 from conversation_mcp.stores.codec import settle
 from conversation_mcp.stores.damage import problem_of
+from conversation_mcp.stores.ids import SHAPE
 from conversation_mcp.text import storable_data
+
+FIELDS = frozenset({"createdAt", "updatedAt", "messageCount", "messages"})
 
 
 def claims(_file: SourceFile, entry: object) -> bool:
-    """Tell whether the entry has the contracted fields."""
+    """Tell whether the entry is one of ours, a damaged one too; other programs have conversations with ids as well."""
     facts = object_of(entry)
-    return "conversationId" in facts and isinstance(facts.get("messages"), list)
+    has_our_id = SHAPE.fullmatch(name_of(facts.get("conversationId")) or "") is not None
+    return "conversationId" in facts and (
+        facts.keys() >= FIELDS or (has_our_id and ("messages" in facts or "messageCount" in facts))
+    )
 
 
 def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
@@ -52,4 +59,4 @@ def _interrupted(conversation: Conversation) -> Conversation:
     return conversation.changed(pending_turn=pending.model_copy(update={"status": "interrupted"}))
 
 
-OWN = ImportFormat("conversation-mcp", "conversation-mcp's own files and exports", claims, read)
+OWN = ImportFormat(OWN_NAME, "conversation-mcp's own files and exports", claims, read)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.importing.base import ImportFormat, Item, Problem, Reading, SourceFile
 from conversation_mcp.importing.entries import DamagedFileError, sample
-from conversation_mcp.importing.llm import is_database
+from conversation_mcp.importing.llm_database import is_database
 from conversation_mcp.importing.reading import UNREADABLE
 from conversation_mcp.importing.sources import Listing
 

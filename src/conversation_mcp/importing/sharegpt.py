@@ -7,6 +7,7 @@ from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, 
 from conversation_mcp.importing.messages import (
     Data,
     answered,
+    count_named,
     digest,
     list_of,
     message,
@@ -56,8 +57,8 @@ def _message(turn: Data, left_out: Counter[LeftOut]) -> Iterator[Message]:
     text = text_of(turn.get("value")) or text_of(turn.get("content"))
     if speaker in TOOLS:
         left_out["tool messages"] += 1
-    elif text.strip() and speaker not in ROLES:
-        left_out["hidden messages"] += 1
+    elif speaker not in ROLES:
+        count_named(speaker, {"content": text}, left_out)
     elif text.strip():
         visible, hidden = split_thinking(text) if ROLES[speaker] == "assistant" else (text, "")
         if visible.strip():

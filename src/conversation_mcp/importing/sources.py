@@ -34,11 +34,30 @@ class Listing:
     """Files that cannot hold conversations: pictures, pages."""
 
 
+class _Archives:
+    """Keeps the archive open that was read last, so that its directory is not read again for each member."""
+
+    def __init__(self) -> None:
+        self._path: Path | None = None
+        self._opened: zipfile.ZipFile | None = None
+
+    def opened(self, path: Path) -> zipfile.ZipFile:
+        """Return the archive, open; the one before is closed when nobody reads a member of it any more."""
+        if self._opened is None or path != self._path:
+            self._path, self._opened = path, zipfile.ZipFile(path)
+        return self._opened
+
+    def open(self, path: Path, member: zipfile.ZipInfo) -> BinaryIO:
+        """Open a member; it never yields more than the size that the archive declares, which was checked."""
+        return cast("BinaryIO", self.opened(path).open(member))
+
+
 @dataclass
 class _Collected:
     files: dict[str, SourceFile] = field(default_factory=dict["str", SourceFile])
     problems: list[Problem] = field(default_factory=list[Problem])
     others: int = 0
+    archives: _Archives = field(default_factory=_Archives)
 
     def listing(self) -> Listing:
         kept = [file for file in self.files.values() if not self._is_ours(PurePosixPath(file.name))]
@@ -101,8 +120,7 @@ def _open(path: Path) -> BinaryIO:
 
 def _members(path: Path, collected: _Collected) -> None:
     try:
-        with zipfile.ZipFile(path) as archive:
-            members = archive.infolist()
+        members = collected.archives.opened(path).infolist()
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
         raise InvalidInputError(f"{path} is a damaged archive: {error}.") from None
     for member in members:
@@ -116,7 +134,7 @@ def _members(path: Path, collected: _Collected) -> None:
         else:
             if name in collected.files:
                 collected.problems.append(Problem(name, "stands in the archive twice; the last one is read"))
-            opener = partial(_open_member, path, member)
+            opener = partial(collected.archives.open, path, member)
             collected.files[name] = SourceFile(name, member.file_size, opener, beside=collected.files)
     if sum(file.size for file in collected.files.values()) > max(RATIO_FROM_BYTES, MAX_RATIO * path.stat().st_size):
         raise InvalidInputError(f"{path} unpacks to more than {MAX_RATIO} times its size, as bombs do.")
@@ -134,18 +152,6 @@ def _objection(member: zipfile.ZipInfo) -> str:
     if member.file_size > max(RATIO_FROM_BYTES, MAX_RATIO * member.compress_size):
         return f"unpacks to {member.file_size // max(1, member.compress_size):,} times its size, as bombs do"
     return ""
-
-
-def _open_member(path: Path, member: zipfile.ZipInfo) -> BinaryIO:
-    """Open a member; it never yields more than the size that the archive declares, which was checked."""
-    archive = zipfile.ZipFile(path)
-    try:
-        opened = archive.open(member)
-    except BaseException:
-        archive.close()
-        raise
-    archive.close()  # the open member keeps the file until it is closed itself
-    return cast("BinaryIO", opened)
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

@@ -24,6 +24,9 @@ Stamp = tuple[int, ...] | None
 Origin = tuple[str, str]
 """Where a conversation was brought in from, and its id there."""
 
+OWN = "conversation-mcp"
+"""Where conversations come from that were begun by this program."""
+
 
 class TurnLock(Protocol):
     """The right to run a turn on one conversation; held across the provider call, by whichever task has it."""
@@ -114,6 +117,13 @@ class Trash(Protocol):
         """Remove it for good, with whatever the store keeps beside it; harmless when that was done already."""
         ...
 
+    async def marks(self) -> frozenset[str]:
+        """Return what `mark_of` makes of the origin of each conversation that was deleted, for good or not.
+
+        The origin of one that was not brought in from elsewhere is `OWN` and its id.
+        """
+        ...
+
 
 class Store(Protocol):
     """Keeps conversations. Every call raises FilesystemError when the place itself cannot be used."""
@@ -134,6 +144,10 @@ class Store(Protocol):
 
     async def reserve(self, at: datetime | None = None) -> ConversationId:
         """Return a new id that no other call in any process gets; it tells the time `at`, or now, or one soon after."""
+        ...
+
+    async def reserve_this(self, conversation_id: ConversationId) -> bool:
+        """Reserve this very id; False when it is taken."""
         ...
 
     async def unreserve(self, conversation_id: ConversationId) -> None:

@@ -59,6 +59,10 @@ class FileStore:
         """Make the folder of a new conversation."""
         return await to_thread.run_sync(self._folder.reserve, at)
 
+    async def reserve_this(self, conversation_id: ConversationId) -> bool:
+        """Make the folder of that name, unless there is one."""
+        return await to_thread.run_sync(self._folder.reserve_this, conversation_id)
+
     async def unreserve(self, conversation_id: ConversationId) -> None:
         """Remove the folder if it is empty."""
         await to_thread.run_sync(self._folder.unreserve, conversation_id)

@@ -43,12 +43,18 @@ class ConversationFolder:
         taken = self._taken_milliseconds
         first, free = (taken.start, taken.stop) if milliseconds in taken else (milliseconds, milliseconds)
         with explained(self._root):
-            disk.make_private_folder(self._root)
-            self._hide_from_git()
+            self._make_root()
             while not disk.claim_folder(self._root / id_at(free)):
                 free += 1
         self._taken_milliseconds = range(first, free + 1)
         return id_at(free)
+
+    def reserve_this(self, conversation_id: ConversationId) -> bool:
+        """Make the folder of that name, and the root when there is none; False when the name is taken."""
+        folder = self.file(conversation_id).parent
+        with explained(folder, conversation_id):
+            self._make_root()
+            return disk.claim_folder(folder)
 
     def unreserve(self, conversation_id: ConversationId) -> None:
         """Remove the folder of a conversation that was never written."""
@@ -79,10 +85,15 @@ class ConversationFolder:
         found: dict[Origin, ConversationId] = {}
         with explained(self._root), suppress(FileNotFoundError), os.scandir(self._root) as entries:
             for entry in entries:
-                with suppress(OSError):
-                    if SHAPE.fullmatch(entry.name) and (origin := origin_of(self._head(self.file(entry.name)))):
-                        found[origin] = check_id(entry.name)
+                if SHAPE.fullmatch(entry.name) and (origin := self.origin(self.file(entry.name))):
+                    found[origin] = check_id(entry.name)
         return found
+
+    def origin(self, path: Path) -> Origin | None:
+        """Return where the conversation of that file was brought in from, if its file says so and can be read."""
+        with suppress(OSError):
+            return origin_of(self._head(path))
+        return None
 
     def create(self, conversation: Conversation) -> None:
         """Write the first state into the reserved folder; on failure the folder goes."""
@@ -182,6 +193,10 @@ class ConversationFolder:
         with open(path, "rb", opener=disk.open_regular) as file:
             head = file.read(HEAD_BYTES)
             return head if MESSAGES in head else head + file.read()
+
+    def _make_root(self) -> None:
+        disk.make_private_folder(self._root)
+        self._hide_from_git()
 
     def _hide_from_git(self) -> None:
         path = self._root / ".gitignore"

@@ -16,12 +16,13 @@ from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.locks import LockFolder
 from conversation_mcp.errors import ConversationNotFoundError, IdTakenError
 from conversation_mcp.models import Conversation, ConversationId, iso
-from conversation_mcp.stores.base import OnWritten, Trashed
+from conversation_mcp.stores.base import OWN, OnWritten, Trashed
 from conversation_mcp.stores.calls import CallFiles
 from conversation_mcp.stores.codec import decode
 from conversation_mcp.stores.finishing import finish
 from conversation_mcp.stores.folder import WRITE_WAIT_SECONDS, ConversationFolder, readable
 from conversation_mcp.stores.ids import EPOCH, check_id, milliseconds_of
+from conversation_mcp.stores.marks import Marks, mark_of
 
 NAME = re.compile(r"([0-9]{8}-[0-9]{13})\.([0-9]{13})")
 
@@ -42,6 +43,7 @@ class TrashFiles:
         self._conversations = conversations
         self._calls = calls
         self._locks = LockFolder(root / ".locks")
+        self._marks = Marks(root / ".deleted")
         self._now = now
         self._on_written = on_written
 
@@ -64,6 +66,10 @@ class TrashFiles:
     async def remove(self, trashed: Trashed) -> None:
         """Remove the folder with whatever is in it, then what stands beside the conversations for its id."""
         await finish(self._moved(partial(self._remove, trashed)))
+
+    async def marks(self) -> frozenset[str]:
+        """Return the marks of what lies here, and those that stayed of what was removed."""
+        return await to_thread.run_sync(self._all_marks)
 
     async def _moved(self, step: Callable[[], Trashed]) -> Trashed:
         trashed = await to_thread.run_sync(step)
@@ -115,6 +121,8 @@ class TrashFiles:
     def _remove(self, trashed: Trashed) -> Trashed:
         conversation_id, folder = trashed.conversation_id, Path(trashed.location).parent
         with self._locked(conversation_id, lambda: None):
+            if os.path.lexists(folder):
+                self._marks.add(self._mark(trashed))
             while os.path.lexists(folder):
                 with suppress(FileNotFoundError):
                     shutil.rmtree(folder)
@@ -124,6 +132,12 @@ class TrashFiles:
             self._locks.remove(f"{conversation_id}.lock")
             self._locks.remove(f"{conversation_id}.write.lock")
         return trashed
+
+    def _mark(self, trashed: Trashed) -> str:
+        return mark_of(self._conversations.origin(Path(trashed.location)) or (OWN, trashed.conversation_id))
+
+    def _all_marks(self) -> frozenset[str]:
+        return self._marks.all() | {self._mark(trashed) for trashed in self._entries(None)}
 
     @contextmanager
     def _locked(self, conversation_id: ConversationId, before_creating: Callable[[], object]) -> Generator[None]:

@@ -1,0 +1,95 @@
+"""Questions and answers of lines in a row, and which questions got none."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from conversation_mcp.importing.base import LeftOut
+from conversation_mcp.importing.claude_code_records import Line
+from conversation_mcp.importing.messages import joined, message
+from conversation_mcp.models import Message, PendingTurn, TurnError, Usage
+
+
+@dataclass
+class Turns:
+    """What became of the lines."""
+
+    messages: list[Message] = field(default_factory=list[Message])
+    failed: list[PendingTurn] = field(default_factory=list[PendingTurn])
+    """Questions that others follow."""
+    unanswered: list[PendingTurn] = field(default_factory=list[PendingTurn])
+    """Questions at the end."""
+
+
+@dataclass
+class _Asked:
+    """A question that waits for its answer."""
+
+    message: Message
+    error: TurnError | None = None
+
+    def turn(self) -> PendingTurn:
+        """Return it as a question without an answer."""
+        return PendingTurn.of(
+            question=self.message.content,
+            status="failed" if self.error else "interrupted",
+            started_at=self.message.created_at,
+            error=self.error,
+            notices=self.message.notices,
+        )
+
+
+def turns_of(lines: Sequence[Line], left_out: Counter[LeftOut]) -> Turns:
+    """Return the messages; lines of one answer, which the tools between them separate, are one.
+
+    An error in the place of an answer makes its question a failed one. After some text it is a notice of that answer.
+    """
+    turns = Turns()
+    waiting: list[_Asked] = []
+    answer: list[Line] = []
+    for line in lines:
+        if line.role == "assistant":
+            answer.append(line)
+        elif line.speaks:
+            waiting = _ended(answer, waiting, turns, left_out)
+            answer = []
+            content = line.text or "\n".join(f"({notice})" for notice in line.notices)
+            waiting.append(_Asked(message("user", content, line.at, notices=line.notices)))
+    waiting = _ended(answer, waiting, turns, left_out)
+    turns.unanswered += [asked.turn() for asked in waiting]
+    return turns
+
+
+def _ended(lines: Sequence[Line], waiting: list[_Asked], turns: Turns, left_out: Counter[LeftOut]) -> list[_Asked]:
+    """Take an answer, if the lines are one, and return the questions that still wait."""
+    errors = [line.error for line in lines if line.error]
+    content = joined(line.text for line in lines)
+    if content:
+        turns.messages += [asked.message for asked in waiting if not asked.error]
+        turns.failed += [asked.turn() for asked in waiting if asked.error]
+        turns.messages.append(_answer(lines, content, errors))
+        return []
+    if errors and waiting and not waiting[-1].error:
+        waiting[-1].error = errors[-1]
+    elif errors:
+        left_out["errors that answer nothing"] += len(errors)
+    return waiting
+
+
+def _answer(lines: Sequence[Line], content: str, errors: Sequence[TurnError]) -> Message:
+    usage_of = {line.answer_id or number: line.usage for number, line in enumerate(lines)}
+    tokens = {
+        name: sum(usage.get(name, 0) for usage in usage_of.values())
+        for name in ("input_tokens", "output_tokens")
+        if any(name in usage for usage in usage_of.values())
+    }
+    told = [notice for line in lines for notice in line.notices]
+    return message(
+        "assistant",
+        content,
+        lines[-1].at,
+        model=next((line.model for line in reversed(lines) if line.model), None),
+        usage=Usage.of(**tokens) if tokens else None,
+        notices=(*told, *(f"a call failed meanwhile: {error.message}" for error in errors)),
+        reasoning=joined(line.reasoning for line in lines),
+    )

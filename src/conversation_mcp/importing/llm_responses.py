@@ -1,0 +1,131 @@
+"""The tables of simonw/llm before its version 0.36: a question and its answer in a row."""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from conversation_mcp.importing.base import Found, Item, LeftOut, Reading
+from conversation_mcp.importing.llm_database import Row, columns_of, facts_of, field_of, rows_of
+from conversation_mcp.importing.messages import answered, message, missing, name_of, text_of
+from conversation_mcp.models import Message
+
+MISSING = "fragments that are missing"
+"""What is left out where a reference leads to nothing."""
+
+
+def older(
+    name: str,
+    database: sqlite3.Connection,
+    table: str,
+    group: str,
+    threads: set[str],
+    tables: set[str],
+    reading: Reading,
+) -> Iterator[Item]:
+    """Yield the conversations of a table that has a question and its answer in a row."""
+    columns = columns_of(database, table)
+    group = group if group in columns else "NULL"
+    order = "datetime_utc" if "datetime_utc" in columns else "timestamp" if "timestamp" in columns else "rowid"
+    key = f"COALESCE({group}, 'row ' || rowid)"
+    grouped = f"SELECT {key} AS key, MIN(rowid) FROM {table} GROUP BY 1 ORDER BY 2"  # noqa: S608 -- names of our own
+    keys = [row["key"] for row in database.execute(grouped)]
+    for value in keys:
+        source_id = str(value)
+        if source_id in threads:
+            continue
+        rows = [
+            row
+            for row in rows_of(database, table, f"{key} = ?", value, f"{order}, rowid")
+            if not _is_in_a_turn(database, row, tables)
+        ]
+        if rows:
+            beside = _Beside(database, tables) if table == "responses" else _Beside(database, set())
+            title = _title(database, source_id, tables)
+            yield _of_rows(f"{name}, {table} {source_id}", table, source_id, rows, beside, title, reading)
+
+
+class _Beside:
+    """What stands in other tables for a response: its fragments, attachments and tools."""
+
+    def __init__(self, database: sqlite3.Connection, tables: set[str]) -> None:
+        self._database = database
+        self._tables = tables
+        self.left_out: Counter[LeftOut] = Counter()
+
+    def with_fragments(self, own: str, row: Row, table: str, between: str) -> str:
+        """Return the text with its fragments before it, as llm sent it."""
+        found = [text_of(each.get("content")) for each in self._linked(row, table, "fragments", "fragment_id")]
+        return between.join(text for text in (*found, own) if text.strip())
+
+    def attachments(self, row: Row) -> tuple[str, ...]:
+        """Count the attachments and return the notices that name them."""
+        found = self._linked(row, "prompt_attachments", "attachments", "attachment_id")
+        names = (next((str(each[field]) for field in ("path", "url", "type") if each.get(field)), "") for each in found)
+        return missing([name_of(name) or "a file without a name" for name in names], self.left_out)
+
+    def count_tools(self, row: Row) -> None:
+        """Count the calls of tools and what they returned."""
+        for table in ("tool_calls", "tool_results"):
+            if table in self._tables and row.get("id") is not None:
+                self.left_out["tool messages"] += sum(
+                    1 for _ in rows_of(self._database, table, "response_id = ?", row.get("id"))
+                )
+
+    def _linked(self, row: Row, links: str, table: str, key: str) -> list[Row]:
+        """Return the rows that the links name, in their order; a fragment that is not there is counted."""
+        if links not in self._tables or row.get("id") is None:
+            return []
+        order = '"order"' if "order" in columns_of(self._database, links) else "rowid"
+        found: list[Row] = []
+        for link in rows_of(self._database, links, "response_id = ?", row["id"], order):
+            named = [*rows_of(self._database, table, "id = ?", link.get(key))] if table in self._tables else []
+            found += named or ([{}] if table == "attachments" else [])
+            self.left_out[MISSING] += not named and table == "fragments"
+        return found
+
+
+def _of_rows(
+    place: str, table: str, source_id: str, rows: Sequence[Row], beside: _Beside, title: str | None, reading: Reading
+) -> Found:
+    said: list[Message] = []
+    systems: set[str] = set()
+    times = [at for row in rows if (at := reading.moment(field_of(row, "datetime_utc", "timestamp")))]
+    for row in rows:
+        at = reading.moment(field_of(row, "datetime_utc", "timestamp"))
+        own_system, own_prompt, answer = (text_of(row.get(column)) for column in ("system", "prompt", "response"))
+        system = beside.with_fragments(own_system, row, "system_fragments", "\n\n")
+        prompt = beside.with_fragments(own_prompt, row, "prompt_fragments", "\n")
+        notices = beside.attachments(row)
+        beside.count_tools(row)
+        if system.strip() and not said:
+            said.append(message("system", system))
+        elif system.strip() and system not in systems:
+            beside.left_out["later system texts"] += 1
+        systems.add(system)
+        if prompt.strip() or notices:
+            content = prompt if prompt.strip() else "\n".join(f"({notice})" for notice in notices)
+            said.append(message("user", content, at, notices=notices))
+        if answer.strip():
+            reasoning = text_of(field_of(row, "reasoning"))
+            said.append(message("assistant", answer, at, reasoning=reasoning, **facts_of(row)))
+    messages, unanswered = answered(said)
+    unnamed = f"{table} {source_id}" if source_id.startswith("row ") else source_id
+    return Found(
+        id=unnamed,
+        place=place,
+        messages=messages,
+        title=title,
+        created_at=min(times, default=None),
+        updated_at=max(times, default=None),
+        unanswered=unanswered,
+        left_out=beside.left_out,
+    )
+
+
+def _is_in_a_turn(database: sqlite3.Connection, row: Row, tables: set[str]) -> bool:
+    return "turns" in tables and "id" in row and any(rows_of(database, "turns", "id = ?", row["id"]))
+
+
+def _title(database: sqlite3.Connection, source_id: str, tables: set[str]) -> str | None:
+    found = list(rows_of(database, "conversations", "id = ?", source_id)) if "conversations" in tables else []
+    return name_of(found[0].get("name")) if found else None

@@ -1,0 +1,43 @@
+"""Marks of conversations that were deleted for good, so that an import can tell them from new ones.
+
+A mark is a hash of where a conversation came from and its id there. It holds no word of it.
+"""
+
+import os
+import re
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+
+from conversation_mcp.disk import files as disk
+from conversation_mcp.stores.base import Origin
+
+MARK = re.compile(rb"^[0-9a-f]{32}$", re.MULTILINE)
+
+
+def mark_of(origin: Origin) -> str:
+    """Return what stands for an origin."""
+    return sha256("\0".join(origin).encode("utf-8", "replace")).hexdigest()[:32]
+
+
+class Marks:
+    """A private file with a mark a line; any process may add to it at any time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def add(self, mark: str) -> None:
+        """Add the mark, durably; a disk that takes no more does not stop a deletion, which makes room."""
+        with suppress(OSError):
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | disk.PLAIN_FLAGS, disk.FILE_MODE)
+            try:
+                os.write(descriptor, f"{mark}\n".encode())
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+    def all(self) -> frozenset[str]:
+        """Return all marks; none where the file is missing or cannot be read."""
+        with suppress(OSError):
+            return frozenset(mark.decode() for mark in MARK.findall(disk.read_file(self._path)))
+        return frozenset()
