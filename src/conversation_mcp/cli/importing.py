@@ -122,13 +122,19 @@ def _show(report: Report, plan: Plan, wish: Wish, settings: Settings) -> None:
             put(f"{count:>9,}  {words}")
     if report.undated:
         put(f"{report.undated:>9,}  of them without a time of their own; it is that of the import")
-    left_out = [f"{words} ({report.left_out[name]:,})" for name, words in LEFT_OUT.items() if report.left_out[name]]
-    if left_out:
-        put(f"Left out: {', '.join(left_out)}.")
+    left_out = {**LEFT_OUT, **_named(report)}
+    counted = [f"{words} ({report.left_out[name]:,})" for name, words in left_out.items() if report.left_out[name]]
+    if counted:
+        put(f"Left out: {', '.join(counted)}.")
     if report.left_out["other branches"]:
         put("--all-branches imports the other branches, too.")
     if plan.others:
         put(f"{plan.others:,} other file{' was' if plan.others == 1 else 's were'} not read.")
+
+
+def _named(report: Report) -> dict[str, str]:
+    """Return what no rule names, by the names that the source has for it."""
+    return {name: name for name in sorted(report.left_out) if name not in LEFT_OUT and report.left_out[name]}
 
 
 def _data(report: Report, plan: Plan, wish: Wish) -> dict[str, object]:
@@ -139,5 +145,6 @@ def _data(report: Report, plan: Plan, wish: Wish) -> dict[str, object]:
         "conversations": {name: report.counts[name] for name in OUTCOMES},
         "undated": report.undated,
         "leftOut": {to_camel(name.replace(" ", "_")): report.left_out[name] for name in LEFT_OUT},
+        "leftOutByName": {name: report.left_out[name] for name in _named(report)},
         "problems": [{"place": problem.place, "reason": problem.reason} for problem in report.problems],
     }

@@ -97,7 +97,7 @@ class Importer:
             self.report.add_problem(Problem(item.place, reason), outcome)
         else:
             self.report.counts[outcome] += 1
-        if outcome in {"imported", "extended"}:
+        if outcome in {"imported", "extended", "empty"}:
             self.report.left_out.update(item.left_out)
 
     async def _take(self, source: str, found: Found) -> Outcome:

@@ -8,7 +8,11 @@ from typing import Any, cast
 
 from conversation_mcp.importing.base import LeftOut
 from conversation_mcp.models import Message, PendingTurn, Role, iso
-from conversation_mcp.text import storable
+from conversation_mcp.text import shorten, storable
+
+MAX_NAME_CHARS, MAX_NAMES = 60, 100
+SPOKEN_FIELDS = frozenset({"content", "text", "prompt"})
+"""Fields in which a single word is something that was said."""
 
 Data = Mapping[str, Any]
 
@@ -59,6 +63,46 @@ def missing(names: Sequence[str], left_out: Counter[LeftOut]) -> tuple[str, ...]
     """Count attachments that do not come along, and return the notices that name them."""
     left_out["attachments"] += len(names)
     return tuple(f"attachment not imported: {name}" for name in names)
+
+
+def count_named(name: object, value: object, left_out: Counter[LeftOut], beside: Collection[str] = ()) -> None:
+    """Count what is not taken under the name that its source has for it, if there are words in it.
+
+    Args:
+        name: the name in the source.
+        value: what is not taken.
+        left_out: where it is counted.
+        beside: names of fields that hold no words, whatever stands there.
+    """
+    if holds_words(value, beside):
+        known = shorten(name_of(name) or "without a name", MAX_NAME_CHARS)
+        left_out[known if known in left_out or len(left_out) < MAX_NAMES else "of other kinds"] += 1
+
+
+def holds_words(value: object, beside: Collection[str] = ()) -> bool:
+    """Tell whether any JSON holds a text of several words, or of one where texts stand."""
+    waiting: list[tuple[str, object]] = [("", value)]
+    while waiting:
+        name, each = waiting.pop()
+        if isinstance(each, str):
+            if len(each.split(maxsplit=1)) > 1 or (name in SPOKEN_FIELDS and each.strip()):
+                return True
+        elif isinstance(each, dict):
+            waiting += [field for field in cast("Data", each).items() if field[0] not in beside]
+        else:
+            waiting += [(name, part) for part in list_of(each)]
+    return False
+
+
+def count_tool(name: str, left_out: Counter[LeftOut]) -> None:
+    """Count the call of a tool, or what it returned, under the name of the tool."""
+    count_named(f"tool {name}", {"text": name}, left_out)
+
+
+def only_tools(called: Iterable[str], at: datetime | None) -> Message:
+    """Return what stands for an answer that has no words of its own: the names of the tools that were called."""
+    notice = f"nothing was said here; tools that were called: {', '.join(called)}"
+    return message("assistant", f"({notice})", at, notices=(notice,))
 
 
 def fenced(name: str, text: str) -> str:
