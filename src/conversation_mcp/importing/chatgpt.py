@@ -4,13 +4,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
 
-from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
+from conversation_mcp.importing.base import ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
 from conversation_mcp.importing.chatgpt_messages import Path
-from conversation_mcp.importing.messages import Data, answered, name_of, object_of
+from conversation_mcp.importing.messages import Data, name_of, object_of
 from conversation_mcp.importing.reading import each_entry
-from conversation_mcp.importing.trees import branches_of, leaves_of, main_and_branches, path_to
+from conversation_mcp.importing.trees import Tree, leaves_of, path_to
+from conversation_mcp.models import Message
 
 SHARD = re.compile(r"(.*/|)conversations-([0-9]{1,9})\.json")
 
@@ -45,36 +45,21 @@ def _conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
         yield Problem(place, "has no mapping, so it has no messages")
         return
     parents = {node: _parent(value) for node, value in nodes.items()}
-    main = path_to(_current(entry, nodes, parents), parents)
-    source_id = name_of(entry.get("conversation_id")) or name_of(entry.get("id")) or f"root {next(iter(nodes), '')}"
-    branches = [
-        branch
-        for branch in branches_of(main, parents)
-        if Path(entry, reading, Counter()).messages(nodes[node] for node in branch.own)
-    ]
 
-    def found(path: Sequence[str], branch_id: str, branch_of: str | None) -> Found:
-        return _found(entry, place, branch_id, [nodes[node] for node in path], reading, branch_of)
+    def said(path: Sequence[str], left_out: Counter[LeftOut]) -> Sequence[Message]:
+        return Path(entry, reading, left_out).messages(nodes[node] for node in path)
 
-    yield from main_and_branches(main, branches, source_id, reading, found)
-
-
-def _found(
-    entry: Data, place: str, source_id: str, nodes: Sequence[Any], reading: Reading, branch_of: str | None
-) -> Found:
-    left_out: Counter[LeftOut] = Counter()
-    messages, unanswered = answered(Path(entry, reading, left_out).messages(nodes))
-    return Found(
-        id=source_id,
+    tree = Tree(
+        id=name_of(entry.get("conversation_id")) or name_of(entry.get("id")) or f"root {next(iter(nodes), '')}",
         place=place,
-        messages=messages,
+        parents=parents,
+        main=path_to(_current(entry, nodes, parents), parents),
+        said=said,
         title=name_of(entry.get("title")),
         created_at=reading.moment(entry.get("create_time")),
         updated_at=reading.moment(entry.get("update_time")),
-        unanswered=unanswered,
-        branch_of=branch_of,
-        left_out=left_out,
     )
+    yield from tree.conversations(reading)
 
 
 def _parent(node: object) -> str | None:
