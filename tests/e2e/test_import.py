@@ -41,7 +41,7 @@ ChatGPT's export, to ~/conversation-logs
         2  imported
         1  without any message
        26  skipped
-Left out: calls of tools and their results (2), attachments (1), other branches (2).
+Left out: attachments (1), other branches (2), tool browser (1), tool without a name (1), user_editable_context (1).
 --all-branches imports the other branches, too.
 2 other files were not read.
 """)

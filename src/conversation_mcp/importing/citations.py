@@ -1,29 +1,36 @@
-"""ChatGPT's marks of sources, of three generations, as `[n]` and numbered sources."""
+"""ChatGPT's marks, of three generations: those of sources as `[n]` and numbered sources, others as their words."""
 
+import json
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from conversation_mcp.importing.base import LeftOut
-from conversation_mcp.importing.messages import Data, list_of, name_of, object_of, text_of
+from conversation_mcp.importing.messages import Data, count_named, list_of, name_of, object_of, text_of
 from conversation_mcp.models import Source
 
 PRIVATE_MARK = re.compile("\ue200([^\ue200\ue201]*)\ue201")
+SEPARATOR, CLOSING = "\ue202", "\ue201"
+HIGHLIGHTS = re.compile("[\ue203\ue204]")
 BRACKET_MARK = re.compile(r"【[^【】\n]{0,200}】")
 BRACKET_NUMBER = re.compile(r"【([0-9]{1,6})†")
-CITE = "cite\ue202"
+REFERENCE = re.compile(r"(?:turn[0-9]+[a-z_]+[0-9]+[,\s]*)+")
+"""What stands in a mark for a page or a file, and is no word."""
+WEB = ("https://", "http://")
+GROUPED = ("items", "supporting_websites", "sources")
 
 Pages = list[tuple[str, str | None]]
 
 
-class _Numbers:
+class Numbers:
     """Gives each address a number, the first time that it is named."""
 
     def __init__(self) -> None:
         self.sources: dict[str, Source] = {}
 
     def marks(self, pages: Pages) -> str:
+        """Return the marks of the pages, as they stand in a text."""
         for url, title in pages:
             if url not in self.sources:
                 self.sources[url] = Source.of(id=len(self.sources) + 1, title=title, url=url)
@@ -36,7 +43,7 @@ def cited(
     tool_pages: Sequence[Any],
     left_out: Counter[LeftOut],
 ) -> tuple[str, tuple[Source, ...]]:
-    """Return the text with our marks, and the sources; a mark whose source is not told is removed and counted.
+    """Return the text with our marks, and the sources; a mark without a source or a word is removed and counted.
 
     Args:
         text: the text with marks.
@@ -44,62 +51,86 @@ def cited(
         tool_pages: what the last tool had found, which the second generation of marks refers to.
         left_out: where removed marks are counted.
     """
-    numbers = _Numbers()
-    references = [_pages(reference) for reference in list_of(metadata.get("content_references"))]
-    by_text = {
-        text_of(object_of(reference).get("matched_text")): pages
-        for reference, pages in zip(list_of(metadata.get("content_references")), references, strict=True)
-    }
-    in_turn = iter([pages for pages in references if pages])
-    nothing: Pages = []
-
-    def private(found: re.Match[str]) -> Pages:
-        if not found[1].startswith(CITE):
-            return []
-        return by_text.get(found[0]) or next(in_turn, nothing)
-
+    numbers = Numbers()
+    references = [object_of(reference) for reference in list_of(metadata.get("content_references"))]
+    by_text = {mark: reference for reference in references if (mark := text_of(reference.get("matched_text")))}
+    in_turn = iter([pages for each in references if not each.get("matched_text") and (pages := _pages(each))])
     ordered = sorted(map(object_of, list_of(metadata.get("citations"))), key=_start)
     older = iter([_pages(citation.get("metadata")) for citation in ordered])
+    nothing: Pages = []
 
-    def bracket(found: re.Match[str]) -> Pages:
+    def private(found: re.Match[str]) -> str:
+        kind, *payload = found[1].split(SEPARATOR)
+        reference = by_text.get(found[0], {})
+        if kind != "cite":
+            words = _told(reference) or _words(payload)
+            if not words:
+                count_named(f"mark {kind.split('{')[0]}", {"text": kind}, left_out)
+            return words
+        pages = _own_pages(reference) if reference else next(in_turn, nothing)
+        return numbers.marks(pages) or _told(reference) or _removed(left_out)
+
+    def bracket(found: re.Match[str]) -> str:
         if ordered:
-            return next(older, nothing)
+            return numbers.marks(next(older, nothing)) or _removed(left_out)
         number = BRACKET_NUMBER.match(found[0])
         place = int(number[1]) if number else len(tool_pages)
-        return _pages(tool_pages[place]) if place < len(tool_pages) else []
+        return numbers.marks(_pages(tool_pages[place]) if place < len(tool_pages) else []) or _removed(left_out)
 
-    text = _replaced(PRIVATE_MARK, text, private, numbers, left_out)
-    text = _replaced(BRACKET_MARK, text, bracket, numbers, left_out) if ordered or "†" in text else text
-    for pages in (*references, *(_pages(citation.get("metadata")) for citation in ordered)):
+    ends_with_mark = text.rstrip().endswith(CLOSING)
+    text = HIGHLIGHTS.sub("", PRIVATE_MARK.sub(private, text))
+    text = text.rstrip() if ends_with_mark else text
+    text = BRACKET_MARK.sub(bracket, text) if ordered or "†" in text else text
+    for pages in (*map(_pages, references), *(_pages(citation.get("metadata")) for citation in ordered)):
         numbers.marks(pages)  # what stands in the list without a mark is a source all the same
     return text, tuple(numbers.sources.values())
 
 
-def _replaced(
-    mark: re.Pattern[str],
-    text: str,
-    pages_of: Callable[[re.Match[str]], Pages],
-    numbers: _Numbers,
-    left_out: Counter[LeftOut],
-) -> str:
-    def replace(found: re.Match[str]) -> str:
-        if marks := numbers.marks(pages_of(found)):
-            return marks
-        left_out["citation marks"] += 1
+def _removed(left_out: Counter[LeftOut]) -> str:
+    left_out["citation marks"] += 1
+    return ""
+
+
+def _told(reference: Data) -> str:
+    """Return the words that are shown in place of a mark, as its reference tells them."""
+    words = text_of(reference.get("alt")) or text_of(reference.get("name"))
+    return "" if PRIVATE_MARK.search(words) else words
+
+
+def _words(payload: Sequence[str]) -> str:
+    """Return the words of a mark that nothing tells more about: a link, the name of a thing, or the first of them."""
+    texts = [part for part in map(str.strip, payload) if part and not REFERENCE.fullmatch(part)]
+    if not texts:
         return ""
+    first, *others = texts
+    if address := next((each for each in others if each.startswith(WEB)), ""):
+        return f"[{first}]({address})"
+    if not first.startswith(("[", "{")):
+        return first
+    try:
+        names = [text_of(each) for each in list_of(json.loads(first)) if text_of(each).strip()]
+    except (ValueError, RecursionError):
+        return ""
+    return (names[1:2] or names[:1] or [""])[0]  # the kind of the thing stands before its name
 
-    return mark.sub(replace, text)
+
+def _own_pages(reference: Data) -> Pages:
+    """Return the pages that a mark names, without those that only support them."""
+    return _pages({**reference, "sources": None, "supporting_websites": None}, deep=False)
 
 
-def _pages(reference: object) -> Pages:
-    """Return the pages of one reference: its own, or those that it groups."""
-    facts = object_of(reference)
-    own: Iterable[Any] = (facts, *list_of(facts.get("items")))
-    return [
-        (url, name_of(object_of(page).get("title")))
-        for page in own
-        if (url := name_of(object_of(page).get("url"))) is not None
-    ]
+def _pages(reference: object, *, deep: bool = True) -> Pages:
+    """Return the pages of one reference: its own, and those that it groups."""
+    waiting: deque[Any] = deque([reference])
+    pages: Pages = []
+    while waiting:
+        facts = object_of(waiting.popleft())
+        if url := name_of(facts.get("url")):
+            pages.append((url, name_of(facts.get("title"))))
+        if facts is reference or deep:
+            grouped: Iterable[Any] = (page for name in GROUPED for page in list_of(facts.get(name)))
+            waiting += grouped
+    return pages
 
 
 def _start(citation: Data) -> float:

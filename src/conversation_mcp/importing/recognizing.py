@@ -11,6 +11,7 @@ from conversation_mcp.importing.reading import UNREADABLE
 from conversation_mcp.importing.sources import Listing
 
 SHOWN_PROBLEMS = 3
+PAGES = (".html", ".htm")
 
 
 @dataclass
@@ -63,6 +64,8 @@ def plan_of(listing: Listing, formats: Sequence[ImportFormat], wanted: str | Non
 
 
 def _format_of(file: SourceFile, formats: Sequence[ImportFormat], wanted: str | None) -> ImportFormat | None:
+    if file.name.lower().endswith(PAGES):
+        return next((each for each in formats if wanted in {None, each.name} and each.claims(file, None)), None)
     for value in [None] if is_database(file) else sample(file):
         for each in formats:
             if each.name == wanted or (wanted is None and each.claims(file, value)):

@@ -15,7 +15,11 @@ from conversation_mcp.disk.files import PLAIN_FLAGS
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.importing.base import Problem, SourceFile
 
-ENDINGS = (".json", ".jsonl", ".ndjson", ".db", ".sqlite", ".sqlite3")
+ENDINGS = (".json", ".jsonl", ".ndjson", ".db", ".sqlite", ".sqlite3", ".html", ".htm")
+NUMBERED_TEXT = re.compile(r"(?:^|/)conversation_[0-9]+\.txt$")
+"""Google's Takeout gives JSON such a name."""
+ARCHIVE, MAX_ARCHIVES = ".zip", 200
+"""An export can be a folder of archives; no more of them than this are read."""
 TRASH = ".trash"
 MAX_DEPTH = 12
 MAX_RATIO, RATIO_FROM_BYTES = 200, 16 * 1024 * 1024
@@ -58,6 +62,7 @@ class _Collected:
     problems: list[Problem] = field(default_factory=list[Problem])
     others: int = 0
     archives: _Archives = field(default_factory=_Archives)
+    archive_count: int = 0
 
     def listing(self) -> Listing:
         kept = [file for file in self.files.values() if not self._is_ours(PurePosixPath(file.name))]
@@ -104,10 +109,30 @@ def _walk(folder: Path, prefix: str, collected: _Collected, depth: int) -> None:
                 _walk(Path(entry), f"{name}/", collected, depth + 1)
             else:
                 collected.problems.append(Problem(name, "lies too deep"))
-        elif entry.is_file(follow_symlinks=False) and name.lower().endswith(ENDINGS):
+        elif entry.is_file(follow_symlinks=False) and _can_hold(name):
             collected.files[name] = _on_disk(Path(entry), name, collected)
+        elif entry.is_file(follow_symlinks=False) and name.lower().endswith(ARCHIVE):
+            _archive_within(Path(entry), name, collected)
         else:
             collected.others += 1
+
+
+def _can_hold(name: str) -> bool:
+    return name.lower().endswith(ENDINGS) or NUMBERED_TEXT.search(name) is not None
+
+
+def _archive_within(path: Path, name: str, collected: _Collected) -> None:
+    """Take the members of an archive in a folder; what is wrong with it does not stop the others."""
+    collected.archive_count += 1
+    if collected.archive_count > MAX_ARCHIVES:
+        collected.problems.append(Problem(name, f"is one of more than {MAX_ARCHIVES} archives; import it by itself"))
+    elif not zipfile.is_zipfile(path):
+        collected.problems.append(Problem(name, "is no archive that can be read, perhaps cut"))
+    else:
+        try:
+            _members(path, collected, f"{name}/")
+        except InvalidInputError as error:
+            collected.problems.append(Problem(name, error.message.rstrip(".")))
 
 
 def _on_disk(path: Path, name: str, collected: _Collected) -> SourceFile:
@@ -118,16 +143,19 @@ def _open(path: Path) -> BinaryIO:
     return os.fdopen(os.open(path, os.O_RDONLY | (PLAIN_FLAGS & ~getattr(os, "O_NOFOLLOW", 0))), "rb")
 
 
-def _members(path: Path, collected: _Collected) -> None:
+def _members(path: Path, collected: _Collected, prefix: str = "") -> None:
+    size = 0
     try:
         members = collected.archives.opened(path).infolist()
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
         raise InvalidInputError(f"{path} is a damaged archive: {error}.") from None
     for member in members:
-        name = member.orig_filename
+        name = prefix + member.orig_filename
         if member.is_dir():
             continue
-        if not name.lower().endswith(ENDINGS):
+        if name.lower().endswith(ARCHIVE):
+            collected.problems.append(Problem(name, "is an archive in an archive; unpack the outer one"))
+        elif not _can_hold(name):
             collected.others += 1
         elif reason := _objection(member):
             collected.problems.append(Problem(name, reason))
@@ -135,8 +163,9 @@ def _members(path: Path, collected: _Collected) -> None:
             if name in collected.files:
                 collected.problems.append(Problem(name, "stands in the archive twice; the last one is read"))
             opener = partial(collected.archives.open, path, member)
+            size += member.file_size
             collected.files[name] = SourceFile(name, member.file_size, opener, beside=collected.files)
-    if sum(file.size for file in collected.files.values()) > max(RATIO_FROM_BYTES, MAX_RATIO * path.stat().st_size):
+    if size > max(RATIO_FROM_BYTES, MAX_RATIO * path.stat().st_size):
         raise InvalidInputError(f"{path} unpacks to more than {MAX_RATIO} times its size, as bombs do.")
 
 

@@ -1,9 +1,13 @@
 """Conversations that are trees, because questions were edited and answers asked for again: one path is taken."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-from conversation_mcp.importing.base import Found, Reading
+from conversation_mcp.importing.base import Found, LeftOut, Reading
+from conversation_mcp.importing.messages import answered
+from conversation_mcp.models import Message
 
 
 @dataclass(frozen=True)
@@ -47,25 +51,42 @@ def branches_of(main: Sequence[str], parents: Mapping[str, str | None]) -> tuple
     return tuple(found)
 
 
-def main_and_branches(
-    main: Sequence[str],
-    branches: Sequence[Branch],
-    source_id: str,
-    reading: Reading,
-    found: Callable[[Sequence[str], str, str | None], Found],
-) -> Iterator[Found]:
-    """Yield the conversation of the main path, then those of its branches; where these are not wanted, their number.
+@dataclass(frozen=True)
+class Tree:
+    """A conversation as its source keeps it: what hangs on what, and which path was shown last."""
 
-    Args:
-        main: the path of the main conversation.
-        branches: what else there is.
-        source_id: the id of the main conversation.
-        reading: tells whether branches are wanted.
-        found: makes a conversation of a path, its id, and the id of the one that it is a branch of.
-    """
-    first = found(main, source_id, None)
-    if not reading.all_branches:
-        first.left_out["other branches"] += len(branches)
-    yield first
-    for branch in branches if reading.all_branches else ():
-        yield found(branch.path, f"{source_id}/{branch.id}", source_id)
+    id: str
+    place: str
+    parents: Mapping[str, str | None]
+    """Empty when there is one path only."""
+    main: Sequence[str]
+    said: Callable[[Sequence[str], Counter[LeftOut]], Sequence[Message]]
+    """Makes the messages of a path, and counts what it leaves out of it."""
+    title: str | None = None
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+    def conversations(self, reading: Reading) -> Iterator[Found]:
+        """Yield that of the main path, then those of the branches; where these are not wanted, their number."""
+        branches = [branch for branch in branches_of(self.main, self.parents) if self.said(branch.own, Counter())]
+        first = self._found(self.main, self.id, None)
+        if not reading.all_branches:
+            first.left_out["other branches"] += len(branches)
+        yield first
+        for branch in branches if reading.all_branches else ():
+            yield self._found(branch.path, f"{self.id}/{branch.id}", self.id)
+
+    def _found(self, path: Sequence[str], source_id: str, branch_of: str | None) -> Found:
+        left_out: Counter[LeftOut] = Counter()
+        messages, unanswered = answered(self.said(path, left_out))
+        return Found(
+            id=source_id,
+            place=self.place,
+            messages=messages,
+            title=self.title,
+            created_at=self.created_at,
+            updated_at=self.updated_at,
+            unanswered=unanswered,
+            branch_of=branch_of,
+            left_out=left_out,
+        )

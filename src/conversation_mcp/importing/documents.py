@@ -1,0 +1,49 @@
+"""Documents that an answer wrote with tools, as canvases and artifacts are: what stands in them is the answer."""
+
+from dataclasses import dataclass, field
+
+from conversation_mcp.importing.messages import fenced, joined
+
+
+@dataclass
+class Documents:
+    """The documents of one path of a conversation, each with the text that it has got so far."""
+
+    last: str = ""
+    """The key of the one that was written last."""
+    _texts: dict[str, str] = field(default_factory=dict[str, str])
+    _names: dict[str, str] = field(default_factory=dict[str, str])
+    _written: dict[str, None] = field(default_factory=dict[str, None])
+    """Those that nothing has shown since they were written."""
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._texts
+
+    def begin(self, name: str, text: str) -> None:
+        """Begin a document that has no key where it comes from."""
+        self.write(f"#{len(self._texts)}", text, name)
+
+    def write(self, key: str, text: str, name: str | None = None) -> None:
+        """Give a document its whole text, and a name unless it has one."""
+        self._texts[key] = text
+        self._names[key] = name or self._names.get(key) or key
+        self._written[key] = None
+        self.last = key
+
+    def change(self, key: str, old: str, new: str, name: str | None = None) -> None:
+        """Replace a passage. What replaces one that is not there stands by itself."""
+        text = self._texts.get(key, "")
+        if old and old in text:
+            self.write(key, text.replace(old, new, 1))
+        elif new.strip():
+            changes = f"{key} changed"
+            earlier = (self._texts[changes],) if changes in self._written else ()
+            self._texts[changes] = joined((*earlier, new))
+            self._names[changes] = f"{self._names.get(key) or name or key}, changed"
+            self._written[changes] = None
+
+    def shown(self) -> str:
+        """Return the documents that were written since this was last asked, each fenced under its name."""
+        text = joined(fenced(self._names[key], self._texts[key]) for key in self._written)
+        self._written.clear()
+        return text

@@ -1,0 +1,300 @@
+"""What the exports of ChatGPT and Claude hold as they are now: words in calls of tools, marks, archives in a folder."""
+
+import json
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fixtures.exports import (
+    bring_in,
+    chatgpt_entry,
+    chatgpt_node,
+    claude_entry,
+    claude_message,
+    put_json,
+    said_in,
+    stored_in,
+)
+
+from conversation_mcp.importing.importer import Report
+from conversation_mcp.models import Conversation
+
+CASES = Path(__file__).parent.parent / "fixtures" / "cases"
+QUESTION = chatgpt_node("q", None, "user", "Do it.")
+
+
+async def imported(tmp_path: Path, *entries: dict[str, Any]) -> tuple[Conversation, Report]:
+    report = await bring_in(put_json(tmp_path / "conversations.json", list(entries)), tmp_path)
+    (conversation,) = await stored_in(tmp_path)
+    return conversation, report
+
+
+async def case(tmp_path: Path, name: str) -> tuple[Conversation, Report]:
+    report = await bring_in(CASES / name, tmp_path)
+    (conversation,) = await stored_in(tmp_path)
+    return conversation, report
+
+
+def said(conversation: Conversation) -> list[str]:
+    return [text for _, text in said_in(conversation)]
+
+
+def counted(report: Report) -> dict[str, int]:
+    return {name: count for name, count in report.left_out.items() if count}
+
+
+def canvas(name: str, parent: str, call: object, tool: str = "canmore.create_textdoc") -> dict[str, Any]:
+    text = call if isinstance(call, str) else json.dumps(call)
+    return chatgpt_node(name, parent, "assistant", content={"content_type": "code", "text": text}, recipient=tool)
+
+
+async def test_what_was_written_into_a_canvas_is_in_the_answer(tmp_path: Path) -> None:
+    conversation, report = await case(tmp_path, "chatgpt-canvas/conversations.json")
+    assert said(conversation)[1] == (
+        "Letter:\n\n```\nDear Ms Example,\n\nthe heating has failed since Monday.\n```\n\n"
+        "I drafted the letter. Shall it be firmer?"
+    )
+    assert counted(report) == {"tool canmore.create_textdoc": 1}
+
+
+async def test_a_canvas_is_shown_as_the_calls_of_each_turn_leave_it(tmp_path: Path) -> None:
+    def update(pattern: str, new: str) -> dict[str, Any]:
+        return {"updates": [{"pattern": pattern, "multiple": False, "replacement": new}]}
+
+    tool = "canmore.update_textdoc"
+    conversation, report = await imported(
+        tmp_path,
+        chatgpt_entry(
+            "x",
+            QUESTION,
+            canvas("c1", "q", {"name": "Poem", "type": "document", "content": "Roses are red."}),
+            canvas("c2", "c1", update("red", "blue"), tool),
+            chatgpt_node("a1", "c2", "assistant", "Written."),
+            chatgpt_node("q2", "a1", "user", "Anew."),
+            canvas("c3", "q2", update(".*", "Violets."), tool),
+            chatgpt_node("q3", "c3", "user", "The end?"),
+            canvas("c4", "q3", update(r"V[a-z]+s\.", "Tulips."), tool),
+        ),
+    )
+    assert said(conversation) == [
+        "Do it.",
+        "Poem:\n\n```\nRoses are blue.\n```\n\nWritten.",
+        "Anew.",
+        "Poem:\n\n```\nViolets.\n```",
+        "The end?",
+        "Poem, changed:\n\n```\nTulips.\n```",
+    ]
+    assert (conversation.pending_turn, counted(report)) == (None, {})
+
+
+async def test_a_call_that_is_cut_is_the_canvas_itself(tmp_path: Path) -> None:
+    conversation, _ = await imported(tmp_path, chatgpt_entry("x", QUESTION, canvas("c", "q", '{"name": "Le')))
+    assert said(conversation) == ["Do it.", 'Canvas:\n\n```\n{"name": "Le\n```']
+
+
+@pytest.mark.parametrize("file", ["conversations.json", "only.json"])
+async def test_the_report_of_a_research_is_the_answer_with_its_sources(tmp_path: Path, file: str) -> None:
+    conversation, _ = await case(tmp_path, f"chatgpt-deep-research/{file}")
+    report = conversation.messages[1]
+    assert report.content == "# Heat pumps in old houses\n\nThey work with large radiators.[1]"
+    assert [(each.title, each.url) for each in report.sources or ()] == [("Pumps", "https://pump.example")]
+    assert (conversation.pending_turn, conversation.unanswered_turns) == (None, None)
+
+
+async def test_a_picture_that_a_tool_made_is_named_in_the_answer(tmp_path: Path) -> None:
+    picture: dict[str, Any] = {
+        "content_type": "multimodal_text",
+        "parts": [{"asset_pointer": "sediment://file_7", "metadata": {}}],
+    }
+    nodes = (QUESTION, chatgpt_node("t", "q", "tool", content=picture))
+    conversation, report = await imported(tmp_path, chatgpt_entry("x", *nodes))
+    assert said(conversation)[1] == "(attachment not imported: sediment://file_7)"
+    assert counted(report) == {"attachments": 1}
+
+
+async def test_a_turn_in_which_only_tools_were_called_says_so(tmp_path: Path) -> None:
+    call = chatgpt_node("c", "q", "assistant", content={"content_type": "code", "text": "1 + 1"}, recipient="python")
+    conversation, report = await imported(
+        tmp_path,
+        chatgpt_entry("x", QUESTION, call, chatgpt_node("q2", "c", "user", "And?")),
+    )
+    assert said(conversation) == ["Do it.", "(nothing was said here; tools that were called: python)"]
+    assert conversation.messages[1].notices == ("nothing was said here; tools that were called: python",)
+    assert conversation.pending_turn is not None
+    assert conversation.pending_turn.question == "And?"
+    assert counted(report) == {"tool python": 1}
+
+
+async def test_content_of_a_kind_that_nobody_knows_is_named_and_counted(tmp_path: Path) -> None:
+    odd = chatgpt_node("a", "q", "assistant", content={"content_type": "hologram", "layers": ["It turns blue."]})
+    part = {"content_type": "postcard", "words": "Greetings from Zug"}
+    told = chatgpt_node("a2", "a", "assistant", "See this:", part)
+    critic = chatgpt_node("c", "a2", "critic", "Hm.")
+    conversation, report = await imported(tmp_path, chatgpt_entry("x", QUESTION, odd, told, critic))
+    assert said(conversation) == ["Do it.", "(not imported: hologram)", "See this:"]
+    assert counted(report) == {"hologram": 1, "postcard": 1, "critic": 1}
+
+
+async def test_marks_in_an_answer_become_their_words(tmp_path: Path) -> None:
+    conversation, report = await case(tmp_path, "chatgpt-entity/conversations.json")
+    assert said(conversation)[1] == "The review by Ada Muster says that iron came early.[1] It was written in Zug."
+    sources = [(each.id, each.url) for each in conversation.messages[1].sources or ()]
+    assert sources == [(1, "https://iron.example/a"), (2, "https://ore.example/b")]
+    assert counted(report) == {}
+
+
+async def test_marks_of_links_files_and_pictures(tmp_path: Path) -> None:
+    conversation, report = await case(tmp_path, "chatgpt-entity/marks.json")
+    assert said(conversation)[1] == (
+        "Read [the manual](https://man.example/x) first. Boil the water[1]. See kettle.pdf."
+    )
+    assert counted(report) == {"mark image_group": 1}
+
+
+@pytest.mark.parametrize(
+    ("payload", "shown"),
+    [
+        ('entity\ue202["people","Ada Muster",0]', "Ada Muster"),
+        ('entity\ue202["Zug"]', "Zug"),
+        ("url\ue202the manual\ue202https://man.example/x", "[the manual](https://man.example/x)"),
+        ("navlist\ue202Latest news\ue202turn0news1,turn0news2", "Latest news"),
+        ("filecite\ue202turn0file0", ""),
+        ('products\ue202{"selections": [["turn0product1", "Kettle"]]}', ""),
+        ("entity\ue202[cut", ""),
+    ],
+)
+async def test_a_mark_that_nothing_is_told_of_gives_the_words_in_it(tmp_path: Path, payload: str, shown: str) -> None:
+    answer = chatgpt_node("a", "q", "assistant", f"See \ue200{payload}\ue201, \ue203please\ue204.")
+    conversation, report = await imported(tmp_path, chatgpt_entry("x", QUESTION, answer))
+    assert said(conversation)[1] == f"See {shown}, please."
+    assert counted(report) == ({} if shown else {f"mark {payload.partition(chr(0xE202))[0]}": 1})
+
+
+async def test_a_gap_in_the_row_of_shards_is_told(tmp_path: Path) -> None:
+    export = tmp_path / "export"
+    export.mkdir()
+    answer = chatgpt_node("a", "q", "assistant", "Done.")
+    for number in (0, 1, 4):
+        put_json(export / f"conversations-00{number}.json", [chatgpt_entry(f"c{number}", QUESTION, answer)])
+    report = await bring_in(export, tmp_path)
+    assert report.counts["imported"] == 3
+    assert [(problem.place, problem.reason) for problem in report.problems] == [
+        ("conversations-004.json", "has a gap before it: what comes after conversations-001.json is missing")
+    ]
+
+
+async def test_an_artifact_is_in_the_answer(tmp_path: Path) -> None:
+    conversation, report = await case(tmp_path, "claude-artifact/conversations.json")
+    assert said(conversation)[1] == (
+        "I'll draft it.\n\nLetter to the landlord:\n\n```\nDear Ms Example,\n\nthe heating has failed since Monday.\n```"
+    )
+    assert counted(report) == {"tool artifacts": 1}
+
+
+async def test_a_file_that_was_all_of_an_answer_is_the_answer(tmp_path: Path) -> None:
+    conversation, _ = await case(tmp_path, "claude-artifact/toolonly.json")
+    assert said_in(conversation) == (
+        ("user", "Make the file."),
+        ("assistant", "plan.md:\n\n```\n# Plan\n\nDig, then plant.\n```"),
+        ("user", "Is it done?"),
+        ("assistant", "Yes, plan.md is there."),
+    )
+
+
+def called(name: str, **given: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "name": name, "input": given}
+
+
+async def test_an_artifact_that_is_changed_later_stands_in_each_answer_as_it_was_then(tmp_path: Path) -> None:
+    first = [
+        called("artifacts", id="a", command="create", title="Song", content="La la."),
+        called("bash_tool", command="ls -l"),
+    ]
+    second = [
+        called("artifacts", id="a", command="update", old_str="La la.", new_str="Lo lo."),
+        called("artifacts", id="a", command="update", old_str="nowhere", new_str="An end."),
+    ]
+    conversation, report = await imported(
+        tmp_path,
+        claude_entry(
+            "x",
+            claude_message("m1", "human", "Sing."),
+            claude_message("m2", "assistant", "", content=first),
+            claude_message("m3", "human", "Better."),
+            claude_message("m4", "assistant", "", content=second),
+            claude_message("m5", "human", "Only look."),
+            claude_message("m6", "assistant", "", content=[called("view", path="/song"), called("str_replace", path="/b", old_str="x", new_str="y")]),
+        ),
+    )  # fmt: skip
+    assert said(conversation)[1::2] == [
+        "Song:\n\n```\nLa la.\n```",
+        "Song:\n\n```\nLo lo.\n```\n\nSong, changed:\n\n```\nAn end.\n```",
+        "(nothing was said here; tools that were called: view, str_replace)",
+    ]
+    assert counted(report) == {"tool bash_tool": 1, "tool view": 1, "tool str_replace": 1}
+
+
+async def test_blocks_that_only_citations_cut_are_one_sentence_with_numbered_sources(tmp_path: Path) -> None:
+    conversation, report = await case(tmp_path, "claude-citations/conversations.json")
+    assert said(conversation)[1] == "The museum opens at ten[1], except on Mondays."
+    assert [(each.id, each.title, each.url) for each in conversation.messages[1].sources or ()] == [
+        (1, "Opening hours", "https://museum.example/hours")
+    ]
+    assert counted(report) == {"tool web_search": 2}
+
+
+async def test_citations_stand_behind_what_they_are_for(tmp_path: Path) -> None:
+    citations = [
+        {"end_index": 3, "url": "https://b.example"},
+        {"end_index": 3, "details": {"url": "https://a.example", "title": "A"}},
+        {"end_index": 99, "details": {"url": "https://b.example"}},
+        {"details": {"type": "page_of_a_book"}},
+    ]
+    blocks = [{"type": "text", "text": "One, two.", "citations": citations}, {"type": "text", "text": "Three."}]
+    conversation, report = await imported(
+        tmp_path,
+        claude_entry(
+            "x", claude_message("m1", "human", "Count."), claude_message("m2", "assistant", "", content=blocks)
+        ),
+    )
+    assert said(conversation)[1] == "One[1][2], two.[1]Three."
+    assert counted(report) == {"citation marks": 1}
+
+
+async def test_blocks_that_nobody_knows_and_summaries_are_counted_by_their_names(tmp_path: Path) -> None:
+    hidden = {"type": "injected_prompt_block", "text": "Always be nice.", "start_timestamp": None}
+    note = {"type": "voice_note", "title": "Note", "text": "Buy milk."}
+    entry = claude_entry(
+        "x",
+        claude_message("m1", "human", "", content=[hidden, note, {"type": "token_budget"}]),
+        claude_message("m2", "assistant", "Yes."),
+        claude_message("m3", "system", "Be good."),
+        summary="They spoke of milk.",
+    )
+    conversation, report = await imported(tmp_path, entry)
+    assert said(conversation) == ["Buy milk.", "Yes."]
+    assert counted(report) == {"injected_prompt_block": 1, "summary": 1, "system": 1}
+
+
+async def test_the_archives_of_a_folder_are_read(tmp_path: Path) -> None:
+    report = await bring_in(CASES / "claude-zips" / "download", tmp_path)
+    assert [conversation.title for conversation in await stored_in(tmp_path)] == ["Roots", "Roots"]
+    assert counted(report) == {"other branches": 4}
+
+
+async def test_archives_and_files_of_a_folder_are_one_export(tmp_path: Path) -> None:
+    download = tmp_path / "download"
+    shutil.copytree(CASES / "claude-zips" / "download", download)
+    with zipfile.ZipFile(download / "conversations-000.zip") as archive:
+        archive.extract("conversations.json", download)
+    (download / "cut.zip").write_bytes((download / "conversations-001.zip").read_bytes()[:-40])
+    with zipfile.ZipFile(download / "outer.zip", "w") as outer:
+        outer.write(download / "conversations-001.zip", "inner.zip")
+    report = await bring_in(download, tmp_path)
+    assert (report.counts["imported"], report.counts["unchanged"]) == (2, 1)
+    assert sorted(f"{problem.place} {problem.reason}" for problem in report.problems) == [
+        "cut.zip is no archive that can be read, perhaps cut",
+        "outer.zip/inner.zip is an archive in an archive; unpack the outer one",
+    ]
