@@ -1,4 +1,4 @@
-"""What every part does to text alike: make it storable, take hidden reasoning out, fold it for search."""
+"""What every part does to text alike: make it storable, shorten it, fold it for search."""
 
 import re
 import unicodedata
@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, cast
 
-THINKING = re.compile(r"<think>(.*?)(?:</think>|\Z)", re.DOTALL)
-UNOPENED_THINKING = re.compile(r"\A((?:(?!<think>).)*?)</think>", re.DOTALL)
 _UNSPACED = (
     "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
     "\u00a6\u00a9\u00ae\u00b0\u2300-\u2bff\U0001f000-\U0001faff"  # symbols stand for themselves: ✅done
@@ -42,20 +40,6 @@ def storable_data(value: object) -> Any:  # noqa: ANN401 -- JSON of whatever sha
     if isinstance(value, list | tuple):
         return [storable_data(item) for item in cast("list[Any]", value)]
     return value
-
-
-def split_thinking(text: str) -> tuple[str, str]:
-    """Return the visible text and the hidden reasoning that stood in `<think>` tags, closed or not, anywhere."""
-    if "<think>" not in text and "</think>" not in text:
-        return text, ""
-    hidden: list[str] = []
-
-    def hide(found: re.Match[str]) -> str:
-        hidden.append(found.group(1).strip())
-        return ""
-
-    visible = THINKING.sub(hide, UNOPENED_THINKING.sub(hide, text, count=1))
-    return visible.strip(), "\n\n".join(part for part in hidden if part)
 
 
 def one_line(text: str) -> str:

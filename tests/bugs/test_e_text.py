@@ -70,7 +70,7 @@ async def test_any_text_is_a_question_and_an_answer_and_the_next_turn_works(tmp_
 
 
 @pytest.mark.parametrize("text", ["<think>\ud83d</think>", "\ud83d<think>", "\0<think>\ude00"])
-async def test_hidden_reasoning_with_half_a_character_spoils_no_later_turn(tmp_path: Path, text: str) -> None:
+async def test_a_tag_with_half_a_character_spoils_no_later_turn(tmp_path: Path, text: str) -> None:
     """Half a surrogate pair in what was stored before it was taken out."""
     path = written(tmp_path, ("user", "one?"), ("assistant", "x"))
     path.write_bytes(path.read_bytes().replace(b'"x"', json.dumps(f"One. {text}").encode()))
@@ -78,8 +78,7 @@ async def test_hidden_reasoning_with_half_a_character_spoils_no_later_turn(tmp_p
     async with serving(tmp_path, provider) as client:
         data_of(await client.call_tool("search_followup", {"conversationId": ID, "query": "two?"}))
     sent = provider.requests[0].messages[1].content
-    assert sent.encode().startswith(b"One.")
-    assert "think" not in sent
+    assert sent.encode().decode() == f"One. {stored_as(text)}"
 
 
 @pytest.mark.slow

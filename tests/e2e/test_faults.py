@@ -217,14 +217,14 @@ async def test_a_log_with_only_the_contract_fields_continues_and_keeps_what_its_
         "messageCount": 17,
         "messages": [
             {"role": "user", "content": "one?"},
-            {"role": "assistant", "content": "<think>hmm</think>One.", "mark": "good"},
+            {"role": "assistant", "content": "A `<think>` stays.", "mark": "good"},
         ],
     }
     text = json.dumps(by_hand, indent=4).replace("\n", "\r\n")
     path.write_bytes(b"\xef\xbb\xbf" + text.encode())
     async with connected(tmp_path, agent) as client:
         data = data_of(await client.call_tool("search_followup", {"conversationId": conversation_id, "query": "two?"}))
-    assert [item["content"] for item in agent.requests[0]["input"]] == ["one?", "One.", "two?"]
+    assert [item["content"] for item in agent.requests[0]["input"]] == ["one?", "A `<think>` stays.", "two?"]
     kept = only_conversation(tmp_path)
     assert (kept["note"], kept["messages"][1]["mark"], kept["messageCount"]) == ("ask about 5.9 next", "good", 4)
     assert kept["createdAt"] == "2025-01-24T15:00:00.123Z"

@@ -281,7 +281,7 @@ def test_a_line_of_messages_has_the_answered_turns_only() -> None:
         pendingTurn={"question": "three?", "status": "running"},
     )
     assert export_format("jsonl").render(conversation) == snapshot(
-        '{"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "one?\\n\\nor two?"}, {"role": "assistant", "content": "One."}]}\n'
+        '{"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "one?\\n\\nor two?"}, {"role": "assistant", "content": "<think>hm</think>One."}]}\n'
     )
 
 

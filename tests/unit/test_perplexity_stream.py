@@ -13,7 +13,6 @@ from tests.fixtures.asked import answer_of, request
 from conversation_mcp.errors import StreamBrokenError
 from conversation_mcp.models import Source, Usage
 from conversation_mcp.providers.base import Answer, Finished, Progress, Started, TextDelta
-from conversation_mcp.providers.wire.visible import VisibleText
 
 
 async def test_a_run_is_told_from_its_id_to_its_answer() -> None:
@@ -189,24 +188,3 @@ async def test_what_a_broken_run_is_known_to_have_taken_stands_on_its_error() ->
         with pytest.raises(StreamBrokenError) as caught:
             await asked.answer("Why?")
     assert caught.value.usage == {"inputTokens": 7}
-
-
-@pytest.mark.parametrize(
-    ("pieces", "shown"),
-    [
-        (["a <thi", "nk>b</th", "ink> c"], ["a ", "", " c"]),
-        (["1 <", "2 <t", "3"], ["1 ", "<2 ", "<t3"]),
-        (["\ud83d", "\ude00!"], ["", "🙂!".replace("🙂", "\U0001f600")]),
-        (["\ud83d", "x"], ["", "\ufffdx"]),
-        (["<think>never closed", " at all"], ["", ""]),
-    ],
-)
-def test_visible_text_is_shown_as_soon_as_it_is_sure(pieces: list[str], shown: list[str]) -> None:
-    visible = VisibleText()
-    assert [visible.feed(piece) for piece in pieces] == shown
-    assert visible.rest() == ""
-
-
-def test_what_was_held_back_is_shown_at_the_end() -> None:
-    visible = VisibleText()
-    assert (visible.feed("a <thi"), visible.rest()) == ("a ", "<thi")

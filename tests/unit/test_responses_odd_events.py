@@ -10,8 +10,8 @@ from conversation_mcp.errors import ProviderError
 from conversation_mcp.providers.base import Event, Finished
 from conversation_mcp.providers.responses.asked import Asked
 from conversation_mcp.providers.responses.stream import StreamReader
-from conversation_mcp.providers.wire.errors import problem_in
 from conversation_mcp.providers.wire.models import listed_models
+from conversation_mcp.providers.wire.problems import problem_in
 
 KINDS = """
     response.created response.in_progress response.output_item.added response.output_item.done response.completed

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversation_mcp.text import FTS_TOKENIZER, cut, fold, index_text, match_query, shorten, split_thinking, storable
+from conversation_mcp.text import FTS_TOKENIZER, cut, fold, index_text, match_query, shorten, storable
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 
@@ -35,30 +35,6 @@ def test_storable_text_has_whole_characters_only(text: str, stored: str) -> None
 def test_storable_text_can_be_written_and_stays_as_it_is(text: str) -> None:
     assert storable(text).encode().decode() == storable(text)
     assert storable(storable(text)) == storable(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "visible", "hidden"),
-    [
-        ("An answer.", "An answer.", ""),
-        ("<think>why</think>An answer.", "An answer.", "why"),
-        ("<think>\n\n</think>\n\nAn answer.", "An answer.", ""),
-        ("One. <think>a</think>Two. <think>b</think>", "One. Two.", "a\n\nb"),
-        ("why</think>An answer.", "An answer.", "why"),
-        ("why</think>An <think>again</think>answer.", "An answer.", "why\n\nagain"),
-        ("An answer.<think>cut off", "An answer.", "cut off"),
-        ("<think>only", "", "only"),
-        (" spaces stay where nothing is hidden ", " spaces stay where nothing is hidden ", ""),
-    ],
-)
-def test_hidden_reasoning_is_split_off_wherever_it_stands(text: str, visible: str, hidden: str) -> None:
-    assert split_thinking(text) == (visible, hidden)
-
-
-@settings(deadline=None)
-@given(st.lists(st.sampled_from(["<think>", "</think>", "a", "\n", " "])).map("".join))
-def test_no_opening_tag_is_left_in_what_is_visible(text: str) -> None:
-    assert "<think>" not in split_thinking(text)[0]
 
 
 @pytest.mark.parametrize(

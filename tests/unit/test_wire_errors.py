@@ -7,8 +7,9 @@ import pytest
 from tests.fixtures.families import configured
 
 from conversation_mcp.errors import ContextTooLargeError, ProviderError
-from conversation_mcp.providers.wire.errors import ErrorMap, Problem, problem_in, read_problem
+from conversation_mcp.providers.wire.errors import ErrorMap
 from conversation_mcp.providers.wire.limits import LIMITS
+from conversation_mcp.providers.wire.problems import Problem, problem_in, read_problem
 
 ERRORS = ErrorMap(configured("custom", "https://peer.example/v1"), LIMITS.timeouts)
 OWN_KEY = "AIza-0123456789"
@@ -68,7 +69,11 @@ def test_a_conversation_that_is_too_long_is_recognised_by_what_they_say(message:
     ("body", "status"),
     [
         ({"error": {"code": 402, "message": "Insufficient credits"}}, 402),
-        ({"error": {"code": "invalid_api_key", "message": "x"}}, 200),
+        ({"error": {"code": "invalid_api_key", "message": "x"}}, 401),
+        ({"error": {"type": "invalid_request_error", "message": "x"}}, 400),
+        ({"error": {"code": "503", "message": "x"}}, 503),
+        ({"object": "error", "message": "x", "code": 404}, 404),
+        ({"error": {"type": "internal", "message": "x"}}, 200),
         ({"error": {"code": 7, "message": "x"}}, 200),
         ({"error": "Unexpected endpoint or method. (POST /x)"}, 404),
         ({"error": "something else"}, 200),

@@ -88,10 +88,13 @@ class ContextTooLargeError(ProviderError):
 
     code = "CONTEXT_TOO_LARGE"
 
-    def __init__(self, provider: str, *, needed_tokens: int | None = None, window_tokens: int | None = None) -> None:
+    def __init__(
+        self, provider: str, *, needed_tokens: int | None = None, window_tokens: int | None = None, cause: str = ""
+    ) -> None:
         numbers = f" ({needed_tokens:,} tokens; it takes {window_tokens:,})" if needed_tokens and window_tokens else ""
+        because = f": {cause}" if cause else ""
         super().__init__(
-            f"this conversation is larger than {provider} accepts{numbers}. Nothing was billed for this call."
+            f"this conversation is larger than {provider} accepts{numbers}{because}. Nothing was billed for this call."
         )
 
     def next_step(self, tools: Tools = NO_TOOLS) -> str:

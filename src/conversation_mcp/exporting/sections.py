@@ -8,7 +8,7 @@ from conversation_mcp.conversations.costs import total_cost
 from conversation_mcp.conversations.phrasing import answered_by, minute
 from conversation_mcp.conversations.titles import title_of
 from conversation_mcp.models import Conversation, Message, PendingTurn, Source
-from conversation_mcp.text import dollars, split_thinking
+from conversation_mcp.text import dollars
 
 Kind = Literal["system", "question", "answer", "unanswered"]
 KINDS: dict[str, Kind] = {"user": "question", "assistant": "answer"}
@@ -68,7 +68,6 @@ def sections(conversation: Conversation) -> Iterator[Section]:
 def _message(message: Message, number: int) -> Section:
     kind = KINDS.get(message.role, "system")
     name = kind.capitalize() if kind != "system" else f"{message.role.capitalize()} message"
-    text, hidden = split_thinking(message.content) if kind == "answer" else (message.content, "")
     return Section(
         kind=kind,
         heading=name if kind == "system" else f"{name} {max(number, 1)}",
@@ -78,8 +77,8 @@ def _message(message: Message, number: int) -> Section:
             dollars(message.usage.cost_usd) if message.usage else "",
             minute(message.created_at),
         ),
-        text=text,
-        reasoning=message.reasoning or hidden,
+        text=message.content,
+        reasoning=message.reasoning or "",
         sources=message.sources or (),
         related_questions=message.related_questions or (),
         notices=message.notices or (),

@@ -20,7 +20,7 @@ from conversation_mcp.importing.messages import (
 from conversation_mcp.importing.reading import UNREADABLE, each_object
 from conversation_mcp.models import Message, PendingTurn, Role, TurnError
 from conversation_mcp.stores.ids import SHAPE, check_id, created_at
-from conversation_mcp.text import split_thinking
+from conversation_mcp.thinking.splitting import split_thinking
 
 FIELDS = frozenset({"conversationId", "createdAt", "updatedAt", "messageCount", "messages"})
 SAID = frozenset({"role", "content"})
@@ -68,7 +68,7 @@ def _conversation(file: SourceFile, entry: Entry, status: Data, reading: Reading
 
 def _message(said: Data, left_out: Counter[LeftOut]) -> Iterator[Message]:
     role, text = ROLES.get(name_of(said.get("role")) or ""), text_of(said.get("content"))
-    visible, hidden = split_thinking(text) if role == "assistant" else (text, "")
+    visible, hidden, _ = split_thinking(text) if role == "assistant" else (text, "", False)
     if role and visible.strip():
         yield message(role, visible, reasoning=hidden)
     elif role is None or not text:

@@ -19,7 +19,6 @@ from conversation_mcp.importing.messages import (
 )
 from conversation_mcp.importing.reading import each_entry
 from conversation_mcp.models import Message, Role
-from conversation_mcp.text import split_thinking
 
 ROLES: dict[str, Role] = {"system": "system", "developer": "developer", "user": "user", "assistant": "assistant"}
 TOOL_ROLES = frozenset({"tool", "function"})
@@ -56,14 +55,13 @@ def _message(said: Data, left_out: Counter[LeftOut]) -> Iterator[Message]:
     text = joined(texts_of(said.get("content"), TEXT_BLOCKS))
     blocks = (name_of(object_of(block).get("type")) for block in list_of(said.get("content")))
     notices = missing([kind for kind in blocks if kind and kind not in TEXT_BLOCKS], left_out)
-    visible, hidden = split_thinking(text) if role == "assistant" else (text, "")
-    content = visible if visible.strip() else "\n".join(f"({notice})" for notice in notices)
+    content = text if text.strip() else "\n".join(f"({notice})" for notice in notices)
     if not content:
         return
     if role not in ROLES:
         count_named(role, {"content": content}, left_out)
         return
-    yield message(ROLES[role], content, notices=notices, reasoning=hidden)
+    yield message(ROLES[role], content, notices=notices)
 
 
 OPENAI_MESSAGES = ImportFormat("openai-messages", "OpenAI messages, a conversation a line", claims, read)

@@ -17,7 +17,6 @@ from conversation_mcp.importing.messages import (
 )
 from conversation_mcp.importing.reading import each_entry
 from conversation_mcp.models import Message, Role
-from conversation_mcp.text import split_thinking
 
 ROLES: dict[str, Role] = {
     "human": "user", "user": "user", "prompter": "user", "gpt": "assistant", "assistant": "assistant",
@@ -60,9 +59,7 @@ def _message(turn: Data, left_out: Counter[LeftOut]) -> Iterator[Message]:
     elif speaker not in ROLES:
         count_named(speaker, {"content": text}, left_out)
     elif text.strip():
-        visible, hidden = split_thinking(text) if ROLES[speaker] == "assistant" else (text, "")
-        if visible.strip():
-            yield message(ROLES[speaker], visible, reasoning=hidden)
+        yield message(ROLES[speaker], text)
 
 
 SHAREGPT = ImportFormat("sharegpt", "ShareGPT", claims, read)

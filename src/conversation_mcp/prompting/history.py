@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from conversation_mcp.models import Conversation, Message
 from conversation_mcp.providers.base import ChatMessage
-from conversation_mcp.text import split_thinking
 
 
 def messages_to_send(conversation: Conversation, question: str) -> tuple[ChatMessage, ...]:
@@ -15,8 +14,9 @@ def messages_to_send(conversation: Conversation, question: str) -> tuple[ChatMes
 def turns_to_send(conversation: Conversation) -> tuple[ChatMessage, ...]:
     """Return system texts first, then user and assistant in turn, an answer last.
 
-    Hidden reasoning and empty messages are left out, tool messages too (their results stand in the answers that
-    used them), neighbours of one role are merged, and a question that was never answered is not sent again.
+    Texts are sent as they are stored. Empty messages are left out, tool messages too (their results stand in the
+    answers that used them), neighbours of one role are merged, and a question that was never answered is not sent
+    again.
     """
     system = [message for message in conversation.messages if message.role in ("system", "developer")]
     spoken = [message for message in conversation.messages if message.role in ("user", "assistant")]
@@ -30,11 +30,10 @@ def turns_to_send(conversation: Conversation) -> tuple[ChatMessage, ...]:
 
 def _plain(messages: Iterable[Message]) -> Iterable[ChatMessage]:
     for message in messages:
-        content = split_thinking(message.content)[0] if message.role == "assistant" else message.content
-        if content.strip():
+        if message.content.strip():
             role = "system" if message.role in ("system", "developer") else message.role
             assert role != "tool"  # noqa: S101 -- narrows the type; callers pass no tool messages
-            yield ChatMessage(role, content)
+            yield ChatMessage(role, message.content)
 
 
 def _merged(messages: Iterable[ChatMessage]) -> list[ChatMessage]:

@@ -50,6 +50,8 @@ class TextDelta:
     """The next piece of the answer's text, as it arrives."""
 
     text: str
+    replaces: bool = False
+    """Whether all that came before has turned out to be no part of the answer."""
 
 
 @dataclass(frozen=True)

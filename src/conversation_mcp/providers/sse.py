@@ -1,9 +1,11 @@
-"""Server-sent events out of bytes, however they were cut into chunks."""
+"""Server-sent events out of bytes, however they were cut; errors that servers write between them are events too."""
 
 import re
 from dataclasses import dataclass
 
 LINE_END = re.compile(rb"\r\n|\r|\n")
+UNFRAMED = ("{", "[{")
+"""What no field of an event begins with: JSON that was written into the stream as it is."""
 BOM = b"\xef\xbb\xbf"
 MAX_EVENT_BYTES = 32 * 2**20
 
@@ -31,6 +33,7 @@ class SseParser:
         self._event = ""
         self._data: list[str] = []
         self._size_bytes = 0
+        self._is_bare = False
 
     def feed(self, chunk: bytes) -> list[ServerSentEvent]:
         """Return the events that this chunk completes.
@@ -68,8 +71,15 @@ class SseParser:
             self._at_start = False
         if not line:
             return self._dispatch()
-        field, _, value = line.decode("utf-8", "replace").partition(":")
-        if field == "data":
+        text = line.decode("utf-8", "replace")
+        field, _, value = text.partition(":")
+        if self._is_bare or (text.startswith(UNFRAMED) and not self._data):
+            self._is_bare = True
+            self._data.append(text)
+        elif field == "error":
+            self._event = field
+            self._data.append(value.removeprefix(" "))
+        elif field == "data":
             self._data.append(value.removeprefix(" "))
         else:
             self._size_bytes -= len(line)
@@ -80,6 +90,6 @@ class SseParser:
     def _dispatch(self) -> list[ServerSentEvent]:
         data = "\n".join(self._data)
         events = [ServerSentEvent(self._event, data)] if data else []
-        self._event, self._size_bytes = "", 0
+        self._event, self._size_bytes, self._is_bare = "", 0, False
         self._data.clear()
         return events

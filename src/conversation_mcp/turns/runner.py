@@ -107,7 +107,7 @@ class TurnRunner:
                     case Progress():
                         turn.report(event.text)
                     case TextDelta():
-                        turn.hear(event.text)
+                        turn.hear(event.text, replaces=event.replaces)
                 waited_seconds = anyio.current_time() - written_seconds
                 if waited_seconds >= PARTIAL_TEXT_SECONDS and (not is_noted or isinstance(event, TextDelta)):
                     written_seconds = anyio.current_time()

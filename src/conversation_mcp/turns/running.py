@@ -76,8 +76,13 @@ class RunningTurn:
         self.started_at = started_at
         self._ring()
 
-    def hear(self, text: str) -> None:
-        """Take the next piece of the answer's text; of one that never ends no more is kept than a reader can use."""
+    def hear(self, text: str, *, replaces: bool = False) -> None:
+        """Take the next piece of the answer's text; of one that never ends no more is kept than a reader can use.
+
+        One that replaces what came before takes it back here; who listened has heard it.
+        """
+        if replaces:
+            self.partial_text = ""
         if len(self.partial_text) < MAX_PARTIAL_CHARS:
             self.partial_text += text
         for listen in self.listeners:

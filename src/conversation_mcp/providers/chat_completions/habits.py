@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from conversation_mcp.providers.chat_completions.request import Draft
 from conversation_mcp.providers.definitions import Quirks, TokenField
-from conversation_mcp.providers.wire.errors import Problem
+from conversation_mcp.providers.wire.problems import Problem
 
 NEEDED_LIMIT_TOKENS = 8192
 """Sent only to servers that insist on a limit."""

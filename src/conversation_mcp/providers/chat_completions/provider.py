@@ -16,10 +16,10 @@ from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.definitions import Configured
 from conversation_mcp.providers.http import Sent, Sleep
 from conversation_mcp.providers.wire.api import Api
-from conversation_mcp.providers.wire.errors import Problem
 from conversation_mcp.providers.wire.events import incoming
 from conversation_mcp.providers.wire.limits import LIMITS, Limits
 from conversation_mcp.providers.wire.names import serves
+from conversation_mcp.providers.wire.problems import Problem
 
 PATH = "chat/completions"
 

@@ -1,6 +1,7 @@
 """From the frames of a chat completion to our events; a completion that comes whole is one frame."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from conversation_mcp.errors import (
     AnswerIncompleteError,
@@ -9,15 +10,16 @@ from conversation_mcp.errors import (
     StreamBrokenError,
 )
 from conversation_mcp.models import Usage
-from conversation_mcp.providers.base import Answer, Event, Finished, Progress, TextDelta
+from conversation_mcp.providers.base import Answer, Event, Finished, Progress
 from conversation_mcp.providers.chat_completions.pieces import calls_tools, reasoning_in, refusal_in, text_in
-from conversation_mcp.providers.wire.errors import ErrorMap, short_cause
+from conversation_mcp.providers.wire.errors import ErrorMap
 from conversation_mcp.providers.wire.events import END
+from conversation_mcp.providers.wire.problems import short_cause
 from conversation_mcp.providers.wire.reading import JsonObject, name_at, object_at, objects_at, raw_text_at
 from conversation_mcp.providers.wire.sources import SourceCollector
 from conversation_mcp.providers.wire.usage import billed, cut_notice, usage, with_usage
-from conversation_mcp.providers.wire.visible import VisibleText
-from conversation_mcp.text import split_thinking, storable
+from conversation_mcp.providers.wire.visible import VisibleText, spoken
+from conversation_mcp.text import storable
 
 CUT = frozenset({"length", "max_tokens", "model_length"})
 WITHHELD = "content_filter"
@@ -88,12 +90,13 @@ class CompletionReader:
         if piece:
             self._text.append(piece)
             yield from self._doing("writing the answer")
-            yield from _shown(self._visible.feed(piece))
+            yield from self._visible.feed(piece)
         came_whole = "stop" if message and not delta else ""
         self._finish = (raw_text_at(choice, "finish_reason") or self._finish or came_whole).lower()
 
     def _fail_on(self, frame: JsonObject, choices: list[JsonObject]) -> None:
-        problem = next(filter(None, map(self._errors.problem_in, (frame, *choices))), None)
+        beside = (each for each in map(partial(object_at, frame), frame) if each.get("error"))
+        problem = next(filter(None, map(self._errors.problem_in, (frame, *choices, *beside))), None)
         if problem is not None:
             raise self._errors.of_failure(problem) if self._has_begun else self._errors.of_body(problem)
         if self._finish == "error":
@@ -111,14 +114,14 @@ class CompletionReader:
             StreamBrokenError: the stream ended early.
             AnswerIncompleteError: there is no text.
         """
-        yield from _shown(self._visible.rest())
+        yield from self._visible.rest()
         if not self.is_whole:
             raise StreamBrokenError(f"{self._title} broke off before the answer was complete.")
-        text, thoughts = split_thinking(storable("".join(self._text)))
+        is_cut = self._finish in CUT or self._finish == WITHHELD
+        text, thoughts, remarks = spoken(storable("".join(self._text)), is_cut=is_cut)
         if not text.strip():
             raise self._without_text()
         reasoning = "\n\n".join(filter(None, [storable("".join(self._reasoning)).strip(), thoughts]))
-        is_cut = self._finish in CUT or self._finish == WITHHELD
         reason = WITHHELD if self._finish == WITHHELD else ""
         yield Finished(
             Answer(
@@ -131,6 +134,7 @@ class CompletionReader:
                 reasoning=reasoning or None,
                 notices=(
                     *self._notices,
+                    *remarks,
                     *([cut_notice(reason, self.usage)] if is_cut else []),
                     *([UNCALLED] if self._wants_tool else []),
                 ),
@@ -152,8 +156,3 @@ class CompletionReader:
     def failed(self, error: ProviderError) -> ProviderError:
         """Return the error with what the completion took all the same."""
         return with_usage(error, self.usage)
-
-
-def _shown(text: str) -> Iterator[Event]:
-    if text:
-        yield TextDelta(text)

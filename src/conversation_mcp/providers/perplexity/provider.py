@@ -19,8 +19,8 @@ from conversation_mcp.providers.perplexity.request import Draft, LevelField, dra
 from conversation_mcp.providers.perplexity.retired import retirement
 from conversation_mcp.providers.responses.engine import Engine
 from conversation_mcp.providers.wire.api import Api
-from conversation_mcp.providers.wire.errors import BAD_REQUEST, Problem
 from conversation_mcp.providers.wire.limits import LIMITS, Limits
+from conversation_mcp.providers.wire.problems import BAD_REQUEST, Problem
 
 PATH = "agent"
 VERSION = "/v1"

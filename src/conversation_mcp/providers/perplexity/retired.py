@@ -3,7 +3,7 @@
 from conversation_mcp.errors import ProviderRejectedError
 from conversation_mcp.providers.definitions import Configured
 from conversation_mcp.providers.perplexity.facts import Retired
-from conversation_mcp.providers.wire.errors import Problem
+from conversation_mcp.providers.wire.problems import Problem
 
 
 def retirement(problem: Problem, retired: Retired, configured: Configured) -> ProviderRejectedError | None:

@@ -12,8 +12,8 @@ from conversation_mcp.providers.responses.output import is_response_id
 from conversation_mcp.providers.responses.runs import Runs
 from conversation_mcp.providers.responses.stream import StreamReader
 from conversation_mcp.providers.wire.api import Api
-from conversation_mcp.providers.wire.errors import Problem
 from conversation_mcp.providers.wire.events import END, incoming
+from conversation_mcp.providers.wire.problems import Problem
 from conversation_mcp.providers.wire.reading import JsonObject, raw_text_at
 from conversation_mcp.providers.wire.usage import with_usage
 
@@ -77,24 +77,29 @@ class Engine:
 
     async def _read(self, sent: Sent, asked: Asked) -> AsyncGenerator[Event]:
         reader = StreamReader(asked)
-        is_first = True
         try:
             async with aclosing(
                 incoming(sent.response, self._api.title, self._api.limits.timeouts, self._clock)
             ) as all_:
                 async for data in all_:
-                    if problem := self._untyped_problem(data):
-                        raise self._api.errors.of_body(problem) if is_first else self._api.errors.of_failure(problem)
+                    if problem := self._problem(data):
+                        for event in reader.broken_off():
+                            yield event
+                        raise self._error(problem, has_begun=reader.has_begun)
                     for event in reader.take(data):
                         yield event
                     if reader.ended:
                         return
-                    is_first = is_first and data is END
             raise StreamBrokenError(f"{self._api.title} broke off before the answer was complete.")
         except ProviderError as error:
             raise with_usage(error, reader.usage) from error.__cause__
 
-    def _untyped_problem(self, data: JsonObject) -> Problem | None:
+    def _problem(self, data: JsonObject) -> Problem | None:
         """Return the problem that stands where an event or an answer was due."""
-        is_due = raw_text_at(data, "type") or data.get("object") == "response"
-        return None if is_due else self._api.errors.problem_in(data)
+        what = data.get("object")
+        is_due = what == "response" or (what != "error" and raw_text_at(data, "type") not in {"", "error"})
+        return None if is_due or data is END else self._api.errors.problem_in(data)
+
+    def _error(self, problem: Problem, *, has_begun: bool) -> ProviderError:
+        errors = self._api.errors
+        return errors.of_failure(problem) if has_begun else errors.of_body(problem)

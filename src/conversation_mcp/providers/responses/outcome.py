@@ -2,17 +2,23 @@
 
 from collections.abc import Sequence
 
-from conversation_mcp.errors import AnswerIncompleteError, ProviderUnavailableError, RunCancelledError
+from conversation_mcp.errors import (
+    AnswerIncompleteError,
+    ProviderError,
+    ProviderUnavailableError,
+    RunCancelledError,
+)
 from conversation_mcp.models import Usage
 from conversation_mcp.providers.base import Answer
 from conversation_mcp.providers.responses.asked import Asked
 from conversation_mcp.providers.responses.output import answer_text, calls_tools, reasoning_text, refusal
-from conversation_mcp.providers.wire.errors import short_cause
+from conversation_mcp.providers.wire.errors import too_large
+from conversation_mcp.providers.wire.problems import problem_in, short_cause
 from conversation_mcp.providers.wire.reading import JsonObject, name_at, object_at, objects_at, raw_text_at, text_at
 from conversation_mcp.providers.wire.related import split_related
 from conversation_mcp.providers.wire.sources import SourceCollector
 from conversation_mcp.providers.wire.usage import billed, cut_notice, usage, with_usage
-from conversation_mcp.text import split_thinking
+from conversation_mcp.providers.wire.visible import spoken
 
 FAILED = frozenset({"failed", "requires_action"})
 ENDED = frozenset({"completed", "incomplete", "cancelled"}) | FAILED
@@ -39,16 +45,17 @@ def settle(response: JsonObject, asked: Asked, *, streamed_text: str = "", seen:
     if status in FAILED:
         raise with_usage(failure(response, asked), used)
     items = [*objects_at(response, "output"), *seen]
-    text, thinking = split_thinking(answer_text(objects_at(response, "output")) or streamed_text)
+    reason = text_at(object_at(response, "incomplete_details"), "reason")
+    is_cut = status == "incomplete" or bool(reason) or _is_at_limit(used, asked)
+    whole = answer_text(objects_at(response, "output")) or streamed_text
+    text, thinking, remarks = spoken(whole, is_cut=is_cut)
     if not text.strip():
         raise with_usage(_without_text(response, items, asked, used), used)
     content, related = split_related(text) if asked.related is not False else (text, ())
-    reason = text_at(object_at(response, "incomplete_details"), "reason")
-    is_cut = status == "incomplete" or bool(reason) or _is_at_limit(used, asked)
     collector = SourceCollector()
     collector.take(*items, response)
     sources = collector.sources()
-    notices = [*asked.notices, *([cut_notice(reason, used)] if is_cut else [])]
+    notices = [*asked.notices, *remarks, *([cut_notice(reason, used)] if is_cut else [])]
     if asked.related and not related:
         notices.append(NO_RELATED)
     if asked.wants_sources and not sources:
@@ -68,8 +75,11 @@ def settle(response: JsonObject, asked: Asked, *, streamed_text: str = "", seen:
     )
 
 
-def failure(response: JsonObject, asked: Asked) -> ProviderUnavailableError:
+def failure(response: JsonObject, asked: Asked) -> ProviderError:
     """Return the error for a run that the provider itself gave up."""
+    problem = problem_in(response, secret=asked.secret)
+    if problem and problem.overflow is not None:
+        return too_large(asked.title, problem)
     cause = short_cause(response, asked.secret) or text_at(response, "status")
     because = f": {cause}" if cause else ""
     return ProviderUnavailableError(f"{asked.title} could not finish the answer{because}.", maybe_billed=True)

@@ -14,9 +14,9 @@ from conversation_mcp.providers.http import Sent, Sleep
 from conversation_mcp.providers.responses.engine import Engine
 from conversation_mcp.providers.responses.request import draft
 from conversation_mcp.providers.wire.api import Api
-from conversation_mcp.providers.wire.errors import Problem
 from conversation_mcp.providers.wire.limits import LIMITS, Limits
 from conversation_mcp.providers.wire.names import serves
+from conversation_mcp.providers.wire.problems import Problem
 
 PATH = "responses"
 

@@ -11,7 +11,7 @@ from conversation_mcp.providers.responses.output import answer_text, is_response
 from conversation_mcp.providers.wire.api import Api
 from conversation_mcp.providers.wire.errors import UnseenError
 from conversation_mcp.providers.wire.reading import JsonObject, objects_at
-from conversation_mcp.text import split_thinking
+from conversation_mcp.providers.wire.visible import visible_so_far
 
 
 class Runs:
@@ -95,7 +95,7 @@ def outcome(response: JsonObject, asked: Asked) -> Finished | StillRunning:
 
 
 def _visible(response: JsonObject) -> str:
-    return split_thinking(answer_text(objects_at(response, "output")))[0]
+    return visible_so_far(answer_text(objects_at(response, "output")))
 
 
 def _doing(response: JsonObject) -> str:
@@ -119,6 +119,7 @@ class _View:
             self._progress = progress
             yield Progress(progress)
         text = _visible(response)
-        if text != self._text and text.startswith(self._text):
-            yield TextDelta(text.removeprefix(self._text))
+        if text != self._text:
+            is_longer = text.startswith(self._text)
+            yield TextDelta(text.removeprefix(self._text) if is_longer else text, replaces=not is_longer)
             self._text = text

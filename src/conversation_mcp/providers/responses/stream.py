@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from conversation_mcp.models import Usage
-from conversation_mcp.providers.base import Event, Finished, Progress, Started, TextDelta
+from conversation_mcp.providers.base import Event, Finished, Progress, Started
 from conversation_mcp.providers.responses.asked import Asked
-from conversation_mcp.providers.responses.outcome import ENDED, failure, settle
+from conversation_mcp.providers.responses.outcome import ENDED, settle
 from conversation_mcp.providers.responses.output import is_response_id, queries, reading
 from conversation_mcp.providers.wire.reading import (
     JsonObject,
@@ -52,7 +52,7 @@ class StreamReader:
                 yield from self._progress("writing the answer")
                 piece = raw_text_at(event, "delta")
                 self._pieces.setdefault(_place(event), []).append(piece)
-                yield from _delta(self._visible.feed(piece))
+                yield from self._visible.feed(piece)
             case "output_text.done":
                 if text := raw_text_at(event, "text"):
                     self._pieces[_place(event)] = [text]
@@ -61,13 +61,9 @@ class StreamReader:
                 self._items.append(item)
                 if searched := queries(item):
                     yield from self._progress(_searching(searched))
-            case "error":
-                self.ended = True
-                yield from _delta(self._visible.rest())
-                raise failure(event, self._asked)
             case state if state in ENDED:
                 self.ended = True
-                yield from _delta(self._visible.rest())
+                yield from self._visible.rest()
                 yield self._finish({**self._response, "status": state}, event)
             case other:
                 yield from self._doing(other, event)
@@ -76,6 +72,15 @@ class StreamReader:
     def usage(self) -> Usage | None:
         """What the run is known to have taken so far."""
         return usage(self._response)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the model or its search did something, which is billed even when nothing follows."""
+        return bool(self._pieces or self._items or self._last_progress)
+
+    def broken_off(self) -> Iterator[Event]:
+        """Yield what was held back of a text that does not go on."""
+        yield from self._visible.rest()
 
     def _whole(self, response: JsonObject) -> Iterator[Event]:
         """Take an answer that came in one piece, from a server that does not stream."""
@@ -135,8 +140,3 @@ def _place(event: JsonObject) -> tuple[object, int]:
 
 def _searching(searched: list[str]) -> str:
     return "searching: " + " | ".join(searched) if searched else "searching"
-
-
-def _delta(text: str) -> Iterator[Event]:
-    if text:
-        yield TextDelta(text)

@@ -18,17 +18,10 @@ from conversation_mcp.providers.base import ListedModel, Progress
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.definitions import Configured, is_web_address
 from conversation_mcp.providers.http import Sent, Sleep, send_create
-from conversation_mcp.providers.wire.errors import (
-    BAD_REQUEST,
-    NOT_FOUND,
-    SERVER_ERROR,
-    ErrorMap,
-    Problem,
-    UnseenError,
-    read_problem,
-)
+from conversation_mcp.providers.wire.errors import ErrorMap, UnseenError
 from conversation_mcp.providers.wire.limits import Limits
 from conversation_mcp.providers.wire.models import listed_models
+from conversation_mcp.providers.wire.problems import BAD_REQUEST, NOT_FOUND, SERVER_ERROR, Problem, read_problem
 from conversation_mcp.providers.wire.reading import (
     BodyTooLargeError,
     JsonObject,

@@ -2,9 +2,6 @@
 
 import re
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from conversation_mcp.errors import (
     ContextTooLargeError,
@@ -19,132 +16,39 @@ from conversation_mcp.errors import (
     ProviderUnavailableError,
     StreamBrokenError,
 )
-from conversation_mcp.logs import redact
 from conversation_mcp.providers.definitions import Configured
-from conversation_mcp.providers.http import TOO_MANY_REQUESTS, retry_after_seconds
+from conversation_mcp.providers.http import TOO_MANY_REQUESTS
 from conversation_mcp.providers.wire.limits import Timeouts
-from conversation_mcp.providers.wire.reading import (
-    JsonObject,
-    count_at,
-    items_at,
-    object_at,
-    objects_at,
-    parse_first_object,
-    parse_object,
-    text_at,
+from conversation_mcp.providers.wire.problems import (
+    BAD_REQUEST,
+    GONE,
+    NOT_FOUND,
+    OK,
+    PAYMENT_REQUIRED,
+    SERVER_ERROR,
+    Problem,
+    problem_in,
+    short_cause,
 )
-from conversation_mcp.text import shorten
+from conversation_mcp.providers.wire.reading import JsonObject
 
-if TYPE_CHECKING:
-    import httpx
-
-MARKUP = re.compile(r"<[a-z!/?]", re.IGNORECASE)
-OUT_OF_CREDIT = re.compile("insufficient_quota|exceeded your current quota|insufficient balance", re.IGNORECASE)
-TOO_LONG = re.compile(
-    "context_length_exceeded|exceed_context_size_error|maximum (context|prompt) length|available context size"
-    "|context window|maximum number of tokens|prompt is too long",
+OUT_OF_CREDIT = re.compile(
+    "insufficient_quota|exceeded your current quota|insufficient (?:balance|credits?)|budget_exceeded"
+    "|budget has been exceeded",
     re.IGNORECASE,
 )
-WINDOW_AND_NEEDED = re.compile(
-    r"maximum (?:context|prompt) length is (\d{1,9})\b.{1,60}?(\d{1,9}) tokens", re.IGNORECASE
+OVERLOADED = re.compile(
+    r"overloaded|(?:over|at|no) capacity|unavailable_error|loading (?:the )?model|model is (?:still )?loading"
+    "|no (?:slot|worker|server)s? (?:is |are )?available",
+    re.IGNORECASE,
 )
-NO_SUCH_ENDPOINT = re.compile("unexpected endpoint", re.IGNORECASE)
-OK, BAD_REQUEST, PAYMENT_REQUIRED, NOT_FOUND, GONE, UNPROCESSABLE, SERVER_ERROR = 200, 400, 402, 404, 410, 422, 500
-STATUSES = range(400, 600)
+"""A server that has no room takes no question."""
+TOO_LARGE = 413
+NOT_OF_LENGTH = frozenset({401, 402, 403, 404, 410, TOO_LARGE, TOO_MANY_REQUESTS})
+"""What these say is clear without their words."""
+SITE_OVERLOADED = 529
 REDIRECTS = range(300, 400)
-MAX_CAUSE_CHARS = 200
-MAX_ERROR_BYTES = 64 * 1024
 GOES_ON = "The run goes on there and is looked up again by its id, not paid for again."
-
-
-def short_cause(body: JsonObject, secret: str = "") -> str:
-    """Return the reason that a provider's JSON gives, as one short line without keys and markup; may be empty."""
-    error = object_at(body, "error")
-    listed = [": ".join(part for part in detail if part) for detail in _details(body)]
-    texts = (
-        *(text_at(error, "message"), text_at(body, "error")),
-        *listed,
-        *(text_at(body, "message"), text_at(body, "detail"), text_at(error, "code"), text_at(error, "type")),
-    )
-    text = next((text for text in texts if text.strip()), "")
-    if MARKUP.search(text):
-        return ""
-    if secret:
-        text = text.replace(secret, "[redacted]")
-    plain = "".join(char if char.isprintable() else " " for char in text)
-    return shorten(redact(plain), MAX_CAUSE_CHARS).rstrip(". ")
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A response that is no success, reduced to what decides; `kind` is the type and, where it is a word, the code."""
-
-    status: int
-    kind: str = ""
-    param: str = ""
-    cause: str = ""
-    retry_after_seconds: float | None = None
-    needed_tokens: int | None = None
-    window_tokens: int | None = None
-
-    def names(self, field: str) -> bool:
-        """Tell whether the request was refused because of this field."""
-        return self.status in {BAD_REQUEST, UNPROCESSABLE} and field in f"{self.param} {self.cause}"
-
-
-async def read_problem(response: "httpx.Response", secret: str) -> Problem:
-    """Read the start of the body of an error, without the secret; one that cannot be read has no cause."""
-    import httpx  # noqa: PLC0415 -- costs start-up time
-
-    data = bytearray()
-    with suppress(httpx.HTTPError):
-        async for chunk in response.aiter_bytes():
-            data += chunk
-            if len(data) > MAX_ERROR_BYTES:
-                break
-    body = parse_first_object(bytes(data)) or {}
-    return _problem(body, response.status_code, retry_after_seconds(response.headers), secret)
-
-
-def problem_in(body: JsonObject, status: int = OK, secret: str = "") -> Problem | None:
-    """Return the problem that JSON tells of, also under a status that says success; None when it tells of none.
-
-    Where the status says success, the problem has the number that the error itself gives, or none that is one.
-    """
-    error = body.get("error")
-    if not error:
-        return None
-    code = count_at(object_at(body, "error"), "code")
-    if status == OK and code is not None and code in STATUSES:
-        status = code
-    elif status == OK and isinstance(error, str) and NO_SUCH_ENDPOINT.search(error):
-        status = NOT_FOUND
-    return _problem(body, status, None, secret)
-
-
-def _problem(body: JsonObject, status: int, retry_seconds: float | None, secret: str) -> Problem:
-    error = object_at(body, "error")
-    cause = short_cause(body, secret)
-    said = WINDOW_AND_NEEDED.search(cause)
-    return Problem(
-        status=status,
-        kind=f"{text_at(error, 'type')} {text_at(error, 'code')}".strip(),
-        param=text_at(error, "param") or next((place for place, _ in _details(body)), ""),
-        cause=cause,
-        retry_after_seconds=retry_seconds,
-        needed_tokens=count_at(error, "n_prompt_tokens") or (int(said[2]) if said else None),
-        window_tokens=count_at(error, "n_ctx") or (int(said[1]) if said else None),
-    )
-
-
-def _details(body: JsonObject) -> list[tuple[str, str]]:
-    """Return field and complaint of each error of a framework that lists them, dotted and as it says it."""
-    nested = object_at(body, "message") or parse_object(text_at(body, "message")) or {}
-    found = objects_at(body, "detail") or objects_at(nested, "detail")
-    return [
-        (".".join(str(part) for part in items_at(detail, "loc") if part != "body"), text_at(detail, "msg"))
-        for detail in found
-    ]
 
 
 class UnseenError(ProviderUnavailableError):
@@ -181,13 +85,14 @@ class ErrorMap:
 
     def of_create(self, problem: Problem) -> ProviderError:
         """Return the error for a create call that was answered with no success."""
+        is_refused = problem.status == SITE_OVERLOADED or OVERLOADED.search(f"{problem.kind} {problem.cause}")
         return self._of_status(problem) or ProviderUnavailableError(
-            f"{self._title} failed with HTTP {problem.status}{_because(problem)}.", maybe_billed=True
+            f"{self._title} failed with HTTP {problem.status}{_because(problem)}.", maybe_billed=not is_refused
         )
 
     def of_body(self, problem: Problem) -> ProviderError:
         """Return the error for a problem that came with a status of success, before any of the answer."""
-        if problem.status == OK:
+        if problem.status == OK and problem.overflow is None:
             return self.of_failure(problem)
         return self.of_create(problem)
 
@@ -222,13 +127,11 @@ class ErrorMap:
         said = f"{problem.kind} {problem.cause}"
         if problem.status == PAYMENT_REQUIRED or OUT_OF_CREDIT.search(said):
             return ProviderQuotaError(self._title)
-        if problem.status == BAD_REQUEST and TOO_LONG.search(said):
-            return ContextTooLargeError(
-                self._title, needed_tokens=problem.needed_tokens, window_tokens=problem.window_tokens
-            )
+        if problem.overflow is not None and problem.status not in NOT_OF_LENGTH:
+            return too_large(self._title, problem)
         known = {
             401: self.auth(),
-            413: ContextTooLargeError(self._title),
+            TOO_LARGE: ContextTooLargeError(self._title),
             TOO_MANY_REQUESTS: ProviderRateLimitedError(self._title, problem.retry_after_seconds),
         }.get(problem.status)
         return known if known or problem.status >= SERVER_ERROR else self._rejected(problem)
@@ -270,6 +173,12 @@ class ErrorMap:
         usual = self._definition.base_url
         instead = f"Unset it or use {usual}." if usual else "Use one such as https://example.org/v1."
         return InvalidInputError(f"{self._definition.base_url_name} is no web address. {instead}")
+
+
+def too_large(title: str, problem: Problem) -> ContextTooLargeError:
+    """Return the error for a conversation that the provider says is too long."""
+    needed, window = problem.overflow or (None, None)
+    return ContextTooLargeError(title, needed_tokens=needed, window_tokens=window, cause=problem.cause)
 
 
 def broken_off(error: Exception, title: str, timeouts: Timeouts) -> ProviderError:

@@ -15,13 +15,13 @@ from conversation_mcp.providers.wire.reading import (
     JsonObject,
     bounded,
     parse_first_object,
-    parse_object,
 )
 
 if TYPE_CHECKING:
     import httpx
 
 END_MARK = "[DONE]"
+ERROR = "error"
 END: JsonObject = {"[DONE]": True}
 """Stands for the end mark that some streams have; compare with `is`."""
 
@@ -59,7 +59,7 @@ async def _events(chunks: AsyncGenerator[bytes], title: str) -> AsyncGenerator[J
     for event in parser.close():
         if event.data.strip() == END_MARK:
             yield END
-        elif data := parse_object(event.data):
+        elif data := _object_in(event):
             yield data
 
 
@@ -98,7 +98,17 @@ def _parsed(parser: SseParser, chunk: bytes, title: str) -> list[ServerSentEvent
 
 
 def _readable(event: ServerSentEvent, title: str) -> JsonObject:
-    data = parse_object(event.data)
+    data = _object_in(event)
     if data is None:
         raise StreamBrokenError(f"{title} sent an event that is not valid JSON.")
     return data
+
+
+def _object_in(event: ServerSentEvent) -> JsonObject | None:
+    """Return the JSON of an event; what only its name calls an error becomes one, whatever it looks like."""
+    data = parse_first_object(event.data)
+    if event.event != ERROR:
+        return data
+    if data is None:
+        return {ERROR: event.data}
+    return data if data.get(ERROR) or data.get("type") == ERROR else {ERROR: data}

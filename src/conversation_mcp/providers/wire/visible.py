@@ -1,42 +1,44 @@
-"""The visible part of a text that arrives in pieces."""
+"""The visible part of an answer's text, while it arrives and as a whole."""
 
-from conversation_mcp.text import storable
+from collections.abc import Iterator
 
-OPEN, CLOSE = "<think>", "</think>"
+from conversation_mcp.providers.base import TextDelta
+from conversation_mcp.thinking.splitting import ThinkingSplitter, split_thinking
+
+UNENDED = "the model marked all of this answer as reasoning and never ended it; it stands here as it came"
 
 
 class VisibleText:
-    """Leaves `<think>…</think>` out and joins characters that were cut in two."""
+    """Leaves hidden reasoning out of a text that arrives in pieces and joins characters that were cut in two."""
 
     def __init__(self) -> None:
-        self._held = ""
-        self._hidden = False
+        self._splitter = ThinkingSplitter()
 
-    def feed(self, piece: str) -> str:
-        """Return what can be shown now; the start of a tag or of a character waits for the next piece."""
-        text = self._held + piece
-        shown: list[str] = []
-        while True:
-            before, tag, after = text.partition(CLOSE if self._hidden else OPEN)
-            if not tag:
-                break
-            if not self._hidden:
-                shown.append(before)
-            self._hidden = not self._hidden
-            text = after
-        kept = len(text) - self._unfinished(text)
-        self._held = text[kept:]
-        if not self._hidden:
-            shown.append(text[:kept])
-        return storable("".join(shown))
+    def feed(self, piece: str) -> Iterator[TextDelta]:
+        """Yield what can be shown now; the start of a mark or of a character waits for the next piece."""
+        for shown in self._splitter.feed(piece):
+            yield TextDelta(shown.text, replaces=shown.replaces)
 
-    def rest(self) -> str:
-        """Return what was held back, now that nothing follows."""
-        held, self._held = self._held, ""
-        return "" if self._hidden else storable(held)
+    def rest(self) -> Iterator[TextDelta]:
+        """Yield what was held back, now that nothing follows."""
+        for shown in self._splitter.rest():
+            yield TextDelta(shown.text, replaces=shown.replaces)
 
-    def _unfinished(self, text: str) -> int:
-        if "\ud800" <= text[-1:] <= "\udbff":
-            return 1
-        tag = CLOSE if self._hidden else OPEN
-        return next((size for size in range(len(tag) - 1, 0, -1) if text.endswith(tag[:size])), 0)
+
+def visible_so_far(text: str) -> str:
+    """Return what can be shown of a text that is not complete."""
+    visible = ""
+    for shown in ThinkingSplitter().feed(text):
+        visible = shown.text if shown.replaces else visible + shown.text
+    return visible.strip()
+
+
+def spoken(text: str, *, is_cut: bool) -> tuple[str, str, tuple[str, ...]]:
+    """Return the answer in a whole text, its reasoning, and what there is to say about that.
+
+    A model that stops by itself within its reasoning has nothing else to say: what was paid for is not thrown away.
+    """
+    visible, hidden, is_open = split_thinking(text)
+    if is_open and not is_cut:
+        return text, "", (UNENDED,)
+    return visible, hidden, ()
