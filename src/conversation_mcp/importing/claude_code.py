@@ -188,7 +188,7 @@ def _answer(lines: Sequence[_Line]) -> Iterator[Message]:
         content,
         lines[-1].at,
         model=next((line.model for line in reversed(lines) if line.model), None),
-        usage=Usage.of(**tokens) if tokens else None,
+        usage=Usage.told(**tokens),
         reasoning=joined(line.reasoning for line in lines),
     )
 

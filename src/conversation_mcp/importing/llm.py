@@ -231,7 +231,7 @@ def _facts(row: Row) -> dict[str, object]:
     counts = {name: _field(row, name) for name in ("input_tokens", "output_tokens")}
     known = {name: count for name, count in counts.items() if isinstance(count, int)}
     model = name_of(_field(row, "resolved_model")) or name_of(_field(row, "model"))
-    return {"model": model, "usage": Usage.of(**known) if known else None}
+    return {"model": model, "usage": Usage.told(**known)}
 
 
 def _is_in_a_turn(database: sqlite3.Connection, row: Row, tables: set[str]) -> bool:
