@@ -158,6 +158,8 @@ class PendingTurn(Record):
     """`interrupted`: its server ended. `failed`: the provider gave no answer."""
     started_at: str | None = None
     """When it was written, which is before it was sent."""
+    after_message: int | None = None
+    """How many messages stood before it; noted when the next question is asked."""
     response_id: str | None = None
     """The provider's id of the run, from the moment it is known."""
     background: bool | None = None

@@ -99,7 +99,7 @@ PENDING_TURN = _record(
     {"question": str},
     {
         "tool": str, "provider": str, "model": str, "options": _object,
-        "startedAt": str, "responseId": str, "background": bool,
+        "startedAt": str, "afterMessage": _integer, "responseId": str, "background": bool,
         "partialText": str, "error": _record({"code": str, "message": str}, {}), "usage": USAGE,
         "notices": _each(_text),
     },
