@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal, NewType, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 from pydantic.alias_generators import to_camel
 
+from conversation_mcp.clock import parse_time
+
 ConversationId = NewType("ConversationId", str)
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 TurnStatus = Literal["running", "interrupted", "failed"]
@@ -16,18 +18,16 @@ def iso(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def parse_time(text: str) -> datetime:
-    """Read an ISO 8601 time; one without a zone is taken as UTC. Raises ValueError."""
-    moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
 def _readable_time(text: str) -> str:
     parse_time(text)
     return text
 
 
 Timestamp = Annotated[str, AfterValidator(_readable_time)]
+MAX_TOKENS, MAX_COST_USD = 10**12, 10**9
+"""Far beyond what anything takes, and far below where sums lose their meaning."""
+Tokens = Annotated[int, Field(ge=-MAX_TOKENS, le=MAX_TOKENS)]
+CostUsd = Annotated[float, Field(ge=-MAX_COST_USD, le=MAX_COST_USD)]
 
 
 class Record(BaseModel):
@@ -78,14 +78,21 @@ class Source(Record):
 class Usage(Record):
     """What an answer took, as the provider reported it."""
 
-    input_tokens: int | None = None
+    input_tokens: Tokens | None = None
     """Tokens that were sent."""
-    output_tokens: int | None = None
+    output_tokens: Tokens | None = None
     """Tokens that came back."""
-    reasoning_tokens: int | None = None
+    reasoning_tokens: Tokens | None = None
     """Those of them that were spent on hidden reasoning."""
-    cost_usd: float | None = None
+    cost_usd: CostUsd | None = None
     """What was charged, in US dollars."""
+
+    @classmethod
+    def told(cls, **amounts: float | None) -> Self | None:
+        """Make the record from what somebody else counted, without what cannot be; None where nothing is left."""
+        most = {name: MAX_COST_USD if name == "cost_usd" else MAX_TOKENS for name in amounts}
+        known = {name: amount for name, amount in amounts.items() if amount is not None and 0 <= amount <= most[name]}
+        return cls.model_validate(known) if known else None
 
 
 class Message(Record):
@@ -151,6 +158,8 @@ class PendingTurn(Record):
     """`interrupted`: its server ended. `failed`: the provider gave no answer."""
     started_at: str | None = None
     """When it was written, which is before it was sent."""
+    after_message: int | None = None
+    """How many messages stood before it; noted when the next question is asked."""
     response_id: str | None = None
     """The provider's id of the run, from the moment it is known."""
     background: bool | None = None

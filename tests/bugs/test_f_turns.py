@@ -1,6 +1,8 @@
 """Turns that broke off: nothing of them is sent to a provider that would refuse the whole conversation for it."""
 
 from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from tests.fixtures.stores import UNKNOWN
 
 from conversation_mcp.models import Conversation, Message
 from conversation_mcp.prompting.history import messages_to_send
+from conversation_mcp.providers.wire.roles import sent_messages
 
 roles = st.sampled_from(["system", "developer", "user", "assistant", "tool"])
 texts = st.sampled_from(["one", "two", "", " \n", "<think>hidden</think>", "<think>not closed"])
@@ -28,7 +31,7 @@ def agent() -> Iterator[LoopbackAgent]:
 
 
 ORPHANS: dict[str, tuple[tuple[tuple[str, str], ...], list[tuple[str, str]]]] = {
-    "a question without an answer at the end": ((("user", "one?"),), []),
+    "a question without an answer at the end": ((("user", "one?"),), [("user", "one?")]),
     "an answer without a question at the start": (
         (("assistant", "Hello."), ("user", "one?"), ("assistant", "One.")),
         [("user", "one?"), ("assistant", "One.")],
@@ -41,7 +44,7 @@ ORPHANS: dict[str, tuple[tuple[tuple[str, str], ...], list[tuple[str, str]]]] = 
         (("user", "one?"), ("assistant", "Error 500"), ("assistant", "Error 500")),
         [("user", "one?"), ("assistant", "Error 500\n\nError 500")],
     ),
-    "an empty answer": ((("user", "one?"), ("assistant", "")), []),
+    "an empty answer": ((("user", "one?"), ("assistant", "")), [("user", "one?")]),
     "a blank question": ((("user", " \n"), ("assistant", "One.")), []),
     "an answer that speaks of tags": (
         (("user", "one?"), ("assistant", "<think>hm")),
@@ -68,7 +71,12 @@ async def test_a_conversation_with_orphans_heals_when_it_goes_on(
         data_of(await client.call_tool("search_followup", {"conversationId": ID, "query": "two?"}))
         data_of(await client.call_tool("deep_research_followup", {"conversationId": ID, "query": "three? [[polls:0]]"}))
     shown = [(item["role"], item["content"]) for item in agent.requests[0]["input"]]
-    assert shown == [*sent, ("user", "two?")]
+    merged = [
+        (role, "\n\n".join(text for _, text in row)) for role, row in groupby([*sent, ("user", "two?")], itemgetter(0))
+    ]
+    assert shown == merged
+    again = [(item["role"], item["content"]) for item in agent.requests[1]["input"]]
+    assert again[: len(merged)] == merged
     kept = only_conversation(tmp_path)["messages"]
     assert [(message["role"], message["content"]) for message in kept[: len(said)]] == list(said)
     assert path.parent.name == ID
@@ -81,9 +89,14 @@ def test_whatever_is_stored_what_is_sent_alternates_and_ends_with_the_question(s
         conversation_id=UNKNOWN, created_at=LONG_AGO, updated_at=LONG_AGO, message_count=0, messages=tuple(said)
     )
     sent = messages_to_send(conversation, "next?")
-    spoken = [message.role for message in sent if message.role != "system"]
+    spoken = [row["role"] for row in sent_messages(sent) if row["role"] != "system"]
     assert spoken == (["user", "assistant"] * len(spoken))[: len(spoken)]
     assert (sent[-1].role, sent[-1].content) == ("user", "next?")
+    longer = conversation.changed(
+        messages=(*said, Message(role="user", content="next?"), Message(role="assistant", content="So."))
+    )
+    if not any(message.role in ("system", "developer") for message in said):
+        assert messages_to_send(longer, "more?")[: len(sent)] == sent
     assert [message.role for message in sent].count("system") == (sent[0].role == "system")
     assert all(message.content.strip() for message in sent)
 

@@ -9,6 +9,7 @@ from tests.fixtures.stores import tree
 
 from conversation_mcp.importing.catalog import IMPORT_FORMATS
 from conversation_mcp.prompting.history import messages_to_send
+from conversation_mcp.providers.wire.roles import sent_messages
 
 IN_ARCHIVES = [name for name in IMPORT_FORMATS if name != "llm"]
 
@@ -83,8 +84,8 @@ async def test_the_id_tells_when_a_conversation_was_begun(source: Path, tmp_path
 async def test_what_came_in_can_be_followed_up(source: Path, tmp_path: Path) -> None:
     await bring_in(source, tmp_path)
     for conversation in await stored_in(tmp_path):
-        sent = [message.role for message in messages_to_send(conversation, "next?")]
-        spoken = [role for role in sent if role != "system"]
+        sent = sent_messages(messages_to_send(conversation, "next?"))
+        spoken = [message["role"] for message in sent if message["role"] != "system"]
         assert spoken == ["user", "assistant"] * (len(spoken) // 2) + ["user"]
 
 

@@ -1,12 +1,13 @@
 """How conversations read in a list: as data, as lines of a pipe, as rows of a table."""
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conversation_mcp.cli.terminal import printable, put_fields
 from conversation_mcp.cli.times import when
+from conversation_mcp.conversations.describing import moment_of
 from conversation_mcp.conversations.files import FILE_NAME
 from conversation_mcp.stores.index.base import Facts, Found
 from conversation_mcp.text import dollars, shorten
@@ -50,7 +51,7 @@ def put_lines(founds: Iterable[Found]) -> None:
 
 def when_updated(facts: Facts, moment: datetime) -> str:
     """Return when the conversation was changed, as a person says it at that moment."""
-    return when(datetime.fromtimestamp(facts.updated_milliseconds / 1000, UTC), moment)
+    return when(moment_of(facts.updated_milliseconds), moment)
 
 
 def table_of(

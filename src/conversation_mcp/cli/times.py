@@ -13,7 +13,7 @@ def when(moment: datetime, now: datetime) -> str:
         return "just now"
     if 0 <= seconds < HOUR:
         return f"{seconds // MINUTE:.0f} min ago"
-    local = moment.astimezone(now.tzinfo)
+    local = _in_zone_of(now, moment)
     days = (now.date() - local.date()).days
     if days == 0 and seconds >= 0:
         return f"{seconds // HOUR:.0f} h ago"
@@ -22,3 +22,10 @@ def when(moment: datetime, now: datetime) -> str:
     if 0 < days < WEEK_DAYS:
         return f"{local:%a}"
     return f"{local.day} {local:%b}" if local.year == now.year and days > 0 else f"{local:%Y-%m-%d}"
+
+
+def _in_zone_of(now: datetime, moment: datetime) -> datetime:
+    try:
+        return moment.astimezone(now.tzinfo)
+    except OverflowError:  # the first or last hours that there are, of which that zone has none
+        return moment

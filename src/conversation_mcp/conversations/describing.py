@@ -1,11 +1,12 @@
 """What the index takes from a file: the facts that lists show, what they are filtered by, and the texts."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
+from conversation_mcp.clock import parse_time
 from conversation_mcp.conversations.costs import total_cost
-from conversation_mcp.conversations.files import BOM, DECODER, is_regular
+from conversation_mcp.conversations.files import read_data
 from conversation_mcp.conversations.titles import title_of
 from conversation_mcp.stores.index.base import Described, Facet, Facts, Pending
 from conversation_mcp.text import fold, shorten, storable
@@ -15,33 +16,29 @@ if TYPE_CHECKING:
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 QUESTION_CHARS = 120
-FACET_FIELDS = (("tool", "tool"), ("provider", "provider"), ("model", "model"), ("model", "preset"))
+FACETS = ("tool", "provider", "model")
 UNSEEN_ROLES = frozenset({"system", "developer"})
 
 Data = Mapping[str, Any]
 
 
 def describe(body: bytes, path: str, conversation_id: "ConversationId") -> Described:
-    """Describe the bytes of a file; the quick reader takes what is regular, the codec judges the rest.
+    """Describe the bytes of a file.
 
     Raises:
         ConversationCorruptedError: they are no conversation.
     """
-    try:
-        data = DECODER.decode(body.decode().removeprefix(BOM))
-        if is_regular(data):
-            return _described(data, conversation_id)
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        pass
-    from conversation_mcp.stores.codec import decode  # noqa: PLC0415 -- brings the records
-
-    return _described(decode(body, path, conversation_id).data(), conversation_id)
+    return _described(read_data(body, path, conversation_id), conversation_id)
 
 
 def milliseconds_of(time: str) -> int:
-    """Return an ISO 8601 time as milliseconds since 1970; one without a zone is taken as UTC. Raises ValueError."""
-    moment = datetime.fromisoformat(time)
-    return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - EPOCH) // timedelta(milliseconds=1)
+    """Return an ISO 8601 time as milliseconds since 1970; raises ValueError as `parse_time`."""
+    return (parse_time(time) - EPOCH) // timedelta(milliseconds=1)
+
+
+def moment_of(milliseconds: int) -> datetime:
+    """Return the moment that many milliseconds after 1970, in UTC."""
+    return EPOCH + timedelta(milliseconds=milliseconds)
 
 
 def facet(kind: str, value: str) -> Facet:
@@ -79,8 +76,11 @@ def _described(data: Data, conversation_id: str) -> Described:
     messages: list[Data] = data["messages"]
     pending: Data = data.get("pendingTurn") or {}
     unanswered: list[Data] = data.get("unansweredTurns") or []
-    turns, tags = (*messages, pending, *unanswered), _tags(data)
-    return Described(facts_of(data, conversation_id), frozenset(_facets(turns, tags)), _texts(data, tags))
+    tags = _tags(data)
+    given = {("tag", tag) for tag in tags}
+    given |= {(kind, turn.get(kind)) for turn in (*messages, pending, *unanswered) for kind in FACETS}
+    given |= {("model", message.get("preset")) for message in messages}
+    return Described(facts_of(data, conversation_id), frozenset(_facets(given)), _texts(data, tags))
 
 
 def _tags(data: Data) -> tuple[str, ...]:
@@ -92,11 +92,12 @@ def _question(last: Data) -> str | None:
     return shorten(storable(text[: QUESTION_CHARS * 10]), QUESTION_CHARS) or None
 
 
-def _facets(turns: Iterable[Data], tags: Iterable[str]) -> Iterable[Facet]:
-    given = {(kind, turn.get(field)) for turn in turns for kind, field in FACET_FIELDS}
-    given |= {(kind, value.rpartition("/")[2]) for kind, value in given if kind == "model" and value}
-    given |= {("tag", tag) for tag in tags}
-    return (facet(kind, value) for kind, value in given if value)
+def _facets(given: Iterable[tuple[str, str | None]]) -> Iterator[Facet]:
+    for kind, value in given:
+        if value:
+            yield facet(kind, value)
+            if kind == "model":
+                yield facet(kind, value.rpartition("/")[2])
 
 
 def _texts(data: Data, tags: Iterable[str]) -> dict[int, str]:

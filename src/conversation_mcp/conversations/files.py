@@ -8,14 +8,16 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from conversation_mcp.conversations.shapes import CONVERSATION
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import open_regular
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.stores.ids import SHAPE
+from conversation_mcp.text import storable_data
 
 if TYPE_CHECKING:
     from conversation_mcp.models import ConversationId
@@ -29,11 +31,13 @@ Data = Mapping[str, Any]
 MadeT = TypeVar("MadeT")
 
 
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(constant)
+def _finite(text: str) -> float:
+    if isfinite(number := float(text)):
+        return number
+    raise ValueError(text)
 
 
-DECODER = json.JSONDecoder(parse_constant=_refuse)
+DECODER = json.JSONDecoder(parse_constant=_finite, parse_float=_finite)
 
 
 @dataclass(frozen=True)
@@ -82,31 +86,28 @@ def read_each(
 
 
 def _read(file: File, make: Callable[[File, Data], MadeT]) -> MadeT | None:
-    """Return what is made of a file; whatever is odd about it is for the real decoder to judge."""
+    """Return what is made of a file, None if it is gone."""
     with explained(file.path, file.conversation_id):
         try:
             with open(file.path, "rb", buffering=0, opener=open_regular) as opened:
                 body = opened.readall()
         except FileNotFoundError:
             return None
+    return make(file, read_data(body, file.path, file.conversation_id))
+
+
+def read_data(body: bytes, path: str, conversation_id: "ConversationId") -> Data:
+    """Return the data of a file as the codec reads it, which is asked only where something is out of the ordinary.
+
+    Raises:
+        ConversationCorruptedError: it is no conversation.
+    """
     try:
         data = DECODER.decode(body.decode().removeprefix(BOM))
-        if is_regular(data):
-            return make(file, data)
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        if CONVERSATION(data):
+            return storable_data(data) if b"\\u" in body else data
+    except (ValueError, RecursionError):
         pass
     from conversation_mcp.stores.codec import decode  # noqa: PLC0415 -- brings the records
 
-    return make(file, decode(body, file.path, file.conversation_id).data())
-
-
-def is_regular(data: Data) -> bool:
-    """Tell whether the data of a file is what a quick reader takes; raises where it is not what it must be."""
-    datetime.fromisoformat(data["createdAt"])
-    datetime.fromisoformat(data["updatedAt"])
-    return (
-        isinstance(data["messageCount"], int)
-        and isinstance(data.get("title") or "", str)
-        and isinstance(data.get("tags") or [], list)
-        and all(isinstance(turn["role"], str) and isinstance(turn["content"], str) for turn in data["messages"])
-    )
+    return decode(body, path, conversation_id).data()

@@ -1,9 +1,12 @@
 """The stored transcript, a page at a time, oldest first."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 
+from conversation_mcp.conversations.placing import placed
 from conversation_mcp.models import Conversation, Message, PendingTurn, Record
-from conversation_mcp.text import cut
+from conversation_mcp.text import counted, cut
 
 
 class NumberedMessage(Message):
@@ -26,6 +29,8 @@ class HistoryPage(Record):
     """All messages in the file, the system message included."""
     messages: tuple[NumberedMessage, ...]
     """The page, oldest first."""
+    unanswered_turns: tuple[PendingTurn, ...] | None = None
+    """Questions of this page that never got an answer; `afterMessage` is the number of the message before each."""
     pending_turn: PendingTurn | None = None
     """The question that has no answer yet."""
     pending_age_seconds: int | None = None
@@ -60,6 +65,8 @@ def history_page(
 ) -> HistoryPage:
     """Return up to `limit` messages from the oldest on, or the last ones when no offset is given.
 
+    Questions without an answer come with the message that stands before them, the first ones with the first message.
+
     A page is never empty because of `max_chars`: fewer messages are shown, and one that is too long alone is cut.
     """
     shown = [
@@ -72,17 +79,21 @@ def history_page(
     page = _within(wanted, max_chars) if offset is not None else _within(wanted[::-1], max_chars)[::-1]
     if offset is None:
         first = len(shown) - len(page)
+    left = max_chars - sum(len(message.content) for message in page)
+    turns = _turns_of_page(conversation, [message.number for message in shown], range(first, first + len(page)))
+    fitting = _fitting(turns, left)
     return HistoryPage.of(
         conversation_id=conversation.conversation_id,
         created_at=conversation.created_at,
         updated_at=conversation.updated_at,
         message_count=len(conversation.messages),
         messages=tuple(page),
+        unanswered_turns=fitting or None,
         pending_turn=conversation.pending_turn,
         offset=first,
         total_count=len(shown),
         has_more=first + len(page) < len(shown),
-        notices=_cut_notices(wanted, page, max_chars, path),
+        notices=(*_cut_notices(wanted, page, max_chars, path), *_left_out(len(turns) - len(fitting), path)) or None,
         conversation_path=path,
     )
 
@@ -107,12 +118,33 @@ def _within(messages: Sequence[NumberedMessage], max_chars: int) -> list[Numbere
 
 def _cut_notices(
     wanted: Sequence[NumberedMessage], page: Sequence[NumberedMessage], max_chars: int, path: str
-) -> tuple[str, ...] | None:
+) -> tuple[str, ...]:
     whole = sum(len(message.content) for message in wanted)
     if sum(len(message.content) for message in page) == whole:
-        return None
+        return ()
     notice = (
         f"{len(page)} of {len(wanted)} messages are shown, up to {max_chars:,} of {whole:,} characters; "
         f"ask for the others with offset, or read {path}"
     )
     return (notice,)
+
+
+def _turns_of_page(conversation: Conversation, shown_numbers: Sequence[int], page: range) -> list[PendingTurn]:
+    turns: list[PendingTurn] = []
+    for number, turn in placed(conversation):
+        before = bisect_right(shown_numbers, number)
+        if max(before - 1, 0) in page or not shown_numbers:
+            turns.append(turn.model_copy(update={"after_message": number}))
+    return turns
+
+
+def _fitting(turns: Sequence[PendingTurn], max_chars: int) -> tuple[PendingTurn, ...]:
+    """Return the last of the turns whose texts fit beside the messages."""
+    sizes = accumulate(len(turn.question) + len(turn.partial_text or "") for turn in reversed(turns))
+    count = sum(size <= max_chars for size in sizes)
+    return tuple(turns[len(turns) - count :])
+
+
+def _left_out(count: int, path: str) -> tuple[str, ...]:
+    are = "is" if count == 1 else "are"
+    return (f"{counted(count, 'question')} without an answer {are} left out here; read {path}",) if count else ()

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from conversation_mcp.conversations.costs import total_cost
 from conversation_mcp.conversations.phrasing import answered_by, dotted, minute, paragraphs
+from conversation_mcp.conversations.placing import transcript
 from conversation_mcp.conversations.titles import title_of_conversation
 from conversation_mcp.models import Conversation, Message, PendingTurn, Source
 from conversation_mcp.text import counted, dollars, one_line
@@ -12,15 +13,9 @@ ASKED = {"user": "Question", "assistant": "Answer"}
 
 
 def markdown(conversation: Conversation) -> str:
-    """Return the messages with their numbers, facts and sources, and at the end what has no answer."""
-    pending = conversation.pending_turn
-    parts = [
-        *_head(conversation),
-        *(part for number, message in enumerate(conversation.messages, 1) for part in _message(number, message)),
-        *(part for turn in conversation.unanswered_turns or () for part in _unanswered(turn)),
-        *(_unanswered(pending, conversation.conversation_id) if pending else ()),
-    ]
-    return paragraphs(*parts) + "\n"
+    """Return the messages with their numbers, facts and sources, and where it was asked what has no answer."""
+    entries = (part for number, entry in transcript(conversation) for part in _entry(number, entry, conversation))
+    return paragraphs(*_head(conversation), *entries) + "\n"
 
 
 def _head(conversation: Conversation) -> Iterable[str]:
@@ -33,6 +28,13 @@ def _head(conversation: Conversation) -> Iterable[str]:
         "archived" if conversation.archived else "",
     )
     yield dotted(*facts)
+
+
+def _entry(number: int, entry: Message | PendingTurn, conversation: Conversation) -> Iterable[str]:
+    if isinstance(entry, Message):
+        return _message(number, entry)
+    is_waited_for = entry is conversation.pending_turn
+    return _unanswered(entry, conversation.conversation_id if is_waited_for else None)
 
 
 def _message(number: int, message: Message) -> Iterable[str]:

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
 
 from conversation_mcp.conversations.costs import Data, chargeable
-from conversation_mcp.conversations.describing import EPOCH, milliseconds_of
+from conversation_mcp.conversations.describing import milliseconds_of, moment_of
 from conversation_mcp.conversations.files import File, find, read_each
 from conversation_mcp.stores.index.base import Watch
 
@@ -31,7 +30,7 @@ class Turn:
     def key(self, by: By) -> str | None:
         """Return what the turn is counted under, None where that is not known."""
         if by == "day":
-            return f"{EPOCH + timedelta(milliseconds=self.milliseconds):%Y-%m-%d}"
+            return moment_of(self.milliseconds).date().isoformat()
         return {"tool": self.tool, "provider": self.provider, "model": self.model}[by]
 
 
@@ -83,12 +82,8 @@ def statistics(root: Path, by: By, since_milliseconds: int | None, watch: Watch)
 
 
 def turns_of(data: Data) -> Iterator[Turn]:
-    """Yield the turns of the data of a file; the time of one that has none is that of the conversation.
-
-    Raises:
-        TypeError: a field is not what it must be.
-    """
-    asked_with: object = None
+    """Yield the turns of the data of a file; the time of one that has none is that of the conversation."""
+    asked_with: str | None = None
     for at, turn in chargeable(data):
         role = turn.get("role")
         if role == "user":
@@ -99,20 +94,14 @@ def turns_of(data: Data) -> Iterator[Turn]:
             continue
         yield Turn(
             milliseconds=_milliseconds(at, data["createdAt"]),
-            tool=_text(asked_with if role else turn.get("tool")),
-            provider=_text(turn.get("provider")),
-            model=_text(turn.get("model")),
-            input_tokens=0 + (usage.get("inputTokens") or 0),
-            output_tokens=0 + (usage.get("outputTokens") or 0),
-            cost_usd=0.0 + (usage.get("costUsd") or 0),
+            tool=asked_with if role else turn.get("tool"),
+            provider=turn.get("provider"),
+            model=turn.get("model"),
+            input_tokens=usage.get("inputTokens") or 0,
+            output_tokens=usage.get("outputTokens") or 0,
+            cost_usd=usage.get("costUsd") or 0.0,
             is_answered=is_answered,
         )
-
-
-def _text(value: object) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    raise TypeError(value)
 
 
 def _turns_of_file(_file: File, data: Data) -> tuple[Turn, ...]:

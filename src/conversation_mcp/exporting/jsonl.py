@@ -4,12 +4,12 @@ import json
 
 from conversation_mcp.exporting.base import ExportFormat, Frame
 from conversation_mcp.models import Conversation
-from conversation_mcp.prompting.history import turns_to_send
+from conversation_mcp.prompting.history import finished_turns
 
 
 def render(conversation: Conversation) -> str:
     """Return the line: roles and contents only, no reasoning, no question without an answer."""
-    messages = [{"role": message.role, "content": message.content} for message in turns_to_send(conversation)]
+    messages = [{"role": message.role, "content": message.content} for message in finished_turns(conversation)]
     return json.dumps({"messages": messages}, ensure_ascii=False) + "\n"
 
 

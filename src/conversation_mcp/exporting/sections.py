@@ -6,6 +6,7 @@ from typing import Literal
 
 from conversation_mcp.conversations.costs import total_cost
 from conversation_mcp.conversations.phrasing import answered_by, minute
+from conversation_mcp.conversations.placing import transcript
 from conversation_mcp.conversations.titles import title_of
 from conversation_mcp.models import Conversation, Message, PendingTurn, Source
 from conversation_mcp.text import dollars
@@ -54,15 +55,14 @@ def facts(conversation: Conversation) -> dict[str, str | int | float | list[str]
 
 
 def sections(conversation: Conversation) -> Iterator[Section]:
-    """Yield the messages in their order, then what has no answer."""
+    """Yield the messages in their order, and what has no answer where it was asked."""
     number = 0
-    for message in conversation.messages:
-        number += message.role == "user"
-        yield _message(message, number)
-    for turn in conversation.unanswered_turns or ():
-        yield _unanswered(turn)
-    if conversation.pending_turn:
-        yield _unanswered(conversation.pending_turn)
+    for _, entry in transcript(conversation):
+        if isinstance(entry, PendingTurn):
+            yield _unanswered(entry)
+        else:
+            number += entry.role == "user"
+            yield _message(entry, number)
 
 
 def _message(message: Message, number: int) -> Section:

@@ -89,7 +89,7 @@ def _answer(lines: Sequence[Line], content: str, errors: Sequence[TurnError]) ->
         content,
         lines[-1].at,
         model=next((line.model for line in reversed(lines) if line.model), None),
-        usage=Usage.of(**tokens) if tokens else None,
+        usage=Usage.told(**tokens),
         notices=(*told, *(f"a call failed meanwhile: {error.message}" for error in errors)),
         reasoning=joined(line.reasoning for line in lines),
     )

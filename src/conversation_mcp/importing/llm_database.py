@@ -49,7 +49,7 @@ def facts_of(row: Row) -> dict[str, object]:
     counts = {name: field_of(row, name) for name in ("input_tokens", "output_tokens")}
     known = {name: count for name, count in counts.items() if isinstance(count, int)}
     model = name_of(field_of(row, "resolved_model")) or name_of(field_of(row, "model"))
-    return {"model": model, "usage": Usage.of(**known) if known else None}
+    return {"model": model, "usage": Usage.told(**known)}
 
 
 def field_of(row: Row, *names: str) -> Any:  # noqa: ANN401 -- a column of whatever type

@@ -1,31 +1,36 @@
-"""Which messages are sent: the whole conversation, made fit for strict providers. Nothing here changes the file."""
+"""Which messages are sent: the whole conversation, each where it was said. Nothing here changes the file."""
 
 from collections.abc import Iterable
 
 from conversation_mcp.models import Conversation, Message
 from conversation_mcp.providers.base import ChatMessage
+from conversation_mcp.providers.wire.roles import merged
 
 
 def messages_to_send(conversation: Conversation, question: str) -> tuple[ChatMessage, ...]:
-    """Return the turns that are sent, then the question."""
-    return (*turns_to_send(conversation), ChatMessage("user", question))
+    """Return what was said so far, then the question."""
+    return (*history_to_send(conversation), ChatMessage("user", question))
 
 
-def turns_to_send(conversation: Conversation) -> tuple[ChatMessage, ...]:
-    """Return system texts first, then user and assistant in turn, an answer last.
+def history_to_send(conversation: Conversation) -> tuple[ChatMessage, ...]:
+    """Return system texts first as one, then what was said, from the first question on, each message in its place.
 
-    Texts are sent as they are stored. Empty messages are left out, tool messages too (their results stand in the
-    answers that used them), neighbours of one role are merged, and a question that was never answered is not sent
-    again.
+    A question without an answer that stands among the messages is sent like any other, in every request the same.
+    Texts are sent as they are stored. Empty messages are left out, tool messages too: their results stand in the
+    answers that used them.
     """
     system = [message for message in conversation.messages if message.role in ("system", "developer")]
-    spoken = [message for message in conversation.messages if message.role in ("user", "assistant")]
-    turns = _merged(_plain(spoken))
+    spoken = list(_plain(message for message in conversation.messages if message.role in ("user", "assistant")))
+    first = next((place for place, message in enumerate(spoken) if message.role == "user"), len(spoken))
+    return (*merged(_plain(system)), *spoken[first:])
+
+
+def finished_turns(conversation: Conversation) -> tuple[ChatMessage, ...]:
+    """Return the history as strict readers want it: questions and answers in turn, an answer last."""
+    turns = merged(history_to_send(conversation))
     while turns and turns[-1].role == "user":
         turns.pop()
-    while turns and turns[0].role == "assistant":
-        turns.pop(0)
-    return (*_merged(_plain(system)), *turns)
+    return tuple(turns)
 
 
 def _plain(messages: Iterable[Message]) -> Iterable[ChatMessage]:
@@ -34,13 +39,3 @@ def _plain(messages: Iterable[Message]) -> Iterable[ChatMessage]:
             role = "system" if message.role in ("system", "developer") else message.role
             assert role != "tool"  # noqa: S101 -- narrows the type; callers pass no tool messages
             yield ChatMessage(role, message.content)
-
-
-def _merged(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
-    merged: list[ChatMessage] = []
-    for message in messages:
-        if merged and merged[-1].role == message.role:
-            merged[-1] = ChatMessage(message.role, f"{merged[-1].content}\n\n{message.content}")
-        else:
-            merged.append(message)
-    return merged

@@ -59,6 +59,8 @@ class Quirks(_Data):
     """Whether chat completions are asked for the usage of a stream."""
     system_role: Literal["system", "developer", "user"] = "system"
     """How the system message is sent; `user` puts it before the first question."""
+    alternate: bool = True
+    """Whether it may insist on user and assistant in turn, so that neighbours of one role are sent as one message."""
     silence_seconds: float | None = Field(default=None, gt=0)
     """How long a stream may be silent, where the usual time is too short."""
 

@@ -3,6 +3,9 @@
 import json
 import re
 from codecs import BOM_UTF8
+from collections.abc import Iterator
+from math import isfinite
+from typing import cast
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
@@ -16,7 +19,9 @@ from conversation_mcp.text import storable_data
 FILE = TypeAdapter(Conversation)
 MESSAGES = b'\n  "messages": ['
 """Where the facts of a file end that was written here: within a string there is no line end."""
-STRING_OR_NO_NUMBER = re.compile(rb'"(?:[^"\\]++|\\.)*+"|(-?Infinity|NaN)')
+STRING_OR_FLOAT = re.compile(
+    rb'"(?:[^"\\]++|\\.)*+"|(-?Infinity|NaN|-?[0-9]++(?=[.eE])(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?)'
+)
 
 
 def decode(data: bytes, path: str, conversation_id: ConversationId) -> Conversation:
@@ -90,12 +95,28 @@ def _parse_surrogates(body: bytes, refusal: ValidationError) -> Conversation:
 
 
 def _not_a_number(body: bytes) -> int | None:
-    """Find NaN or Infinity outside of a string: the parser takes them, no other reader of JSON does."""
+    """Find NaN, Infinity or what is as large outside of a string: the parser takes them, not every reader does."""
     try:
-        from_json(body, allow_inf_nan=False, cache_strings="none")
+        data: object = from_json(body, allow_inf_nan=False, cache_strings="none")
     except ValueError:
-        return next((found.start() for found in STRING_OR_NO_NUMBER.finditer(body) if found.group(1)), None)
-    return None
+        pass
+    else:
+        if all(map(isfinite, _floats(data))):
+            return None
+    found = (found.start() for found in STRING_OR_FLOAT.finditer(body) if found[1] and not isfinite(float(found[1])))
+    return next(found, None)
+
+
+def _floats(data: object) -> Iterator[float]:
+    waiting = [data]
+    while waiting:
+        value = waiting.pop()
+        if type(value) is float:
+            yield value
+        elif type(value) is dict:
+            waiting.extend(cast("dict[str, object]", value).values())
+        elif type(value) is list:
+            waiting.extend(cast("list[object]", value))
 
 
 def _dump(conversation: Conversation) -> bytes:

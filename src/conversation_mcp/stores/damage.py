@@ -1,8 +1,9 @@
 """Says in words, with the place but never with the content, why a file is no conversation."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -44,8 +45,15 @@ def problem_of(error: ValidationError, body: bytes, skipped_bytes: int) -> str:
     context = first.get("ctx", {})
     if is_syntax(error):
         return _not_json(body, skipped_bytes, str(context["error"]))
-    wanted = f"must be {context['expected']}" if "expected" in context else WANTED.get(first["type"], "is not valid")
-    return f"is not a conversation: {_name(first['loc'])} {wanted}"
+    return f"is not a conversation: {_name(first['loc'])} {_wanted(first['type'], context)}"
+
+
+def _wanted(kind: str, context: Mapping[str, Any]) -> str:
+    if "expected" in context:
+        return f"must be {context['expected']}"
+    if limit := context.get("ge") or context.get("le"):
+        return f"must be at {'most' if 'le' in context else 'least'} {limit:,.0f}"
+    return WANTED.get(kind, "is not valid")
 
 
 def place(body: bytes, offset: int, skipped_bytes: int) -> str:

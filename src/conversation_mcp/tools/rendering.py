@@ -55,10 +55,19 @@ def render_history(page: HistoryPage) -> str:
     return paragraphs(
         f"Conversation {page.conversation_id} · {shown} · updated {page.updated_at}",
         _lines(f"Notice: {notice}" for notice in page.notices or ()),
-        *(_message(message) for message in page.messages),
+        *_entries(page),
         _pending(page.pending_turn, page.pending_age_seconds) if page.pending_turn else "",
         f"File: {page.conversation_path}",
     )
+
+
+def _entries(page: HistoryPage) -> Iterable[str]:
+    left = list(page.unanswered_turns or ())
+    for message in page.messages:
+        while left and (left[0].after_message or 0) < message.number:
+            yield _pending(left.pop(0), None)
+        yield _message(message)
+    yield from (_pending(turn, None) for turn in left)
 
 
 def _message(message: NumberedMessage) -> str:

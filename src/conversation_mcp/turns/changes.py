@@ -48,12 +48,12 @@ def asked_again(conversation: Conversation, pending: PendingTurn) -> Conversatio
 
 
 def set_aside(conversation: Conversation) -> Conversation:
-    """Move a question without an answer out of the way of the next one."""
+    """Move a question without an answer out of the way of the next one, and note where it stood."""
     left = conversation.pending_turn
     if left is None:
         return conversation
-    if left.status == "running":
-        left = left.model_copy(update={"status": "interrupted"})
+    status = "interrupted" if left.status == "running" else left.status
+    left = left.model_copy(update={"status": status, "after_message": len(conversation.messages)})
     return conversation.changed(pending_turn=None, unanswered_turns=(*(conversation.unanswered_turns or ()), left))
 
 

@@ -29,7 +29,7 @@ def draft(request: Request, configured: Configured) -> Draft:
     model = model_of(request, configured)
     body: dict[str, object] = {
         "model": model,
-        "messages": sent_messages(request.messages, quirks.system_role),
+        "messages": sent_messages(request.messages, quirks.system_role, alternate=quirks.alternate),
         **quirks.body,
         **(quirks.search if request.mode == "search" else {}),
     }

@@ -50,7 +50,8 @@ def draft(request: Request, configured: Configured) -> tuple[Asked, dict[str, ob
 
 
 def _input(request: Request, quirks: Quirks) -> list[dict[str, str]]:
-    return [{"type": "message", **message} for message in sent_messages(request.messages, quirks.system_role)]
+    messages = sent_messages(request.messages, quirks.system_role, alternate=quirks.alternate)
+    return [{"type": "message", **message} for message in messages]
 
 
 def _effort(effort: str, quirks: Quirks) -> dict[str, object]:

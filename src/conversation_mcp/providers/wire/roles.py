@@ -1,6 +1,7 @@
 """Messages as they are sent."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from conversation_mcp.providers.base import ChatMessage
@@ -9,14 +10,32 @@ from conversation_mcp.text import storable
 SystemRole = Literal["system", "developer", "user"]
 
 
-def sent_messages(messages: Sequence[ChatMessage], system_role: SystemRole = "system") -> list[dict[str, str]]:
-    """Return role and text of each message; where no system role is taken, its text begins the first question."""
+def sent_messages(
+    messages: Sequence[ChatMessage], system_role: SystemRole = "system", *, alternate: bool = True
+) -> list[dict[str, str]]:
+    """Return role and text of each message; where no system role is taken, its text begins the first question.
+
+    With `alternate`, neighbours of one role are merged for a provider that insists on questions and answers in turn.
+    """
     sent: list[dict[str, str]] = []
-    for message in messages:
+    begins_question = False
+    for message in merged(messages) if alternate else messages:
         content = storable(message.content)
         role = system_role if message.role == "system" else message.role
-        if role == "user" and sent and sent[-1]["role"] == "user":
+        if role == "user" and begins_question:
             sent[-1]["content"] += f"\n\n{content}"
         else:
             sent.append({"role": role, "content": content})
+        begins_question = role == "user" != message.role
     return sent
+
+
+def merged(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
+    """Return the messages with neighbours of one role as one, its texts as paragraphs."""
+    kept: list[ChatMessage] = []
+    for message in messages:
+        if kept and kept[-1].role == message.role:
+            kept[-1] = replace(message, content=f"{kept[-1].content}\n\n{message.content}")
+        else:
+            kept.append(message)
+    return kept

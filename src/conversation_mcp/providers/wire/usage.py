@@ -12,23 +12,17 @@ def usage(response: JsonObject) -> Usage | None:
     """Return what the response took, as the provider counted it."""
     taken = object_at(response, "usage")
     details = object_at(taken, "output_tokens_details") or object_at(taken, "completion_tokens_details")
-    found = Usage.of(
+    return Usage.told(
         input_tokens=_either(taken, "input_tokens", "prompt_tokens"),
         output_tokens=_either(taken, "output_tokens", "completion_tokens"),
-        reasoning_tokens=_count(details, "reasoning_tokens"),
+        reasoning_tokens=count_at(details, "reasoning_tokens"),
         cost_usd=_cost_usd(taken),
     )
-    return found if found.model_fields_set else None
 
 
 def _either(taken: JsonObject, name: str, other: str) -> int | None:
-    found = _count(taken, name)
-    return _count(taken, other) if found is None else found
-
-
-def _count(taken: JsonObject, name: str) -> int | None:
-    count = count_at(taken, name)
-    return count if count is not None and count >= 0 else None
+    found = count_at(taken, name)
+    return count_at(taken, other) if found is None or found < 0 else found
 
 
 def _cost_usd(taken: JsonObject) -> float | None:

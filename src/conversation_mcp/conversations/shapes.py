@@ -1,0 +1,118 @@
+"""What conversation.json may hold, told without the records, whose import takes longer than reading a thousand files.
+
+Whatever fits here is taken by the codec and means the same to it. What does not may be right all the same: the codec
+judges it.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import cast
+
+from conversation_mcp.clock import parse_time
+
+MAX_DEPTH = 32
+"""Of lists and objects in fields that nobody knows; the codec takes more."""
+LARGE = 10**9
+"""Numbers of our own fields that are larger are for the codec to judge."""
+SAFE_INTEGER = 1 << 53
+
+Fits = Callable[[object], bool]
+Fields = Mapping[str, Fits | type]
+NO_FIELDS: Fields = {}
+
+
+def _time(value: object) -> bool:
+    try:
+        return type(value) is str and bool(parse_time(value))
+    except ValueError:
+        return False
+
+
+def _integer(value: object) -> bool:
+    return type(value) is int and -LARGE <= value <= LARGE
+
+
+def _number(value: object) -> bool:
+    return type(value) in (int, float) and -LARGE <= cast("float", value) <= LARGE
+
+
+def _one_of(*values: str) -> Fits:
+    return lambda value: type(value) is str and value in values
+
+
+def _each(fits: Fits) -> Fits:
+    return lambda value: type(value) is list and all(map(fits, cast("list[object]", value)))
+
+
+def _text(value: object) -> bool:
+    return type(value) is str
+
+
+def _object(value: object) -> bool:
+    return type(value) is dict and is_plain(cast("object", value))
+
+
+def is_plain(value: object, depth: int = 0) -> bool:
+    """Tell whether any reader of JSON takes the value: no number is out of range, and it is not too deep."""
+    if value is None or type(value) in (str, bool):
+        return True
+    if type(value) in (int, float):
+        return -SAFE_INTEGER < cast("float", value) < SAFE_INTEGER
+    inner = cast("dict[str, object]", value).values() if type(value) is dict else cast("list[object]", value)
+    return depth < MAX_DEPTH and all(is_plain(each, depth + 1) for each in inner)
+
+
+def _record(needed: Fields, optional: Fields, never_null: Fields = NO_FIELDS) -> Fits:
+    """Return the test of an object: what is needed is there, and each field fits; only optional ones may be null."""
+    fields = {**needed, **optional, **never_null}
+
+    def fits(value: object) -> bool:
+        if type(value) is not dict:
+            return False
+        data = cast("dict[str, object]", value)
+        for name, held in data.items():
+            field = fields.get(name, is_plain)
+            if type(held) is field or (held is None and name in optional):
+                continue
+            if isinstance(field, type) or not field(held):
+                return False
+        return needed.keys() <= data.keys()
+
+    return fits
+
+
+SOURCE = _record(
+    {"id": _integer},
+    {"title": str, "url": str, "date": str, "path": str, "heading": str, "startLine": _integer, "endLine": _integer},
+)
+USAGE = _record(
+    {}, {"inputTokens": _integer, "outputTokens": _integer, "reasoningTokens": _integer, "costUsd": _number}
+)
+MESSAGE = _record(
+    {"role": _one_of("system", "developer", "user", "assistant", "tool"), "content": str},
+    {
+        "createdAt": str, "tool": str, "options": _object, "provider": str, "preset": str, "model": str,
+        "requestedModel": str, "responseId": str, "finishReason": str, "sources": _each(SOURCE),
+        "relatedQuestions": _each(_text), "usage": USAGE, "notices": _each(_text), "reasoning": str,
+    },
+)  # fmt: skip
+PENDING_TURN = _record(
+    {"question": str},
+    {
+        "tool": str, "provider": str, "model": str, "options": _object,
+        "startedAt": str, "afterMessage": _integer, "responseId": str, "background": bool,
+        "partialText": str, "error": _record({"code": str, "message": str}, {}), "usage": USAGE,
+        "notices": _each(_text),
+    },
+    {"status": _one_of("running", "interrupted", "failed")},
+)  # fmt: skip
+CONVERSATION = _record(
+    {
+        "conversationId": str, "createdAt": _time, "updatedAt": _time, "messageCount": _integer,
+        "messages": _each(MESSAGE),
+    },
+    {
+        "title": str, "tags": _each(_text), "archived": bool, "parent": _object,
+        "imported": _record({"from": str, "id": str}, {}), "pendingTurn": PENDING_TURN,
+        "unansweredTurns": _each(PENDING_TURN),
+    },
+)  # fmt: skip

@@ -1,0 +1,182 @@
+"""What a record takes, every reader bears; what it does not take is refused by all of them alike."""
+
+import json
+from datetime import UTC, datetime
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from rich.console import Console
+from tests.fixtures.cli import Here, on_terminal, put_conversation
+from tests.fixtures.hostile import PENDING, SOURCE, TURN, WHOLE, files, replaced
+
+from conversation_mcp.cli.rows import row_data, table_of
+from conversation_mcp.conversations import shapes
+from conversation_mcp.conversations.costs import cost_since, total_cost
+from conversation_mcp.conversations.describing import describe
+from conversation_mcp.conversations.files import read_data
+from conversation_mcp.conversations.history import history_page
+from conversation_mcp.conversations.markdown import markdown
+from conversation_mcp.conversations.order import order_problems
+from conversation_mcp.conversations.statistics import turns_of
+from conversation_mcp.errors import ConversationCorruptedError
+from conversation_mcp.exporting.catalog import EXPORT_FORMATS, export_format
+from conversation_mcp.models import Conversation, Imported, Message, PendingTurn, Record, Source, TurnError, Usage
+from conversation_mcp.prompting.room import needed_tokens
+from conversation_mcp.stores.codec import decode, settle
+from conversation_mcp.stores.ids import id_at
+from conversation_mcp.stores.index.base import Facts, Found
+from conversation_mcp.tools.rendering import render_history
+
+ID = id_at(1769817600123)
+
+
+def taken(body: bytes) -> Conversation | None:
+    try:
+        return decode(body, "c.json", ID)
+    except ConversationCorruptedError:
+        return None
+
+
+def as_json(data: object) -> str:
+    return json.dumps(data, allow_nan=False)
+
+
+def fields_of(record: type[Record]) -> set[str]:
+    return {field.alias or name for name, field in record.model_fields.items()}
+
+
+def test_the_whole_conversation_has_every_field_and_the_quick_reader_takes_it() -> None:
+    question, answer = WHOLE["messages"]
+    assert fields_of(Conversation) <= WHOLE.keys()
+    assert fields_of(PendingTurn) <= PENDING.keys()
+    assert fields_of(Message) <= question.keys() | answer.keys()
+    assert fields_of(Source) <= SOURCE.keys()
+    assert fields_of(Usage) <= TURN["usage"].keys()
+    assert fields_of(Imported) <= WHOLE["imported"].keys()
+    assert fields_of(TurnError) <= PENDING["error"].keys()
+    assert shapes.CONVERSATION(WHOLE)
+
+
+@pytest.mark.parametrize("odd", ["7", "true", '"x"', "[]", '{"a": 1}', "null"])
+def test_the_quick_reader_takes_no_field_that_the_codec_refuses(odd: str) -> None:
+    """A field that only the records know would pass for a note here."""
+    for body in replaced(odd):
+        assert taken(body) or not shapes.CONVERSATION(json.loads(body))
+
+
+@given(files())
+def test_the_quick_reader_judges_as_the_codec_does(body: bytes) -> None:
+    conversation = taken(body)
+    if conversation is None:
+        with pytest.raises(ConversationCorruptedError):
+            read_data(body, "c.json", ID)
+        with pytest.raises(ConversationCorruptedError):
+            describe(body, "c.json", ID)
+    else:
+        described = describe(body, "c.json", ID)
+        assert described == describe(settle(conversation)[1], "c.json", ID)
+
+
+@given(files())
+def test_every_reader_bears_what_the_codec_takes(body: bytes) -> None:
+    conversation = taken(body)
+    if conversation is None:
+        return
+    shown(describe(body, "c.json", ID).facts)
+    as_json([vars(turn) | {"day": turn.key("day")} for turn in turns_of(conversation.data())])
+    as_json([total_cost(conversation.data()), cost_since(conversation, "2026-01-31T00:00:00.000Z")])
+    markdown(conversation).encode()
+    page = history_page(conversation, "c.json", limit=9, with_system_prompt=True, max_chars=999)
+    render_history(page).encode()
+    as_json(page.data())
+    for name in EXPORT_FORMATS:
+        export_format(name).render(conversation).encode()
+    list(order_problems(conversation))
+    needed_tokens(conversation, "And then?")
+
+
+@given(files())
+def test_what_the_codec_takes_it_writes_and_takes_again(body: bytes) -> None:
+    conversation = taken(body)
+    if conversation is not None:
+        settled, written = settle(conversation)
+        assert decode(written, "c.json", ID) == settled
+        json.loads(written, parse_constant=pytest.fail)
+
+
+GOOD, BAD = id_at(1769817600456), [id_at(1769817600456 + number) for number in range(1, 6)]
+PAID = {"role": "assistant", "content": "Paid.", "createdAt": "2026-01-31T00:00:00Z"}
+
+
+@pytest.fixture
+def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Here:
+    put_conversation(tmp_path, GOOD)
+    put_conversation(tmp_path, BAD[0], messages=[{**PAID, "usage": {"costUsd": 1e308}}] * 2)
+    put_conversation(tmp_path, BAD[1], updatedAt="9999-12-31T23:59:59-14:00")
+    put_conversation(tmp_path, BAD[2], messages=[{**PAID, "usage": {"inputTokens": -(10**30)}}])
+    put_conversation(tmp_path, BAD[3], messages=[{**PAID, "sources": [{"id": "one"}]}])
+    put_conversation(tmp_path, BAD[4], note=float("inf"))
+    return Here(capsys, monkeypatch, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["list"],
+        ["list", "--json"],
+        ["list", "--archived", "--json"],
+        ["list", "--limit=9"],
+        ["search", "b-tree"],
+        ["search", "b-tree", "--json"],
+        *(["stats", "--by", by, *as_json] for by in ("day", "model") for as_json in ([], ["--json"])),
+    ],
+    ids=" ".join,
+)
+def test_a_value_out_of_bounds_is_the_error_of_that_conversation_alone(here: Here, command: list[str]) -> None:
+    ended = here(*command)
+    assert ended.code == 0
+    assert "5 conversations that cannot be read were skipped: " in ended.err
+    if "--json" in command:
+        assert json.loads(ended.out)["unreadableCount"] == 5
+    else:
+        assert not any(bad in ended.out for bad in BAD)
+
+
+@pytest.mark.parametrize("command", ["show", "export"])
+def test_what_is_asked_about_one_of_them_is_its_error(here: Here, command: str) -> None:
+    for number, sentence in enumerate(
+        (
+            "messages[0].usage.costUsd must be at most 1,000,000,000",
+            "updatedAt must be a time",
+            "messages[0].usage.inputTokens must be at least -1,000,000,000,000",
+            "messages[0].sources[0].id must be a whole number",
+            "is not valid JSON at line ",
+        )
+    ):
+        ended = here(command, BAD[number])
+        assert ended.code == 1
+        assert sentence in ended.out + ended.err
+
+
+def test_times_at_the_ends_of_the_calendar_are_shown_in_any_zone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number, time in enumerate(("0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z")):
+        put_conversation(tmp_path, id_at(1769817600456 + number), createdAt=time, updatedAt=time)
+    here = Here(capsys, monkeypatch, tmp_path)
+    days = [row["day"] for row in json.loads(here("stats", "--json").out)["rows"]]
+    assert (len(days), here("list").out.count("\n")) == (1, 2)
+    for zone in ("Pacific/Kiritimati", "Etc/GMT+12"):
+        screen = on_terminal(tmp_path, "list", TZ=zone).out
+        assert "9999-12-31" in screen
+        assert "1-01-01" in screen
+
+
+def shown(facts: Facts) -> None:
+    found = Found(facts)
+    as_json(row_data(found, Path("logs")))
+    for zone in (datetime.min.replace(tzinfo=UTC), datetime(2026, 1, 31, tzinfo=UTC)):
+        table = table_of([found], 120, zone, has_header=True, last_id=None)
+        Console(file=StringIO(), width=120).print(table)

@@ -1,0 +1,52 @@
+"""A conversation as a provider gets it: each message in its place, in every request the same."""
+
+import pytest
+from tests.fixtures.stores import UNKNOWN, conversation
+
+from conversation_mcp.models import Message
+from conversation_mcp.prompting.history import finished_turns, messages_to_send
+from conversation_mcp.providers.definitions import load_definitions
+from conversation_mcp.providers.wire.roles import SystemRole, sent_messages
+
+ASKED = conversation(UNKNOWN, "one?", "One.", "two?")
+
+
+def user(content: str) -> dict[str, str]:
+    return {"role": "user", "content": content}
+
+
+def assistant(content: str) -> dict[str, str]:
+    return {"role": "assistant", "content": content}
+
+
+def test_a_question_that_ends_the_messages_is_sent_in_its_place_before_and_after_the_next_answer() -> None:
+    now = messages_to_send(ASKED, "three?")
+    grown = ASKED.changed(
+        messages=(*ASKED.messages, Message(role="user", content="three?"), Message(role="assistant", content="Three."))
+    )
+    later = messages_to_send(grown, "four?")
+    assert sent_messages(now) == [user("one?"), assistant("One."), user("two?\n\nthree?")]
+    assert sent_messages(later)[:3] == sent_messages(now)
+    assert sent_messages(now, alternate=False) == [user("one?"), assistant("One."), user("two?"), user("three?")]
+    assert sent_messages(later, alternate=False)[:4] == sent_messages(now, alternate=False)
+
+
+@pytest.mark.parametrize("alternate", [True, False])
+@pytest.mark.parametrize(
+    ("role", "sent"),
+    [("system", [{"role": "system", "content": "Be brief."}, user("one?")]), ("user", [user("Be brief.\n\none?")])],
+)
+def test_where_no_system_role_is_taken_its_text_begins_the_first_question(
+    role: SystemRole, sent: list[dict[str, str]], *, alternate: bool
+) -> None:
+    stored = conversation(UNKNOWN).changed(messages=(Message(role="system", content="Be brief."),))
+    assert sent_messages(messages_to_send(stored, "one?"), role, alternate=alternate) == sent
+
+
+def test_lines_for_strict_readers_end_with_an_answer() -> None:
+    assert [message.content for message in finished_turns(ASKED)] == ["one?", "One."]
+
+
+def test_only_providers_that_are_known_not_to_insist_get_rows_of_one_role() -> None:
+    definitions = load_definitions()
+    assert {name for name, each in definitions.items() if not each.quirks.alternate} == {"openai", "xai"}
