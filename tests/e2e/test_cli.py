@@ -178,6 +178,24 @@ def test_a_stream_that_the_caller_closed_is_no_catastrophe(tmp_path: Path, close
     assert only_conversation(tmp_path)["conversationId"] == ID
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell that closes streams")
+@pytest.mark.parametrize(("output", "closed"), [(">&-", b"stdout is closed"), (">/dev/full", b"cannot be written")])
+def test_an_answer_that_could_not_be_printed_is_kept_for_the_same_question(
+    tmp_path: Path, agent: LoopbackAgent, output: str, closed: bytes
+) -> None:
+    environment = clean_environment(tmp_path, agent.base_url)
+    command = ["/bin/sh", "-c", f'"$@" {output}', "sh", *PROGRAM, "ask", "one?"]
+    done = subprocess.run(command, capture_output=True, env=environment, stdin=subprocess.DEVNULL, check=False)
+    assert done.returncode == 1
+    assert closed in done.stderr
+    again = piped(tmp_path, "ask", "one?", base_url=agent.base_url)
+    assert (again.code, again.out.splitlines()[0]) == (0, "answer 1 to: one?[1]")
+    assert "nothing was paid again" in again.err
+    assert agent.creates == 1
+    assert piped(tmp_path, "ask", "one?", base_url=agent.base_url).code == 0
+    assert agent.creates == 2
+
+
 def test_resume_and_cancel_take_the_start_of_an_id(tmp_path: Path, agent: LoopbackAgent) -> None:
     left_behind(tmp_path, status="failed", error={"code": "X", "message": "Broken."}, usage={"costUsd": 0.5})
     nothing = piped(tmp_path, "resume", base_url=agent.base_url)

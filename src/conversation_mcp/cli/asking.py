@@ -1,7 +1,7 @@
 """Runs one question through the turn engine, as the server would, for a person who waits as long as it takes."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -9,10 +9,10 @@ import anyio
 
 from conversation_mcp.bootstrap import open_app
 from conversation_mcp.cli.answer import next_step, put_answer
-from conversation_mcp.cli.entry import WrongUsageError
+from conversation_mcp.cli.entry import FAILED, WrongUsageError
 from conversation_mcp.cli.ids import resolve
 from conversation_mcp.cli.interrupts import Interrupt, interrupts
-from conversation_mcp.cli.terminal import is_terminal, put_json, say
+from conversation_mcp.cli.terminal import is_anybody_reading, is_terminal, put_json, say
 from conversation_mcp.cli.watching import Watching
 from conversation_mcp.clock import utc_now
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError
@@ -27,7 +27,7 @@ from conversation_mcp.tools.deep_research import DEEP_RESEARCH
 from conversation_mcp.tools.deep_research_followup import DEEP_RESEARCH_FOLLOWUP
 from conversation_mcp.tools.search import SEARCH
 from conversation_mcp.tools.search_followup import SEARCH_FOLLOWUP
-from conversation_mcp.turns.asking import Caller
+from conversation_mcp.turns.asking import Caller, Note
 from conversation_mcp.turns.result import TurnResult
 
 Kind = Literal["search", "research", "chat"]
@@ -73,11 +73,13 @@ def ask_and_show(settings: Settings, question: Question, *, as_json: bool) -> in
     tool: AnyTool = TOOLS[question.kind][question.conversation is not None]
     given = _parsed(tool, settings, question)
     watching = Watching(streams=is_terminal() and not as_json)
+    notes: list[Note] = []
     with interrupts(STOPPING) as interrupt:
         try:
-            result = anyio.run(_ask, settings, tool, given, watching, interrupt)
+            result = anyio.run(_ask, settings, tool, given, watching, interrupt, notes)
         except Exception:
             watching.end_line()
+            _note_all(notes)
             raise
     if result is None:
         watching.end_line()
@@ -87,7 +89,17 @@ def ask_and_show(settings: Settings, question: Question, *, as_json: bool) -> in
         put_json(result.model_copy(update={"next_step": next_step(result)}).data())
     else:
         put_answer(result, watching.shown)
+    if not is_anybody_reading():
+        say(f"stdout is closed. The answer is saved:  conversation-mcp show {result.conversation_id}")
+        return FAILED
+    _note_all(notes)
     return 0
+
+
+def _note_all(notes: Iterable[Note]) -> None:
+    """Write down that the outcome is in the asker's hands."""
+    for note in notes:
+        anyio.run(note)
 
 
 def _parsed(tool: AnyTool, settings: Settings, question: Question) -> Any:  # noqa: ANN401 -- the tool's own input
@@ -116,8 +128,12 @@ async def _ask(
     given: Any,  # noqa: ANN401 -- the tool's own input
     watching: Watching,
     interrupt: Interrupt,
+    notes: list[Note],
 ) -> TurnResult | None:
-    caller = Caller(math.inf, watching.report, on_text=watching.hear)
+    async def keep(note: Note) -> None:
+        notes.append(note)
+
+    caller = Caller(math.inf, watching.report, on_text=watching.hear, on_result=keep)
     result: TurnResult | None = None
     async with open_app(settings) as app:
         with interrupt.scope():

@@ -35,6 +35,11 @@ def discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def is_anybody_reading() -> bool:
+    """Tell whether there was a stdout when the program began."""
+    return sys.__stdout__ is not None
+
+
 def is_terminal() -> bool:
     """Tell whether a person reads stdout."""
     return sys.stdout.isatty()

@@ -49,9 +49,23 @@ class ConversationBusyError(ConversationMCPError):
 class RunAliveError(ConversationBusyError):
     """An earlier question of the conversation is still being worked on at its provider."""
 
-    def __init__(self, conversation_id: str, provider: str, doing: str) -> None:
-        super().__init__(conversation_id, 0)
-        self.message = f"the question before this one is still being answered by {provider} ({doing})."
+    def __init__(self, conversation_id: str, provider: str, doing: str, waited_seconds: float) -> None:
+        super().__init__(conversation_id, waited_seconds)
+        self.message = (
+            f"the question before this one is still being answered by {provider} ({doing}); "
+            f"waited {waited_seconds:.0f} s for it."
+        )
+
+
+class ServerEndingError(ConversationMCPError):
+    """The server ends and takes no question any more."""
+
+    code = "SERVER_ENDING"
+    retryable = True
+    advice = "Ask again when a server is running."
+
+    def __init__(self) -> None:
+        super().__init__("this server is ending. The question was not sent.")
 
 
 class EarlierTurnFailedError(ConversationMCPError):

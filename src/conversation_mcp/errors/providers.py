@@ -159,8 +159,8 @@ class RunLostError(ProviderUnavailableError):
         super().__init__(f"{provider} no longer knows this run.", maybe_billed=True)
 
 
-class EarlierTurnDiedError(ProviderUnavailableError):
-    """Another process had asked the same question, and ended while this one waited for its answer."""
+class ServerEndedError(ProviderUnavailableError):
+    """The server that had sent the question, this one or another, ended while somebody waited for the answer."""
 
     def __init__(self, conversation_id: str) -> None:
         super().__init__("the server that was asking this question ended before the answer came.", maybe_billed=True)
@@ -180,11 +180,28 @@ class ProviderMissingError(ProviderUnavailableError):
         return f"Configure {self._provider} again to fetch the answer, or give it up with {stop}."
 
 
-class RunCancelledError(ProviderUnavailableError):
-    """The run was stopped before it had an answer."""
+class RunCancelledError(ProviderError):
+    """The run was stopped before it had an answer, because somebody wished so."""
+
+    code = "CANCELLED"
+    advice = "What was done until then may have been billed. Ask again to try anew."
 
     def __init__(self, provider: str) -> None:
-        super().__init__(f"the {provider} run was cancelled.", maybe_billed=True)
+        super().__init__(f"the {provider} run was cancelled.")
+
+    @property
+    def is_free(self) -> bool:
+        return False
+
+
+class CancelledUnsentError(RunCancelledError):
+    """A question was stopped that still waited for another one."""
+
+    advice = "Nothing was sent. Ask again to try anew."
+
+    def __init__(self) -> None:
+        super().__init__("")
+        self.message = "the question was cancelled while it waited for another one."
 
 
 class ProviderTimeoutError(ProviderError):

@@ -2,17 +2,19 @@
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import anyio
 import mcp.types
+from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp import MCPError
 from mcp.server import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+from mcp.shared.message import SessionMessage
 from mcp.types import (
     INVALID_PARAMS,
     CallToolResult,
@@ -30,6 +32,7 @@ from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundEr
 from conversation_mcp.server.calling import ToolCalls
 from conversation_mcp.server.clients import wait_seconds_for
 from conversation_mcp.server.completing import complete
+from conversation_mcp.server.handing import Handing
 from conversation_mcp.server.prompts import prompts_of, render_prompt
 from conversation_mcp.server.resources import MIME_TYPE, SCHEME, TEMPLATE
 from conversation_mcp.server.tasks import TasksExtension
@@ -84,7 +87,8 @@ class ConversationServer(MCPServer[App]):
         self._client_limits = client_limits
         self._updates = Updates(look_every_seconds)
         self.app: App | None = None
-        self.closed = anyio.Event()
+        self.handing: Handing | None = None
+        """Set by a transport that knows when a result was read; without it a result is delivered when it is made."""
         super().__init__(
             "conversation-mcp",
             title="Conversations",
@@ -106,16 +110,22 @@ class ConversationServer(MCPServer[App]):
     def _lifespan_of(self, open_app: OpenApp) -> Callable[[MCPServer[App]], AbstractAsyncContextManager[App]]:
         @asynccontextmanager
         async def lifespan(_server: MCPServer[App]) -> AsyncGenerator[App]:
-            try:
-                async with open_app() as app:
-                    self.app = app
-                    app.running.on_end.append(partial(self._updates.turn_ended, app))
-                    app.tasks.start_soon(self._updates.run, app)
-                    yield app
-            finally:
-                self.closed.set()
+            async with open_app() as app:
+                self.app = app
+                app.running.on_end.append(partial(self._updates.turn_ended, app))
+                app.tasks.start_soon(self._updates.run, app)
+                yield app
 
         return lifespan
+
+    async def serve(
+        self,
+        messages: ObjectReceiveStream[SessionMessage | Exception],
+        answers: ObjectSendStream[SessionMessage],
+    ) -> None:
+        """Serve one client in either era until `messages` ends."""
+        handlers = self._lowlevel_server
+        await handlers.run(messages, answers, handlers.create_initialization_options())
 
     async def list_tools(self) -> list[mcp.types.Tool]:
         """Return the tools that are switched on, always in the same order."""
@@ -191,4 +201,7 @@ class ConversationServer(MCPServer[App]):
             await request.session.report_progress(steps, None, text)
 
         wait_seconds = wait_seconds_for(request, self._client_limits, self._wait_seconds)
-        return Caller(wait_seconds=wait_seconds, report=report)
+        caller = Caller(wait_seconds=wait_seconds, report=report)
+        if self.handing is None:
+            return caller
+        return replace(caller, on_result=partial(self.handing.owe, request.request_id))

@@ -1,43 +1,169 @@
 """The server on stdin and stdout, with a clean end."""
 
+import json
 import logging
 import os
 import signal
 
 import anyio
+from anyio import to_thread
+from mcp.shared.message import SessionMessage
+from mcp.types import ErrorData, JSONRPCError, JSONRPCMessage
 
+from conversation_mcp.server.handing import Handing, pauses
+from conversation_mcp.server.lines import LineReader, OversizedLine, Refusal, message_of
 from conversation_mcp.server.server import ConversationServer
+from conversation_mcp.server.wire import Wire, standard_streams
+from conversation_mcp.text import storable_data
 
+ANSWERING_SECONDS = 1.0
+"""How long an ending server waits for a client that does not read its answers."""
 ENDING_SECONDS = 10.0
+PARSED_AT_ONCE_BYTES = 64 * 1024
+
+logger = logging.getLogger(__name__)
 
 
 async def serve_stdio(server: ConversationServer) -> None:
-    """Serve until stdin ends, or until SIGINT or SIGTERM; both end the process with everything written and unlocked."""
-    stopped = False
+    """Serve until stdin ends, stdout breaks, or SIGINT or SIGTERM comes.
 
-    async def watch_signals(scope: anyio.CancelScope) -> None:
-        nonlocal stopped
-        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-            async for _number in signals:
-                stopped = True
-                if server.app is not None:
-                    await server.app.running.finish(server.app.settings.ending_grace_seconds)
-                scope.cancel()
-                with anyio.move_on_after(ENDING_SECONDS, shield=True):
-                    await server.closed.wait()
-                end()  # also when a client that does not read keeps a write to stdout waiting
+    Each ends the process with everything written and unlocked, and with what could be answered in time answered.
+    """
+    with standard_streams() as wire:
+        session = StdioSession(server, wire)
+        await session.run()
+        if session.is_stuck:
+            _exit()
 
-    def end() -> None:
-        logging.shutdown()
-        os._exit(0)
 
-    try:
+class StdioSession:
+    """One client at the other end of the pipes."""
+
+    def __init__(self, server: ConversationServer, wire: Wire) -> None:
+        self._server = server
+        self._wire = wire
+        self._handing = server.handing = Handing()
+        self._incoming, self._messages = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        self._answers, self._outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+        self._refusals = self._answers.clone()
+        self._told_to_end = anyio.Event()
+        self._is_read = False
+        self._is_broken = False
+        self._all_written = anyio.Event()
+        self._written_bytes = 0
+
+    @property
+    def is_stuck(self) -> bool:
+        """Tell whether a thread still waits for the client; it would keep the process alive."""
+        return not (self._is_read and self._all_written.is_set())
+
+    async def run(self) -> None:
+        """Serve until the end; raises what ended the server."""
+        failure: Exception | None = None
         async with anyio.create_task_group() as tasks:
             if os.name == "posix":
-                tasks.start_soon(watch_signals, tasks.cancel_scope)
-            await server.run_stdio_async()
+                tasks.start_soon(self._watch_signals)
+            for work in (self._read, self._write, self._note_deliveries, self._end):
+                tasks.start_soon(work)
+            try:
+                await self._server.serve(self._messages, self._answers)
+            except Exception as error:  # noqa: BLE001 -- raised below, as it came and not in a group
+                failure = error
+            self._refusals.close()
+            with anyio.move_on_after(ANSWERING_SECONDS):
+                await self._all_written.wait()
             tasks.cancel_scope.cancel()
-    finally:
-        if stopped:
-            # The SDK's reader thread blocks on stdin and would keep the process alive.
-            end()
+        if failure is not None:
+            raise failure
+
+    async def _watch_signals(self) -> None:
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            async for _number in signals:
+                self._told_to_end.set()
+
+    async def _read(self) -> None:
+        reader = LineReader(self._wire.reading)
+        try:
+            while (line := await to_thread.run_sync(reader.next_line, abandon_on_cancel=True)) is not None:
+                await self._settle()
+                await self._take(await _parsed(line))
+            self._is_read = True
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError):
+            logger.debug("the server has ended; what the client still writes is not read")
+        self._told_to_end.set()
+
+    async def _take(self, found: JSONRPCMessage | Refusal | None) -> None:
+        if isinstance(found, Refusal):
+            for request_id in found.ids:
+                error = ErrorData(code=found.code, message=f"{found.problem}.")
+                await self._refusals.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=request_id, error=error)))
+        elif found is not None:
+            self._handing.received(found)
+            await self._incoming.send(SessionMessage(found))
+
+    async def _write(self) -> None:
+        async with self._outgoing:
+            async for item in self._outgoing:
+                await self._put(item.message)
+        self._all_written.set()
+
+    async def _put(self, message: JSONRPCMessage) -> None:
+        data = _encoded(message)
+        try:
+            if not self._is_broken:
+                await to_thread.run_sync(self._wire.write, data, abandon_on_cancel=True)
+        except OSError as error:
+            logger.info("the client does not listen any more: %s", error.strerror)
+            self._is_broken = True
+            self._told_to_end.set()
+        self._written_bytes += len(data)
+        self._handing.sent(message, None if self._is_broken else self._written_bytes)
+        await self._settle()
+
+    async def _settle(self) -> None:
+        await self._handing.settle(self._written_bytes - self._wire.unread_bytes())
+
+    async def _note_deliveries(self) -> None:
+        while True:
+            await self._handing.wait_written()
+            await self._wait_until_read()
+
+    async def _wait_until_read(self) -> None:
+        for seconds in pauses():
+            await self._settle()
+            if self._handing.is_settled:
+                return
+            await anyio.sleep(seconds)
+
+    async def _end(self) -> None:
+        """Let what runs come to its end and be answered, as long as the grace allows, then close."""
+        await self._told_to_end.wait()
+        if app := self._server.app:
+            await app.running.finish(app.settings.ending_grace_seconds)
+        with anyio.move_on_after(ANSWERING_SECONDS):
+            await self._handing.wait_answered()
+            await self._wait_until_read()
+        self._incoming.close()
+        await anyio.sleep(ENDING_SECONDS)
+        _exit()  # something does not end
+
+
+async def _parsed(line: bytes | OversizedLine) -> JSONRPCMessage | Refusal | None:
+    if isinstance(line, bytes) and len(line) <= PARSED_AT_ONCE_BYTES:
+        return message_of(line)
+    return await to_thread.run_sync(message_of, line)
+
+
+def _encoded(message: JSONRPCMessage) -> bytes:
+    """Return the line of a message; one character that cannot be sent must not end the connection."""
+    try:
+        text = message.model_dump_json(by_alias=True, exclude_unset=True)
+    except ValueError:
+        text = json.dumps(storable_data(message.model_dump(by_alias=True, exclude_unset=True)))
+    return text.encode() + b"\n"
+
+
+def _exit() -> None:
+    """End the process at once, whatever thread waits for the client."""
+    logging.shutdown()
+    os._exit(0)

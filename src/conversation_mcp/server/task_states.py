@@ -4,6 +4,7 @@ import re
 from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from mcp import MCPError
@@ -71,7 +72,7 @@ def working(place: Place, doing: str = "the question is being answered") -> Task
     }
 
 
-async def state_of(place: Place, app: App, calls: ToolCalls) -> Task:
+async def state_of(place: Place, app: App, calls: ToolCalls, caller: Caller) -> Task:
     """Return the task as it is now; the turn of a dead server is settled first. An end that is told is delivered.
 
     Raises:
@@ -84,7 +85,7 @@ async def state_of(place: Place, app: App, calls: ToolCalls) -> Task:
     found = _found(place, view.conversation)
     if _is_open(found, view.conversation):
         return working(place, *view.notices[:1])
-    await app.store.calls.forget(place.key, Call(place.conversation_id, place.started_at))
+    await caller.on_result(partial(app.store.calls.forget, place.key, Call(place.conversation_id, place.started_at)))
     end = _answered(found, place, view, app, calls) if isinstance(found, Message) else _unanswered(found, calls, place)
     return {**working(place), **end}
 
@@ -130,7 +131,7 @@ def _unanswered(left: PendingTurn, calls: ToolCalls, place: Place) -> Task:
     if left.error is None:
         error = {"code": INTERNAL_ERROR, "message": INTERRUPTED}
         return _ended("failed", INTERRUPTED, place.started_at, error=error)
-    if left.error.message == RunCancelledError(left.provider or "").message:
+    if left.error.code == RunCancelledError.code:
         return _ended("cancelled", left.error.message, place.started_at)
     told = EarlierTurnFailedError(left.error.code, left.error.message, place.conversation_id)
     return _ended("completed", left.error.message, place.started_at, result=_dumped(calls.as_error(told)))

@@ -67,7 +67,8 @@ class TasksExtension(Extension):
         return {"resultType": "task", **working(places[0])} if places else result
 
     async def _get(self, context: Request, params: TaskParams) -> Task:
-        return await state_of(_place(context, params), context.lifespan_context, self._calls)
+        place = _place(context, params)
+        return await state_of(place, context.lifespan_context, self._calls, self._caller_of(context))
 
     async def _cancel(self, context: Request, params: TaskParams) -> EmptyResult:
         """Stop the question, and no other of its conversation; one that cannot be stopped shows in the next state."""

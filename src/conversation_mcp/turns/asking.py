@@ -12,6 +12,8 @@ from conversation_mcp.providers.base import Mode
 from conversation_mcp.providers.options import Options
 
 Report = Callable[[str], Awaitable[None]]
+Note = Callable[[], Awaitable[None]]
+"""Writes down that a result was delivered."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,11 @@ async def _silent(text: str) -> None:
     """Report to nobody."""
 
 
+async def _at_once(note: Note) -> None:
+    """Take a result for delivered as soon as it is there."""
+    await note()
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a question stands on disk: by it any process finds its answer, at any later time."""
@@ -63,3 +70,5 @@ class Caller:
     """Of a caller who leaves as soon as the question is on disk: told where the answer will be."""
     on_text: Callable[[str], None] | None = None
     """Told each piece of the answer's text as it arrives; it must not block or raise."""
+    on_result: Callable[[Note], Awaitable[None]] = _at_once
+    """Takes what is to be done once the result is in the asker's hands."""

@@ -6,9 +6,9 @@ from conversation_mcp.errors import (
     ConversationBusyError,
     ConversationMCPError,
     ConversationNotFoundError,
-    EarlierTurnDiedError,
     EarlierTurnFailedError,
-    RunAliveError,
+    ServerEndedError,
+    ServerEndingError,
 )
 from conversation_mcp.models import Conversation, ConversationId, Message, PendingTurn
 from conversation_mcp.stores.base import Call, Store
@@ -22,6 +22,7 @@ from conversation_mcp.turns.settling import is_fetchable
 from conversation_mcp.turns.unsaved import UnsavedAnswers, with_unsaved
 
 POLL_SECONDS = 0.2
+MAX_LOOK_SECONDS = 5.0
 NOTICE = (
     "this is the answer to the same call made earlier ({when}), whose result was never delivered; "
     "nothing was paid again. The same call once more asks anew"
@@ -44,13 +45,18 @@ class EarlierCalls:
 
         Raises:
             EarlierTurnFailedError: the earlier call failed and nobody was told.
-            EarlierTurnDiedError: it died while it was waited for here, and may have been billed.
-            ProviderError, RunAliveError: its run may still have an answer, which cannot be had now.
+            ConversationBusyError, ServerEndingError: nobody waits for it here any more.
+            ServerEndedError: it died while it was waited for here, and may have been billed.
+            ProviderError: its run may still have an answer, which cannot be had now.
         """
         calls, is_follow_up = self._store.calls, turn.conversation_id is not None
         seen: Call | None = None
-        joined = False
+        joined, pause_seconds = False, POLL_SECONDS
         while True:
+            if turn.is_refused:
+                raise ServerEndingError
+            if turn.is_given_up:
+                raise ConversationBusyError(str(turn.conversation_id), turn.elapsed_seconds)
             # Read after the call was seen free: only then is one without an answer known to be dead.
             if turn.held:
                 call = await calls.find(turn.key)
@@ -67,13 +73,15 @@ class EarlierCalls:
                 if turn.held and not await self._may_have_outcome(conversation, found):
                     await self._bury(turn, seen, found, joined=joined)
                     return None
+                if turn.held:  # its run goes on at its provider, which is not asked all the time
+                    pause_seconds = min(2 * pause_seconds, MAX_LOOK_SECONDS)
             elif turn.held:
                 return None
             joined = joined or turn.held is None
             turn.joined, turn.queued = True, is_follow_up and found is None
             turn.asked(seen.started_at if seen and found else None)
             turn.report("the same question is already being answered")
-            await anyio.sleep(POLL_SECONDS)
+            await anyio.sleep(pause_seconds)
 
     async def _may_have_outcome(self, conversation: Conversation | None, found: FoundTurn | None) -> bool:
         """Tell whether the call, which nobody works on, is worth another look; its run is looked up meanwhile."""
@@ -82,7 +90,7 @@ class EarlierCalls:
         if found != conversation.pending_turn or not is_fetchable(found):
             return False
         if not await self._store.turn_is_held(ConversationId(conversation.conversation_id)):
-            await self._settle(conversation, found)
+            await self._settle(conversation)
         return True
 
     async def _look(self, call: Call, ask: Ask) -> tuple[Conversation | None, FoundTurn | None]:
@@ -91,25 +99,18 @@ class EarlierCalls:
             return None, None
         return conversation, find_turn(conversation, call.started_at, storable(ask.question))
 
-    async def _settle(self, conversation: Conversation, pending: PendingTurn) -> None:
-        """Have the run of a dead server looked at; return when there is something new to read."""
+    async def _settle(self, conversation: Conversation) -> None:
+        """Have the run of a dead server looked at, once."""
         resumed = await self._resumer.resume(conversation)
-        if not resumed.ended:
-            return
-        if isinstance(resumed.outcome, ConversationBusyError):
-            return
-        if isinstance(resumed.outcome, ConversationMCPError):
+        if isinstance(resumed.outcome, ConversationMCPError) and not isinstance(resumed.outcome, ConversationBusyError):
             raise resumed.outcome
-        stored = await self._load(ConversationId(conversation.conversation_id))
-        if stored and stored.pending_turn == pending:
-            raise RunAliveError(conversation.conversation_id, str(pending.provider), "it still goes on there")
 
     async def _bury(self, turn: RunningTurn, call: Call, found: FoundTurn | None, *, joined: bool) -> None:
         await self._store.calls.forget(turn.key, call)
         if isinstance(found, PendingTurn) and found.status == "failed" and found.error:
             raise EarlierTurnFailedError(found.error.code, found.error.message, call.conversation_id)
         if isinstance(found, PendingTurn) and joined:  # who only waited for it has not asked again since it died
-            raise EarlierTurnDiedError(call.conversation_id)
+            raise ServerEndedError(call.conversation_id)
 
     async def _load(self, conversation_id: ConversationId) -> Conversation | None:
         await self._unsaved.retry(conversation_id)

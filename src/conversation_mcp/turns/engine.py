@@ -3,11 +3,19 @@
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 
 import anyio
 from anyio import to_thread
 
-from conversation_mcp.errors import ConversationBusyError, ConversationMCPError, InvalidInputError, ProviderError
+from conversation_mcp.errors import (
+    ConversationBusyError,
+    ConversationMCPError,
+    InvalidInputError,
+    ProviderError,
+    ServerEndedError,
+    ServerEndingError,
+)
 from conversation_mcp.models import Conversation, ConversationId, iso
 from conversation_mcp.prompting.room import needed_tokens
 from conversation_mcp.providers.base import Reader
@@ -72,7 +80,9 @@ class Turns:
         if not isinstance(choice.provider, Reader):
             refuse_paths(ask.options)
         key = ask.key(caller.owner, conversation_id)
-        if (turn := self._running.get(key)) is None:
+        while (turn := self._running.get(key)) and turn.is_given_up:
+            await turn.wait_end()
+        if turn is None:
             turn = RunningTurn(key, ask, conversation_id, anyio.current_time)
             self._running.begin(turn, self._claimed(turn, choice, is_there=stored is not None))
         return await self._wait(turn, caller)
@@ -113,13 +123,15 @@ class Turns:
             if turn.queued and not turn.waiters:
                 turn.queue.cancel()
         if outcome is None:
+            if turn.is_left and not turn.background:
+                raise ServerEndedError(str(turn.conversation_id)) if turn.started_at else ServerEndingError
             if turn.queued:
                 raise ConversationBusyError(str(turn.conversation_id), turn.elapsed_seconds)
             if caller.on_asked and turn.place:
                 caller.on_asked(turn.place)
             return self._still_running(turn)
         if turn.call and not (turn.background and isinstance(outcome, ProviderError) and not outcome.ends_run):
-            await finish(self._store.calls.forget(turn.key, turn.call))
+            await finish(caller.on_result(partial(self._store.calls.forget, turn.key, turn.call)))
         if isinstance(outcome, ConversationMCPError):
             raise outcome
         return outcome

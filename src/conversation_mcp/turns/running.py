@@ -54,6 +54,8 @@ class RunningTurn:
         """The call that the outcome delivers."""
         self.ended = False
         self.is_stopped = False
+        self.is_refused = False
+        self.is_left = False
         self.queue = anyio.CancelScope()
         self._seconds = seconds
         self._started_seconds = seconds()
@@ -63,6 +65,11 @@ class RunningTurn:
     def elapsed_seconds(self) -> float:
         """How long the turn has been running."""
         return self._seconds() - self._started_seconds
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether it comes to its end without having got what it was begun for; nobody should join it any more."""
+        return self.is_stopped or self.queue.cancel_called
 
     @property
     def place(self) -> Place | None:
@@ -103,10 +110,22 @@ class RunningTurn:
         self.queue.cancel()
         self.work.cancel()
 
+    def open_queue(self) -> None:
+        """Wait in a line again, unless that is over for this turn."""
+        is_over, self.queue, self.queued = self.is_stopped or self.is_refused, anyio.CancelScope(), True
+        if is_over:
+            self.queue.cancel()
+
     def refuse(self) -> None:
         """Begin nothing any more, because the server ends: what was sent goes on, what was not is not sent."""
         if self.started_at is None or self.joined:
+            self.is_refused = True
             self.queue.cancel()
+
+    def leave(self) -> None:
+        """Let everybody go who waits, because the server ends and the outcome will not come in time."""
+        self.is_left = True
+        self._ring()
 
     def finish(self, outcome: Outcome) -> None:
         """Set the outcome that waiters get when the turn has ended; the first counts."""
@@ -133,15 +152,20 @@ class RunningTurn:
         as the question is on disk.
         """
         with anyio.move_on_after(wait_seconds):
-            while not (self.ended or (until_asked and self.place)):
+            while not (self.ended or self.is_left or (until_asked and self.place)):
                 bell = self.bell
                 if self.conversation_id is not None:
                     await report(self.headline())
                 with anyio.move_on_after(HEARTBEAT_SECONDS):
                     await bell.wait()
-        while self.conversation_id is None and not self.ended:
+        while self.conversation_id is None and not (self.ended or self.is_left):
             await self.bell.wait()
         return self.outcome
+
+    async def wait_end(self) -> None:
+        """Wait until nothing more will happen."""
+        while not self.ended:
+            await self.bell.wait()
 
 
 class RunningTurns:
@@ -150,7 +174,7 @@ class RunningTurns:
     def __init__(self, tasks: TaskGroup) -> None:
         self._tasks = tasks
         self._turns: dict[str, RunningTurn] = {}
-        self._is_ending = False
+        self._ends_at: float | None = None
         self.on_end: list[Callable[[RunningTurn], Awaitable[None]]] = []
         """Called after each turn that ends while the server goes on; they must not raise."""
 
@@ -166,19 +190,22 @@ class RunningTurns:
     def begin(self, turn: RunningTurn, work: Coroutine[Any, Any, TurnResult | None]) -> None:
         """Run the work of a turn until it has its outcome."""
         self._turns[turn.key] = turn
-        if self._is_ending:
+        if self._ends_at is not None:
             turn.refuse()
         self._tasks.start_soon(self._run, turn, work, name=f"turn {turn.key[:8]}")
 
     async def finish(self, grace_seconds: float) -> None:
-        """Wait for the turns that would be lost with this process, for at most that long."""
-        self._is_ending = True
+        """Wait for the turns that would be lost with this process, for at most that long since the first call."""
+        if self._ends_at is None:
+            self._ends_at = anyio.current_time() + grace_seconds
         for turn in self._turns.values():
             turn.refuse()
-        with anyio.move_on_after(grace_seconds, shield=True):
+        with anyio.CancelScope(deadline=self._ends_at, shield=True):
             for turn in tuple(self._turns.values()):
                 while not (turn.ended or turn.background or turn.joined):
                     await turn.bell.wait()
+        for turn in self._turns.values():
+            turn.leave()
 
     async def _run(self, turn: RunningTurn, work: Coroutine[Any, Any, TurnResult | None]) -> None:
         """Run the work and raise nothing but cancellation: an error here would end the server."""

@@ -8,13 +8,16 @@ import anyio
 from anyio.abc import TaskGroup
 
 from conversation_mcp.errors import (
+    CancelledUnsentError,
     ConversationBusyError,
+    ConversationMCPError,
     ConversationTooLongError,
     InvalidInputError,
     ProviderError,
     ProviderMissingError,
     RunAliveError,
     RunCancelledError,
+    ServerEndingError,
     TurnLimitReachedError,
 )
 from conversation_mcp.models import Conversation, ConversationId, PendingTurn
@@ -32,6 +35,8 @@ from conversation_mcp.turns.settling import Settler
 from conversation_mcp.turns.unsaved import UnsavedAnswers
 
 STOP_POLL_SECONDS = 0.5
+LOOK_SECONDS = 0.5
+MAX_LOOK_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -75,10 +80,11 @@ class TurnWorker:
             ConversationMCPError: there is no answer; where the question was sent the file says so.
         """
         turn.queued = turn.conversation_id is not None
+        wait_until = anyio.current_time() + self._limits.lock_wait_seconds
         async with self._locked(turn, conversation_id):
             pending = changes.pending_turn(turn.ask, choice, turn.asks_at)
             try:
-                conversation = await self._write(turn, conversation_id, pending, choice)
+                conversation = await self._write(turn, conversation_id, pending, choice, wait_until)
             except ConversationTooLongError as error:
                 error.conversation_id = turn.conversation_id
                 error.larger = await self._providers.larger(turn.ask.mode, error.tokens)
@@ -88,10 +94,15 @@ class TurnWorker:
             return await self._put_until_taken(OpenTurn(turn, conversation, pending), choice)
 
     async def _write(
-        self, turn: RunningTurn, conversation_id: ConversationId, pending: PendingTurn, choice: Choice
+        self,
+        turn: RunningTurn,
+        conversation_id: ConversationId,
+        pending: PendingTurn,
+        choice: Choice,
+        wait_until: float,
     ) -> Conversation:
         if turn.conversation_id is not None:
-            return await self._add(conversation_id, pending, choice)
+            return await self._add(turn, conversation_id, pending, choice, wait_until)
         conversation = changes.new_conversation(conversation_id, self._prompts[turn.ask.mode], pending)
         require_room(conversation, pending.question, choice)
         await self._store.create(conversation)
@@ -189,7 +200,7 @@ class TurnWorker:
             lock = await self._store.acquire_turn(conversation_id, wait_seconds, turn.report_queue)
         turn.queued = False
         if lock is None:
-            raise ConversationBusyError(conversation_id, turn.elapsed_seconds)
+            raise _gave_up(turn, conversation_id)
         turn.holds_lock = True
         try:
             yield
@@ -197,7 +208,14 @@ class TurnWorker:
             turn.holds_lock = False
             await finish(lock.release())
 
-    async def _add(self, conversation_id: ConversationId, pending: PendingTurn, choice: Choice) -> Conversation:
+    async def _add(
+        self,
+        turn: RunningTurn,
+        conversation_id: ConversationId,
+        pending: PendingTurn,
+        choice: Choice,
+        wait_until: float,
+    ) -> Conversation:
         """Put the question into the file; one before it that has no answer is settled first."""
         await self._unsaved.require_saved(conversation_id)
         settled = False
@@ -214,15 +232,31 @@ class TurnWorker:
         try:
             return await self._store.update(conversation_id, add)
         except _UnsettledError:
-            await self._settle(conversation_id)
+            await self._settle_before(turn, conversation_id, wait_until)
             settled = True
             return await self._store.update(conversation_id, add)
 
-    async def _settle(self, conversation_id: ConversationId) -> None:
-        """Bring the question before this one to its end; it may have been answered without anybody listening."""
+    async def _settle_before(self, turn: RunningTurn, conversation_id: ConversationId, wait_until: float) -> None:
+        """Bring the question before this one to its end; it may have been answered without anybody listening.
+
+        A run that still goes on at its provider is waited for, as one that another process has in its hands.
+        """
         before = RunningTurn("", NO_ASK, conversation_id, anyio.current_time)
-        if alive := await self._settler.settle(conversation_id, before):
-            raise RunAliveError(conversation_id, alive.provider.name, alive.look.progress)
+        pause_seconds = LOOK_SECONDS
+        turn.open_queue()
+        with turn.queue:
+            while alive := await self._settler.settle(conversation_id, before):
+                if anyio.current_time() >= wait_until:
+                    raise RunAliveError(conversation_id, alive.provider.name, alive.look.progress, turn.elapsed_seconds)
+                turn.report(
+                    f"waiting for the question before this one, which {alive.provider.name} still answers "
+                    f"({alive.look.progress}), {turn.elapsed_seconds:.0f} s"
+                )
+                await anyio.sleep(max(0, min(pause_seconds, wait_until - anyio.current_time())))
+                pause_seconds = min(2 * pause_seconds, MAX_LOOK_SECONDS)
+            turn.queued = False
+            return
+        raise _gave_up(turn, conversation_id)
 
     async def _answer(self, opened: OpenTurn, provider: Provider, events: AsyncGenerator[Event]) -> TurnResult:
         turn = opened.turn
@@ -238,6 +272,15 @@ class TurnWorker:
             await anyio.sleep(STOP_POLL_SECONDS)
             if not turn.ended and await self._store.calls.is_asked_to_stop(call):
                 turn.stop()
+
+
+def _gave_up(turn: RunningTurn, conversation_id: ConversationId) -> ConversationMCPError:
+    """Return why a question was not asked whose wait was ended."""
+    if turn.is_refused:
+        return ServerEndingError()
+    if turn.is_stopped:
+        return CancelledUnsentError()
+    return ConversationBusyError(conversation_id, turn.elapsed_seconds)
 
 
 class _UnsettledError(Exception):

@@ -1,0 +1,156 @@
+"""What a client writes, line by line: mended where it can be, else answered with what is wrong with it."""
+
+import json
+import os
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NoReturn, cast
+
+from mcp.types import INVALID_REQUEST, PARSE_ERROR, JSONRPCMessage, jsonrpc_message_adapter
+
+from conversation_mcp.text import storable_data
+
+MAX_LINE_BYTES = 32 * 1024 * 1024
+CHUNK_BYTES = 64 * 1024
+BOM = b"\xef\xbb\xbf"
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
+ID_VALUE = re.compile(r'\s*:\s*("(?:[^"\\]|\\.)*"|-?[0-9]{1,18}(?![0-9.eE]))')
+LAST_ID = re.compile(rf'"id"{ID_VALUE.pattern}(?:\s*,\s*"jsonrpc"\s*:\s*"2\.0")?\s*}}\s*\Z')
+
+Id = str | int
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A line that is no message: what is wrong with it, and whom to tell. None stands for an id that nobody can see."""
+
+    code: int
+    problem: str
+    ids: tuple[Id | None, ...] = (None,)
+
+
+@dataclass(frozen=True)
+class OversizedLine:
+    """A line that was not kept."""
+
+    head: bytes
+    tail: bytes
+
+
+class LineReader:
+    """Reads lines from a descriptor. All of it blocks."""
+
+    def __init__(self, descriptor: int, max_bytes: int = MAX_LINE_BYTES) -> None:
+        self._descriptor = descriptor
+        self._max_bytes = max_bytes
+        self._rest = b""
+        self._is_over = False
+
+    def next_line(self) -> bytes | OversizedLine | None:
+        """Return the next line, which may be the last without a line feed; None at the end of the input."""
+        parts: list[bytes] = []
+        length = 0
+        while True:
+            part, feed, rest = (self._rest or self._read()).partition(b"\n")
+            self._rest = rest
+            parts.append(part)
+            length += len(part)
+            if feed or self._is_over:
+                break
+            if length > self._max_bytes:
+                return OversizedLine(b"".join(parts)[:CHUNK_BYTES], self._skip())
+        line = b"".join(parts)
+        return line if line or feed else None
+
+    def _skip(self) -> bytes:
+        """Read on to the end of the line and return what it ends with."""
+        tail = b""
+        while not self._is_over:
+            part, feed, self._rest = self._read().partition(b"\n")
+            tail = (tail + part)[-CHUNK_BYTES:]
+            if feed:
+                break
+        return tail
+
+    def _read(self) -> bytes:
+        try:
+            data = os.read(self._descriptor, CHUNK_BYTES)
+        except OSError:  # of a terminal that is gone, for one
+            data = b""
+        self._is_over = not data
+        return data
+
+
+def message_of(line: bytes | OversizedLine) -> JSONRPCMessage | Refusal | None:
+    """Return the message of a line, or what is to be answered to it; None where nobody waits for an answer."""
+    if isinstance(line, OversizedLine):
+        seen = LAST_ID.search(_text(line.tail))
+        found = _parsed_id(seen.group(1)) if seen else seen_id(_text(line.head))
+        return Refusal(INVALID_REQUEST, f"the line has more than {MAX_LINE_BYTES >> 20} MiB", (found,))
+    text = _text(line.removeprefix(BOM)).strip()
+    if not text:
+        return None
+    try:
+        data = _parsed(text)
+    except (ValueError, RecursionError):
+        return Refusal(PARSE_ERROR, "the line is not valid JSON", (seen_id(text),))
+    if isinstance(data, list):
+        entries = map(_fields, cast("list[object]", data))
+        ids = tuple(_id_of(each) for each in entries if "method" in each and "id" in each)
+        return Refusal(INVALID_REQUEST, "batches are not taken; send each message on a line of its own", ids or (None,))
+    return _message(data)
+
+
+def seen_id(text: str) -> Id | None:
+    """Return the id of a message that cannot be parsed, if it stands where the id of a request stands."""
+    depth = 0
+    for token in TOKEN.finditer(text):
+        word = token.group()
+        if word in "{[":
+            depth += 1
+        elif word in "}]":
+            depth -= 1
+        elif depth == 1 and word == '"id"' and (value := ID_VALUE.match(text, token.end())):
+            return _parsed_id(value.group(1))
+    return None
+
+
+def _message(data: object) -> JSONRPCMessage | Refusal | None:
+    fields = _fields(data)
+    if not {"method", "id"} <= fields.keys() or _id_of(fields) is not None:  # else it is taken for a notification
+        with suppress(ValueError):
+            return jsonrpc_message_adapter.validate_python(data, by_name=False)
+    if {"result", "error"} & fields.keys():
+        return None
+    return Refusal(INVALID_REQUEST, "the line is no JSON-RPC 2.0 message", (_id_of(fields),))
+
+
+def _fields(data: object) -> dict[str, object]:
+    return cast("dict[str, object]", data) if isinstance(data, dict) else {}
+
+
+def _id_of(fields: dict[str, object]) -> Id | None:
+    value = fields.get("id")
+    return value if isinstance(value, str | int) and not isinstance(value, bool) else None
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _parsed(text: str) -> Any:  # noqa: ANN401 -- JSON of whatever shape
+    """Parse JSON; of halves of a surrogate pair, which JSON can write and UTF-8 cannot, U+FFFD is left."""
+    data = json.loads(text, parse_constant=_refuse_constant)
+    return storable_data(data) if "\\u" in text else data
+
+
+def _parsed_id(text: str) -> Id | None:
+    try:
+        return cast("Id", _parsed(text))
+    except ValueError:
+        return None
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(name)
