@@ -308,6 +308,8 @@ Options:
   --write <claude-code|claude-desktop|cursor|vscode|codex>
                                   Put this server into the client's
                                   configuration file instead.
+  --with-key                      With --write: also the keys that your
+                                  shell's environment has.
   --yes                           With --write: do not ask.
   --json                          Print one JSON document.
   --logs-dir FOLDER               Where conversations are kept. [env:
