@@ -66,6 +66,7 @@ async def open_app(
         transport: replaces the network of the providers.
         providers: replaces the configured providers.
     """
+    tools = frozenset(tool.name for tool in tools_of(settings.tools))
     prompts = await anyio.to_thread.run_sync(load_prompts, settings.prompts_dir)
     index = build_index(settings.logs_dir, now)
     keeper = IndexKeeper(index)
@@ -93,7 +94,6 @@ async def open_app(
         earlier = EarlierCalls(store, resumer, unsaved)
         turns = Turns(store, chosen, worker, running, earlier, budget, limits, now)
         watch = Watch(store, worker, running, resumer, unsaved, now)
-        tools = frozenset(tool.name for tool in tools_of(settings.tools))
         library, trash = Library(index, keeper, now), TrashCan(store, index)
         tidier = Tidier(store, unsaved.require_saved, settings.lock_wait_seconds)
         pruner = Pruner(store, index, keeper, tidier, now)

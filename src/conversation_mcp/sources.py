@@ -9,6 +9,8 @@ from typing import Any, cast
 
 from platformdirs import user_config_path, user_data_path
 
+from conversation_mcp.disk.faults import reason_of
+from conversation_mcp.disk.files import read_linked_file
 from conversation_mcp.errors import InvalidInputError
 
 PREFIX = "CONVERSATION_MCP_"
@@ -105,13 +107,13 @@ def read_toml(path: Path) -> dict[str, Any]:
         InvalidInputError: it cannot be read, or is no TOML.
     """
     try:
-        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        return tomllib.loads(read_linked_file(path).decode("utf-8-sig"))
     except FileNotFoundError:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInputError(f"{path} is not valid TOML: {error}.") from None
     except OSError as error:
-        raise InvalidInputError(f"{path} cannot be read: {error.strerror}.") from None
+        raise InvalidInputError(f"{path} cannot be read: {reason_of(error)}.") from None
 
 
 def gather(

@@ -58,6 +58,42 @@ def test_a_question_comes_through_a_pipe(tmp_path: Path, agent: LoopbackAgent, a
     assert only_conversation(tmp_path)["messages"][1]["content"] == "One\nlänger?"
 
 
+def test_what_a_pipe_gives_goes_with_the_question(tmp_path: Path, agent: LoopbackAgent) -> None:
+    for arguments in (["Summarize this"], ["Summarize this", "-"], ["-c", "last", "Summarize this"]):
+        ended = piped(tmp_path, "ask", *arguments, base_url=agent.base_url, question="A text\nof two lines.\n")
+        assert ended.code == 0, ended.err
+        sent: str = agent.requests[-1]["input"][-1]["content"]
+        assert sent == "Summarize this\n\nA text\nof two lines."
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell that closes streams")
+@pytest.mark.parametrize("stdin", ["</dev/null", "<&-"])
+def test_a_question_without_a_pipe_goes_alone_and_at_once(tmp_path: Path, agent: LoopbackAgent, stdin: str) -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'"$@" {stdin}', "sh", *PROGRAM, "ask", "one?"],
+        env=clean_environment(tmp_path, agent.base_url),
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert b"waited" not in done.stderr
+    assert only_conversation(tmp_path)["messages"][1]["content"] == "one?"
+
+
+def test_too_long_a_text_from_a_pipe_is_refused_before_anything_is_asked(tmp_path: Path, agent: LoopbackAgent) -> None:
+    ended = piped(
+        tmp_path,
+        "ask",
+        "one?",
+        base_url=agent.base_url,
+        question="x" * 101,
+        CONVERSATION_MCP_MAX_QUESTION_CHARS="100",
+    )
+    assert (ended.code, agent.creates) == (2, 0)
+    assert "longer than a question may be, 100 characters" in ended.err
+
+
 def test_a_script_gets_one_json_document_and_the_filters_reach_the_provider(
     tmp_path: Path, agent: LoopbackAgent
 ) -> None:

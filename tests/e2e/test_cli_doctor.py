@@ -1,6 +1,7 @@
 """The doctor: what it finds, and what it writes into clients' files."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -104,7 +105,7 @@ Clients, with this installation's own path; `conversation-mcp doctor --write CLI
       }
     }
 
-Clients do not pass your shell's PERPLEXITY_API_KEY on. Put perplexity_api_key into /home/me/home/.config/conversation-mcp/config.toml (`conversation-mcp config --write` makes it), or into the client's env.
+Clients do not pass your shell's PERPLEXITY_API_KEY on. Put perplexity_api_key into /home/me/home/.config/conversation-mcp/config.toml (`conversation-mcp config --write` makes it), or into the client's env: --write CLIENT --with-key.
 """)
 
 
@@ -259,6 +260,78 @@ def test_a_file_with_comments_is_left_alone_and_what_to_add_is_printed(here: Her
         "It was not changed; put the lines above into it by hand.\n"
     )
     assert path.read_bytes() == before
+
+
+KEY = "q7Zk0123456789unknown"
+
+
+def test_a_server_that_could_not_answer_is_not_set_up_without_a_word(
+    here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without = here("doctor", "--write", "cursor", "--yes")
+    assert "Warning: no provider is configured, so the server will start and answer nothing." in without.err
+    monkeypatch.setenv("PERPLEXITY_API_KEY", KEY)
+    told = here("doctor", "--write", "cursor", "--yes")
+    assert "Warning: Cursor does not pass your shell's PERPLEXITY_API_KEY on" in told.err
+    assert "--with-key" in told.err
+    written = here("doctor", "--write", "cursor", "--yes", "--with-key")
+    assert (written.code, written.err) == (0, "")
+    assert KEY not in written.out
+    entry = json.loads((tmp_path / ".cursor" / "mcp.json").read_text(encoding="utf-8"))["mcpServers"]["conversations"]
+    assert entry["env"]["PERPLEXITY_API_KEY"] == KEY
+    assert here("doctor", "--write", "cursor", "--yes").err == ""
+
+
+def test_a_key_is_not_printed_where_the_file_must_be_changed_by_hand(
+    here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PERPLEXITY_API_KEY", KEY)
+    (tmp_path / ".cursor").mkdir()
+    (tmp_path / ".cursor" / "mcp.json").write_text("{ // mine\n}", encoding="utf-8")
+    ended = here("doctor", "--write", "cursor", "--yes", "--with-key")
+    assert ended.code == 1
+    assert '"PERPLEXITY_API_KEY": "…nown"' in ended.out
+    assert KEY not in ended.out + ended.err
+
+
+def test_a_key_that_no_shell_has_cannot_be_written(here: Here) -> None:
+    ended = here("doctor", "--write", "cursor", "--with-key")
+    assert (ended.code, ended.out) == (2, "")
+    assert "no key comes from the environment" in ended.err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("place", [".cursor/mcp.json", ".config/conversation-mcp/config.toml"])
+def test_a_pipe_in_the_place_of_a_file_is_no_file_and_nobody_waits_for_it(
+    here: Here, tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".config"))
+    (tmp_path / place).parent.mkdir(parents=True)
+    os.mkfifo(tmp_path / place)
+    ended = here("doctor", "--write", "cursor", "--yes")
+    assert ended.code == 1
+    assert "is not a regular file" in ended.err
+
+
+def test_a_tool_set_that_does_not_exist_is_found_by_the_doctor_and_told_in_a_sentence(tmp_path: Path) -> None:
+    ended = piped(tmp_path, "doctor", "--tools", "research,manege")
+    failed = [line for line in findings(ended) if line.startswith("fail")]
+    assert ended.code == 1
+    assert failed == snapshot(
+        [
+            "fail  CONVERSATION_MCP_TOOLS = research,manege (from --tools): there is no tool set 'manege'; the sets are research, manage, models.",
+            "fail  the server does not answer: VALIDATION_ERROR: there is no tool set 'manege'; the sets are research, manage, models.",
+        ]
+    )
+    assert "TaskGroup" not in ended.out + ended.err
+
+
+@pytest.mark.parametrize("command", [["serve"], ["ask", "one?"], ["tag", "last", "x"], ["resume"], ["delete", ID]])
+def test_no_command_tells_a_person_of_groups_of_errors(tmp_path: Path, command: list[str]) -> None:
+    put_conversation(tmp_path, ID)
+    ended = piped(tmp_path, *command, CONVERSATION_MCP_TOOLS="manege")
+    assert ended.code != 0
+    assert ended.err == "VALIDATION_ERROR: there is no tool set 'manege'; the sets are research, manage, models.\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a pseudo-terminal is a thing of POSIX")

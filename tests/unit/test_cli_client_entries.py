@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from inline_snapshot import snapshot
 from conversation_mcp.cli.client_entries import CannotEditError, edited
 from conversation_mcp.cli.clients import Launch, load_clients
 from conversation_mcp.cli.json_text import with_member
+from conversation_mcp.cli.toml_text import toml_table
 
 LAUNCH = Launch(("/opt/conversation-mcp",))
 WITH_MORE = Launch(("/opt/conversation-mcp", "--documents", "/my notes"), {"CONVERSATION_LOGS_DIR": "/my logs"})
@@ -145,7 +147,11 @@ def test_what_a_person_added_to_the_entry_stays() -> None:
         ("cursor", '{"mcpServers": {"conversations": 1}}', "'conversations' is no object in it"),
         ("cursor", '{"mcpServers": {"conversations": {"url": "https://x"}}}', "it has another server"),
         ("codex", "[mcp_servers", "it is not valid TOML"),
-        ("codex", '[mcp_servers.conversations]\ncommand = "other"\n', "it has another [mcp_servers.conversations]"),
+        ("cursor", '{"mcpServers": {"conversations": {"env": "x"}}}', "'env' of 'conversations' is no object"),
+        ("codex", '[mcp_servers.conversations]\nurl = "https://x"\n', "it has another server"),
+        ("codex", "[mcp_servers]\nconversations = 1\n", "'conversations' is no table in it"),
+        ("codex", '[mcp_servers]\nconversations = {command = "x"}\n', "written in a way that cannot be changed safely"),
+        ("codex", '[[mcp_servers.conversations]]\ncommand = "x"\n', "'conversations' is no table in it"),
         ("codex", "mcp_servers = {}\n", "it is written in a way that cannot be changed safely"),
         ("codex", "mcp_servers = 1\n", "'mcp_servers' is no table in it"),
     ],
@@ -174,6 +180,114 @@ args = ["--documents", "/my notes"]
 CONVERSATION_LOGS_DIR = "/my logs"
 """)
     assert tomllib.loads(edited(text.replace("\n", "\r\n"), CLIENTS["codex"], LAUNCH))["model"] == "x"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            '[mcp_servers.conversations]\ncommand = "/old/conversation-mcp" # mine\n\n[tui]\nx = 1\n',
+            snapshot("""\
+[mcp_servers.conversations]
+command = "/opt/conversation-mcp"
+startup_timeout_sec = 20
+args = ["--documents", "/my notes"]
+env = { CONVERSATION_LOGS_DIR = "/my logs" }
+
+[tui]
+x = 1
+"""),
+        ),
+        (
+            """\
+[mcp_servers.a]
+text = '''
+[mcp_servers.conversations]
+command = "not me"
+'''
+
+  [mcp_servers."conversations"]  # keep this
+  # and this
+  args = [
+    "--tools",  # [not a table]
+    "research",
+  ]
+  command = "/opt/conversation-mcp"
+  tool_timeout_sec = 60
+
+[mcp_servers.conversations.env]
+PERPLEXITY_API_KEY = "k"
+CONVERSATION_LOGS_DIR = "/old logs\"""",
+            snapshot("""\
+[mcp_servers.a]
+text = '''
+[mcp_servers.conversations]
+command = "not me"
+'''
+
+  [mcp_servers."conversations"]  # keep this
+  # and this
+  args = ["--documents", "/my notes"]
+  command = "/opt/conversation-mcp"
+  tool_timeout_sec = 60
+startup_timeout_sec = 20
+
+[mcp_servers.conversations.env]
+PERPLEXITY_API_KEY = "k"
+CONVERSATION_LOGS_DIR = "/my logs"
+"""),
+        ),
+    ],
+)
+def test_an_entry_of_its_own_is_updated_in_a_toml_file_and_keeps_what_a_person_added(before: str, after: str) -> None:
+    for newline in ("\n", "\r\n"):
+        changed = edited(before.replace("\n", newline), CLIENTS["codex"], WITH_MORE)
+        assert changed.replace("\r\n", "\n") == after
+        assert changed.count("\n") == changed.count(newline)
+        assert edited(changed, CLIENTS["codex"], WITH_MORE) == changed
+
+
+TOML_VALUES = (
+    st.booleans() | st.integers(0, 9) | st.text("ab\"'\n[]=#", max_size=5) | st.lists(st.text("a]", max_size=2))
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    mine=st.dictionaries(st.sampled_from(["command", "args", "x y", "startup_timeout_sec"]), TOML_VALUES),
+    other=st.dictionaries(st.text('ab. "', max_size=3), TOML_VALUES),
+    variables=st.none() | st.dictionaries(st.text("AB", max_size=2), st.text(max_size=4)),
+    is_first=st.booleans(),
+)
+def test_whatever_an_entry_holds_it_is_updated_and_no_other_table_changes(
+    mine: dict[str, Any], other: dict[str, Any], variables: dict[str, str] | None, is_first: bool
+) -> None:
+    entry = mine if variables is None else {**mine, "env": variables}
+    tables = [toml_table("mcp_servers.conversations", entry), toml_table("other", other)]
+    text = "\n# a comment = [\n".join(tables if is_first else tables[::-1])
+    data = tomllib.loads(edited(text, CLIENTS["codex"], WITH_MORE))
+    own = data["mcp_servers"]["conversations"]
+    assert data["other"] == tomllib.loads(text)["other"]
+    assert own["env"] == {**(variables or {}), **WITH_MORE.variables}
+    assert (own["command"], own["args"]) == ("/opt/conversation-mcp", ["--documents", "/my notes"])
+    assert own.get("x y") == mine.get("x y")
+
+
+@pytest.mark.parametrize("nothing", ['{"env": null}', "null", "{}"])
+def test_a_null_is_taken_for_nothing(nothing: str) -> None:
+    text = f'{{"mcpServers": {{"conversations": {nothing}}}}}'
+    entry = json.loads(edited(text, CLIENTS["cursor"], WITH_MORE))["mcpServers"]["conversations"]
+    assert entry["env"] == {"CONVERSATION_LOGS_DIR": "/my logs"}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    servers=VALUES | st.dictionaries(st.just("conversations"), VALUES | st.dictionaries(NAMES | st.just("env"), VALUES))
+)
+def test_whatever_stands_in_the_place_of_the_entry_is_changed_or_refused_in_a_sentence(servers: Any) -> None:
+    with suppress(CannotEditError):
+        changed = edited(json.dumps({"mcpServers": servers}), CLIENTS["cursor"], WITH_MORE)
+        assert json.loads(changed)["mcpServers"]["conversations"]["command"] == "/opt/conversation-mcp"
 
 
 @st.composite

@@ -64,16 +64,17 @@ Commands:
 
 def test_ask_explains_itself(here: Here) -> None:
     assert here("ask", "--help").out == snapshot("""\
-Usage: conversation-mcp ask [OPTIONS] [QUESTION]
+Usage: conversation-mcp ask [OPTIONS] [QUESTION]...
 
   Ask a question and keep the answer.
 
   It opens a conversation, or is the next question of one. A question that was
-  asked and not answered is kept too. In a pipe only the answer and its
-  sources go to stdout.
+  asked and not answered is kept too. Text from a pipe or a file goes with the
+  question, below it. In a pipe only the answer and its sources go to stdout.
 
 Arguments:
-  QUESTION <str>  The question. Left out or -, it is read from a pipe.
+  QUESTION <list[str]>  The question. What a pipe or a file gives goes with
+                        it; - waits for that as long as it takes.
 
 Options:
   -c, --continue ID               Follow up in this conversation: its id, the
@@ -307,6 +308,8 @@ Options:
   --write <claude-code|claude-desktop|cursor|vscode|codex>
                                   Put this server into the client's
                                   configuration file instead.
+  --with-key                      With --write: also the keys that your
+                                  shell's environment has.
   --yes                           With --write: do not ask.
   --json                          Print one JSON document.
   --logs-dir FOLDER               Where conversations are kept. [env:

@@ -1,6 +1,7 @@
 """`ask`: a question, answered here."""
 
 import sys
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import typer
@@ -9,6 +10,7 @@ from conversation_mcp.cli.completion import complete_ids
 from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.loading import settings_from
 from conversation_mcp.cli.options import Documents, LogsDir
+from conversation_mcp.cli.piped import stdin_text
 
 FROM_STDIN = "-"
 
@@ -16,7 +18,12 @@ FROM_STDIN = "-"
 def ask(
     *,
     question: Annotated[
-        str | None, typer.Argument(metavar="QUESTION", help="The question. Left out or -, it is read from a pipe.")
+        list[str] | None,
+        typer.Argument(
+            metavar="QUESTION",
+            help="The question. What a pipe or a file gives goes with it; - waits for that as long as it takes.",
+            show_default=False,
+        ),
     ] = None,
     conversation: Annotated[
         str | None,
@@ -66,7 +73,7 @@ def ask(
     """Ask a question and keep the answer.
 
     It opens a conversation, or is the next question of one. A question that was asked and not answered is kept too.
-    In a pipe only the answer and its sources go to stdout.
+    Text from a pipe or a file goes with the question, below it. In a pipe only the answer and its sources go to stdout.
     """
     arguments: dict[str, Any] = {
         "model": model,
@@ -81,8 +88,8 @@ def ask(
     }
     if chat and deep:
         raise WrongUsageError("--chat and --deep are two things; give one.")
-    text = _question(question)
     loaded = settings_from({"logs_dir": logs_dir, "documents": documents or None})
+    text = _question(question or (), loaded.settings.max_question_chars)
     from conversation_mcp.cli.asking import Question, ask_and_show  # noqa: PLC0415 -- brings the turn engine
 
     asked = Question(
@@ -94,18 +101,19 @@ def ask(
     raise typer.Exit(ask_and_show(loaded.settings, asked, as_json=as_json))
 
 
-def _question(typed: str | None) -> str:
-    """Return the question that was typed, or what comes through the pipe.
+def _question(words: Sequence[str], max_chars: int) -> str:
+    """Return the question that was typed, with what comes through stdin below it.
 
     Raises:
-        WrongUsageError: there is neither.
+        WrongUsageError: there is neither, or more than one.
     """
-    if typed not in (None, FROM_STDIN):
-        text = str(typed)
-    elif typed is None and sys.stdin.isatty():
+    typed = [word for word in words if word != FROM_STDIN]
+    if len(typed) > 1:
+        raise WrongUsageError(f'the question must be one argument; put it in quotes: "{" ".join(typed)}"')
+    if not words and sys.stdin.isatty():
         raise WrongUsageError('there is no question. Type one, conversation-mcp ask "…", or send it through a pipe.')
-    else:
-        text = sys.stdin.buffer.read().decode("utf-8-sig", errors="replace").strip()
-    if not text.strip():
+    given = stdin_text(max_chars, patient=not typed or len(words) > len(typed))
+    text = "\n\n".join(filter(str.strip, (*typed, given)))
+    if not text:
         raise WrongUsageError("the question is empty.")
     return text

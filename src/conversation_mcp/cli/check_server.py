@@ -2,12 +2,16 @@
 
 import os
 import sys
+import tempfile
 import time
+from typing import TextIO
 
 import anyio
 
 from conversation_mcp.cli.findings import Finding
 from conversation_mcp.errors import ConversationMCPError, ProviderRejectedError
+from conversation_mcp.errors.groups import single
+from conversation_mcp.logs import redact
 from conversation_mcp.providers.base import Checkable
 from conversation_mcp.providers.catalog import ProviderContext, build_providers
 from conversation_mcp.providers.client import LazyClient
@@ -19,7 +23,7 @@ SELF_CHECK_SECONDS = 60
 
 async def check_server(settings: Settings) -> Finding:
     """Start the server as a client does and list its tools."""
-    from mcp import Client, StdioServerParameters  # noqa: PLC0415 -- only the self-check needs the SDK
+    from mcp import Client, StdioServerParameters, stdio_client  # noqa: PLC0415 -- only the self-check needs the SDK
 
     documents = [part for path in settings.documents for part in ("--documents", str(path))]
     options = ["--logs-dir", str(settings.logs_dir), "--tools", ",".join(settings.tools), *documents]
@@ -27,15 +31,25 @@ async def check_server(settings: Settings) -> Finding:
         command=sys.executable, args=["-m", "conversation_mcp", "serve", *options], env=dict(os.environ)
     )
     started = time.perf_counter()
-    try:
-        with anyio.fail_after(SELF_CHECK_SECONDS):
-            async with Client(command) as client:
-                listed = await client.list_tools()
-                seconds = time.perf_counter() - started
-    except Exception as error:  # noqa: BLE001 -- whatever breaks is what the doctor is asked for
-        return Finding("fail", f"the server does not answer: {error or type(error).__name__}")
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
+        try:
+            with anyio.fail_after(SELF_CHECK_SECONDS):
+                async with Client(stdio_client(command, errlog=said)) as client:
+                    listed = await client.list_tools()
+                    seconds = time.perf_counter() - started
+        except Exception as error:  # noqa: BLE001 -- whatever breaks is what the doctor is asked for
+            return Finding("fail", f"the server does not answer: {_reason(single(error), said)}")
     size = len(listed.model_dump_json(by_alias=True, exclude_none=True).encode())
     return Finding("ok", f"server answers: initialize, {len(listed.tools)} tools, {size:,} bytes, {seconds:.1f} s")
+
+
+def _reason(error: BaseException, said: TextIO) -> str:
+    """Return why there is no answer, by the last that the server said before it ended, if it has said anything."""
+    if isinstance(error, TimeoutError):
+        return f"it was silent for {SELF_CHECK_SECONDS} s"
+    said.seek(0)
+    lines = said.read().strip().splitlines()
+    return redact(lines[-1].strip()) if lines else str(error) or type(error).__name__
 
 
 async def check_online(settings: Settings) -> list[Finding]:

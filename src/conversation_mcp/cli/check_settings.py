@@ -14,6 +14,7 @@ from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.providers.configured import configured_in, is_certain
 from conversation_mcp.settings import LoadedSettings, Settings
 from conversation_mcp.sources import config_path
+from conversation_mcp.tools.catalog import tools_of
 
 PROXY_VARIABLES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
 CERTIFICATE_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
@@ -31,13 +32,24 @@ def check_settings(loaded: LoadedSettings, environment: Mapping[str, str], *, on
     config = config_path()
     yield Finding("ok", f"configuration file {config}" + ("" if config.exists() else " (there is none)"))
     values = values_of(loaded)
+    wrong = _wrong_tools(loaded.settings)
     for value in values:
-        if value.origin != "default" and not value.is_secret and value.name != "logs_dir":
+        if value.name == "tools" and wrong:
+            yield Finding("fail", f"{value.label} = {value.shown} (from {value.origin}): {wrong}")
+        elif value.origin != "default" and not value.is_secret and value.name != "logs_dir":
             yield Finding("ok", f"{value.label} = {value.shown} (from {value.origin})")
     yield from _providers(
         loaded.settings, [value for value in values if value.is_secret and value.shown], online=online
     )
     yield from _network(environment)
+
+
+def _wrong_tools(settings: Settings) -> str:
+    try:
+        tools_of(settings.tools)
+    except InvalidInputError as error:
+        return error.message
+    return ""
 
 
 def _providers(settings: Settings, keys: list[Value], *, online: bool) -> Iterable[Finding]:

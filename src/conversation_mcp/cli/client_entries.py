@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from conversation_mcp.cli.clients import SERVER_NAME, Client, Launch
 from conversation_mcp.cli.json_text import members_of, with_member
+from conversation_mcp.cli.toml_editing import UNSAFE, with_values
 
 
 class CannotEditError(Exception):
@@ -40,16 +41,18 @@ def _merged(before: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, An
     """Return the entry with what a person had added to it: variables, and arguments where the program is the same."""
     if "url" in before:
         raise CannotEditError(f"it has another server by the name {SERVER_NAME!r}")
+    variables: object = before.get("env")
+    if not isinstance(variables, dict | None):
+        raise CannotEditError(f"'env' of {SERVER_NAME!r} is no object in it")
     merged = {**before, **entry}
     if "args" not in entry and before.get("command") != entry["command"]:
         merged.pop("args", None)
     if "env" in entry:
-        merged["env"] = {**before.get("env", {}), **entry["env"]}
+        merged["env"] = {**cast("Mapping[str, Any]", variables or {}), **entry["env"]}
     return merged
 
 
 def _edited_toml(text: str, client: Client, launch: Launch) -> str:
-    wanted = launch.entry(client.fields)
     try:
         before = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -57,11 +60,20 @@ def _edited_toml(text: str, client: Client, launch: Launch) -> str:
     servers: object = before.get(client.key, {})
     if not isinstance(servers, dict):
         raise CannotEditError(f"{client.key!r} is no table in it")
-    there = cast("Mapping[str, Any]", servers).get(SERVER_NAME)
-    if there is not None:
-        if isinstance(there, dict) and {**there, **wanted} == there:
-            return text
-        raise CannotEditError(f"it has another [{client.key}.{SERVER_NAME}]")
+    there: object = cast("Mapping[str, Any]", servers).get(SERVER_NAME)
+    if there is None:
+        return _with_table(text, before, client, launch)
+    if not isinstance(there, dict):
+        raise CannotEditError(f"{SERVER_NAME!r} is no table in it")
+    entry = cast("dict[str, Any]", there)
+    try:
+        return with_values(text, (client.key, SERVER_NAME), _merged(entry, launch.entry(client.fields)))
+    except ValueError as error:
+        raise CannotEditError(str(error)) from None
+
+
+def _with_table(text: str, before: Mapping[str, Any], client: Client, launch: Launch) -> str:
+    """Return the text with the server's table at its end."""
     newline = "\r\n" if "\r\n" in text else "\n"
     gap = "" if not text else newline if text.endswith("\n") else newline * 2
     changed = text + gap + client.snippet(launch).replace("\n", newline)
@@ -69,6 +81,13 @@ def _edited_toml(text: str, client: Client, launch: Launch) -> str:
         after = tomllib.loads(changed)
     except tomllib.TOMLDecodeError:
         after = {}
-    if after != {**before, client.key: {**servers, SERVER_NAME: wanted}}:
-        raise CannotEditError("it is written in a way that cannot be changed safely")
+    servers: Mapping[str, Any] = before.get(client.key, {})
+    if after != {**before, client.key: {**servers, SERVER_NAME: launch.entry(client.fields)}}:
+        raise CannotEditError(UNSAFE)
     return changed
+
+
+def parsed(text: str, client: Client) -> Mapping[str, Any]:
+    """Return the data of a client's file that is valid; nothing where there is no text."""
+    data: object = tomllib.loads(text) if client.form == "toml" else json.loads(text) if text.strip() else {}
+    return cast("Mapping[str, Any]", data) if isinstance(data, dict) else {}

@@ -1,17 +1,20 @@
 """Puts this server into a client's file: shows the change, asks, and writes it in one step."""
 
 import os
-from difflib import unified_diff
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, cast
 
 from conversation_mcp.cli.agreeing import agreed
-from conversation_mcp.cli.client_entries import CannotEditError, edited
-from conversation_mcp.cli.clients import Client, Launch
-from conversation_mcp.cli.terminal import put
+from conversation_mcp.cli.client_diff import difference, secrets_in
+from conversation_mcp.cli.client_entries import CannotEditError, edited, parsed
+from conversation_mcp.cli.client_keys import lacking
+from conversation_mcp.cli.clients import SERVER_NAME, Client, Launch
+from conversation_mcp.cli.terminal import put, say
 from conversation_mcp.disk.faults import explained
-from conversation_mcp.disk.files import make_private_folder, replace_file
+from conversation_mcp.disk.files import make_private_folder, read_linked_file, replace_file
 from conversation_mcp.errors import ConversationMCPError, FilesystemError
-from conversation_mcp.logs import redact
+from conversation_mcp.settings import LoadedSettings
 
 BOM = "\ufeff"
 
@@ -23,8 +26,10 @@ class ClientFileError(ConversationMCPError):
     advice = "It was not changed; put the lines above into it by hand."
 
 
-def write_client(client: Client, launch: Launch, *, sure: bool) -> None:
+def write_client(client: Client, launch: Launch, loaded: LoadedSettings, *, sure: bool) -> None:
     """Change the file of the client after a person has seen the change and agreed, or has agreed before.
+
+    What the server will lack, started by the client with these settings, is said before.
 
     Raises:
         ClientFileError: the file cannot be changed safely; what to put into it was printed.
@@ -36,32 +41,37 @@ def write_client(client: Client, launch: Launch, *, sure: bool) -> None:
     try:
         after = edited(before.removeprefix(BOM), client, launch)
     except CannotEditError as error:
-        put(client.snippet(launch), end="")
+        put(client.snippet(launch.without_keys()), end="")
         raise ClientFileError(f"{path}: {error}.") from None
-    if after == before.removeprefix(BOM):
+    texts = before.removeprefix(BOM), after
+    data = [parsed(text, client) for text in texts]
+    if texts[0] != after:
+        secrets = {
+            secret for each in data for secret in secrets_in(each, (*launch.command, *launch.variables.values()))
+        }
+        put(difference(*texts, str(path), secrets), end="")
+    for lack in lacking(loaded, client, _variables(data[1], client)):
+        say(f"Warning: {lack}.")
+    if texts[0] == after:
         put(f"{client.title} knows this server already: {path}")
         return
-    put(_difference(before.removeprefix(BOM), after, str(path)), end="")
     agreed(f"Write this to {path}?", sure=sure, to="write this", otherwise="Nothing was changed.")
     _write(path, before, (BOM if before.startswith(BOM) else "") + after)
     put(f"{path} is written. {client.after}")
 
 
+def _variables(data: Mapping[str, Any], client: Client) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", data[client.key][SERVER_NAME].get("env") or {})
+
+
 def _read(path: Path) -> str:
     with explained(path):
         try:
-            return path.read_bytes().decode()
+            return read_linked_file(path).decode()
         except FileNotFoundError:
             return ""
         except UnicodeDecodeError:
             raise FilesystemError(str(path), "is not UTF-8") from None
-
-
-def _difference(before: str, after: str, name: str) -> str:
-    lines = unified_diff(
-        before.splitlines(), after.splitlines(), name if before else "(no file)", name, n=1, lineterm=""
-    )
-    return redact("".join(f"{line}\n" for line in lines))
 
 
 def _write(path: Path, before: str, after: str) -> None:

@@ -11,7 +11,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
-from conversation_mcp.cli.setting_values import shown, values_of
+from pydantic import SecretStr
+
+from conversation_mcp.cli.setting_values import end_of, shown, values_of
 from conversation_mcp.cli.toml_text import toml_table
 from conversation_mcp.settings import LoadedSettings
 
@@ -24,6 +26,12 @@ class Launch:
 
     command: tuple[str, ...]
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
+    keys: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Variables that nobody may read over a shoulder."""
+
+    def without_keys(self) -> "Launch":
+        """Return the same as it may be shown, with the ends of the keys."""
+        return Launch(self.command, self.variables, {name: end_of(SecretStr(key)) for name, key in self.keys.items()})
 
     def entry(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Return the server's entry in a client's file."""
@@ -31,8 +39,8 @@ class Launch:
         entry: dict[str, Any] = {**fields, "command": program}
         if arguments:
             entry["args"] = arguments
-        if self.variables:
-            entry["env"] = dict(self.variables)
+        if self.variables or self.keys:
+            entry["env"] = {**self.variables, **self.keys}
         return entry
 
 
@@ -83,11 +91,16 @@ def load_clients() -> Mapping[str, Client]:
     return {name: Client(name=name, **facts) for name, facts in data.items()}
 
 
-def launch_of(program: Sequence[str], loaded: LoadedSettings, options: Mapping[str, object]) -> Launch:
+def launch_of(
+    program: Sequence[str],
+    loaded: LoadedSettings,
+    options: Mapping[str, object],
+    keys: Mapping[str, str] | None = None,
+) -> Launch:
     """Return how a client starts the program so that it behaves as it does here.
 
     Options that were typed become arguments. What the environment says is passed on, because clients do not do that;
-    but for keys and passwords, which would stand in one more file.
+    but for keys and passwords, which would stand in one more file. Those that shall stand there are given as `keys`.
     """
     settings = loaded.settings
     arguments: list[str] = []
@@ -97,7 +110,7 @@ def launch_of(program: Sequence[str], loaded: LoadedSettings, options: Mapping[s
     variables = {
         value.origin: value.shown for value in values_of(loaded) if value.is_from_environment and not value.is_private
     }
-    return Launch((*program, *arguments), variables)
+    return Launch((*program, *arguments), variables, keys or {})
 
 
 def installation() -> list[str]:

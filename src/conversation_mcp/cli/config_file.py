@@ -8,7 +8,7 @@ from typing import Any, cast
 from conversation_mcp.cli.setting_values import USUAL
 from conversation_mcp.cli.toml_text import toml_key, toml_table, toml_value
 from conversation_mcp.disk.faults import explained
-from conversation_mcp.disk.files import make_private_folder, replace_file
+from conversation_mcp.disk.files import make_private_folder, read_linked_file, replace_file
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.settings import TABLES, Settings
 from conversation_mcp.sources import provider_settings, read_toml, variable_of
@@ -52,7 +52,7 @@ def write_config(path: Path, *, force: bool) -> Path | None:
             if not force:
                 raise InvalidInputError(f"{path} exists and was not changed. Edit it, or add --force to replace it.")
             copy = path.with_suffix(".toml.bak")
-            replace_file(copy, path.read_bytes())
+            replace_file(copy, read_linked_file(path))
         make_private_folder(path.parent)
         replace_file(path, config_text(kept).encode())
     return copy

@@ -6,6 +6,7 @@ import sys
 from conversation_mcp.cli.quick import quick_list
 from conversation_mcp.cli.terminal import discard_output, replace_closed_streams, say, tolerate_narrow_encodings
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError
+from conversation_mcp.errors.groups import single
 
 COMPLETION_VARIABLE = "_CONVERSATION_MCP_COMPLETE"
 FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
@@ -20,7 +21,7 @@ def run() -> int:
     replace_closed_streams()
     tolerate_narrow_encodings()
     try:
-        _run(sys.argv[1:])
+        _run_ungrouped(sys.argv[1:])
     except ConversationMCPError as error:
         say(error.sentence())
         return WRONG_USAGE if isinstance(error, WrongUsageError) else FAILED
@@ -36,6 +37,14 @@ def run() -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     return 0
+
+
+def _run_ungrouped(arguments: list[str]) -> None:
+    """Run the command; what fails in tasks that ran together reaches a person as the one error that it is."""
+    try:
+        _run(arguments)
+    except BaseExceptionGroup as group:
+        raise single(group) from None
 
 
 def _run(arguments: list[str]) -> None:

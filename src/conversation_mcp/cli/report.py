@@ -11,9 +11,9 @@ from conversation_mcp.cli.check_documents import check_documents
 from conversation_mcp.cli.check_folder import check_cache, check_folder, check_store
 from conversation_mcp.cli.check_server import check_online, check_server
 from conversation_mcp.cli.check_settings import check_settings
+from conversation_mcp.cli.client_keys import keys_of_shell
 from conversation_mcp.cli.clients import Client, Launch, installation, launch_of, load_clients
 from conversation_mcp.cli.findings import Finding
-from conversation_mcp.cli.setting_values import values_of
 from conversation_mcp.cli.terminal import put, put_json
 from conversation_mcp.settings import LoadedSettings
 from conversation_mcp.sources import APP_NAME, config_path
@@ -78,13 +78,12 @@ def _how_to(clients: Iterable[Client], launch: Launch) -> Iterable[str]:
 
 
 def _about_keys(loaded: LoadedSettings) -> Iterable[str]:
-    keys = [value for value in values_of(loaded) if value.is_private and value.is_from_environment]
-    if keys:
+    if keys := keys_of_shell(loaded):
         variables, names = (
             " and ".join(texts) for texts in zip(*((key.origin, key.name) for key in keys), strict=True)
         )
         yield ""
         yield (
             f"Clients do not pass your shell's {variables} on. Put {names} into {config_path()} "
-            "(`conversation-mcp config --write` makes it), or into the client's env."
+            "(`conversation-mcp config --write` makes it), or into the client's env: --write CLIENT --with-key."
         )

@@ -29,6 +29,11 @@ def explained(path: PathLike[str] | str, conversation_id: str | None = None) -> 
     try:
         yield
     except OSError as error:
-        reason = REASONS.get(error.errno or 0) or error.strerror or str(error)
+        reason = reason_of(error)
         named = error.filename if error.errno == errno.ELOOP and error.filename else path
         raise FilesystemError(str(named), reason, conversation_id) from error
+
+
+def reason_of(error: OSError) -> str:
+    """Return in plain words why the system refused."""
+    return REASONS.get(error.errno or 0) or error.strerror or str(error)

@@ -44,6 +44,11 @@ def read_file(path: Path) -> bytes:
         return file.readall()
 
 
+def read_linked_file(path: Path) -> bytes:
+    """Do the same with a file that the user may have put elsewhere, behind a link."""
+    return read_file(Path(os.path.realpath(path)))
+
+
 def create_private(path: Path, flags: int) -> int:
     """Open a file that did not exist, for its owner alone whatever the umask."""
     descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL | PLAIN_FLAGS, FILE_MODE)

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 
+from conversation_mcp.disk.faults import reason_of
+from conversation_mcp.disk.files import read_linked_file
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.providers.base import Mode
 
@@ -21,12 +23,13 @@ def load_prompts(folder: Path) -> Mapping[Mode, str]:
 
 def _own(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8-sig").strip()
+        return read_linked_file(path).decode("utf-8-sig").strip()
     except FileNotFoundError:
         return ""
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"the prompt {path} cannot be read: {error}."
-        raise InvalidInputError(message) from None
+    except OSError as error:
+        raise InvalidInputError(f"the prompt {path} cannot be read: {reason_of(error)}.") from None
+    except UnicodeDecodeError:
+        raise InvalidInputError(f"the prompt {path} is not UTF-8.") from None
 
 
 def _shipped(name: str) -> str:

@@ -1,0 +1,147 @@
+"""Changes one table of a TOML text and leaves what else stands in it alone, comments included."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from conversation_mcp.cli.toml_text import toml_key, toml_value
+
+UNSAFE = "it is written in a way that cannot be changed safely"
+LINE = re.compile(r"[^\n]*\n|[^\n]+")
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """A header, or a name with its value; `path` is what it names, `start` and `end` are its lines."""
+
+    path: tuple[str, ...]
+    start: int
+    end: int
+    is_header: bool
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A table under a header of its own."""
+
+    path: tuple[str, ...]
+    members: tuple[_Statement, ...]
+    end: int
+    """The line after its last member."""
+
+
+class _Lines:
+    """The lines of a text, and what is to become of them."""
+
+    def __init__(self, text: str) -> None:
+        self._lines: list[str] = LINE.findall(text)
+        self._newline = "\r\n" if "\r\n" in text else "\n"
+        self._changes: list[tuple[int, int, list[str]]] = []
+
+    def replace(self, start: int, end: int, *statements: str) -> None:
+        """Put the statements in the place of the lines, as far in as these; before `start` where there are none."""
+        first = self._lines[start] if end > start else ""
+        indent = first[: len(first) - len(first.lstrip())]
+        self._changes.append((start, end, [f"{indent}{statement}{self._newline}" for statement in statements]))
+
+    def changed(self) -> str:
+        lines = list(self._lines)
+        for start, end, new in sorted(self._changes, key=lambda change: change[:2], reverse=True):
+            if new and start > 0 and not lines[start - 1].endswith("\n"):
+                lines[start - 1] += self._newline
+            lines[start:end] = new
+        return "".join(lines)
+
+    def tables(self) -> list[_Table]:
+        found: list[_Table] = []
+        path, members, end = (), list[_Statement](), 0
+        for statement in self._statements():
+            if statement.is_header:
+                found.append(_Table(path, tuple(members), end))
+                path, members = statement.path, []
+            else:
+                members.append(statement)
+            end = statement.end
+        return [*found, _Table(path, tuple(members), end)]
+
+    def _statements(self) -> Iterator[_Statement]:
+        at = 0
+        while at < len(self._lines):
+            start, first = at, self._lines[at].strip()
+            at += 1
+            if first and not first.startswith("#"):
+                while (data := _parsed("".join(self._lines[start:at]))) is None:
+                    if at >= len(self._lines):
+                        raise ValueError(UNSAFE)
+                    at += 1
+                yield _Statement(_path(data, first), start, at, first.startswith("["))
+
+
+def with_values(text: str, path: Sequence[str], values: Mapping[str, Any]) -> str:
+    """Return the valid text with exactly these values in the table, which stands under a header of its own.
+
+    Raises:
+        ValueError: it does not, or it cannot be changed without a risk for the rest.
+    """
+    lines = _Lines(text)
+    tables = {table.path: table for table in lines.tables()}
+    before: Any = tomllib.loads(text)
+    for name in path:
+        before = before[name]
+    _set(lines, tables, tuple(path), before, values)
+    changed = lines.changed()
+    if _parsed(changed) != _nested(tomllib.loads(text), path, values):
+        raise ValueError(UNSAFE)
+    return changed
+
+
+def _set(
+    lines: _Lines,
+    tables: Mapping[tuple[str, ...], _Table],
+    path: tuple[str, ...],
+    before: Mapping[str, Any],
+    values: Mapping[str, Any],
+) -> None:
+    table = tables.get(path)
+    if table is None:
+        return
+    added: list[str] = []
+    for name in dict.fromkeys((*before, *values)):
+        if name in before and name in values and before[name] == values[name]:
+            continue
+        own = (*path, name)
+        if own in tables and name in values:
+            _set(lines, tables, own, before[name], values[name])
+            continue
+        new = [f"{toml_key(name)} = {toml_value(values[name])}"] if name in values else []
+        there = [member for member in table.members if member.path[0] == name]
+        for member in there:
+            lines.replace(member.start, member.end, *(new if member is there[0] else ()))
+        if not there:
+            added += new
+    if added:
+        lines.replace(table.end, table.end, *added)
+
+
+def _nested(data: Mapping[str, Any], path: Sequence[str], values: Mapping[str, Any]) -> dict[str, Any]:
+    first, *rest = path
+    inner = cast("Mapping[str, Any]", data[first])
+    return {**data, first: _nested(inner, rest, values) if rest else dict(values)}
+
+
+def _parsed(text: str) -> dict[str, Any] | None:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None
+
+
+def _path(data: object, first: str) -> tuple[str, ...]:
+    """Return what the statement names; the name of an array of tables is none that a table has."""
+    names: list[str] = ["[[]]"] if first.startswith("[[") else []
+    while isinstance(data, dict) and len(cast("dict[str, Any]", data)) == 1:
+        [(name, data)] = cast("dict[str, Any]", data).items()
+        names.append(name)
+    return tuple(names)
