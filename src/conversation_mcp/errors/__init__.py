@@ -14,6 +14,7 @@ from conversation_mcp.errors.conversations import (
     InvalidInputError,
     RunAliveError,
     TurnLimitReachedError,
+    WordsStayError,
 )
 from conversation_mcp.errors.providers import (
     MAYBE_BILLED,
@@ -31,6 +32,7 @@ from conversation_mcp.errors.providers import (
     ProviderRejectedError,
     ProviderTimeoutError,
     ProviderUnavailableError,
+    ProviderUnreachableError,
     RunCancelledError,
     RunLostError,
     StreamBrokenError,
@@ -64,10 +66,12 @@ __all__ = [
     "ProviderRejectedError",
     "ProviderTimeoutError",
     "ProviderUnavailableError",
+    "ProviderUnreachableError",
     "RunAliveError",
     "RunCancelledError",
     "RunLostError",
     "StreamBrokenError",
     "Tools",
     "TurnLimitReachedError",
+    "WordsStayError",
 ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import anyio
 from anyio.abc import TaskGroup
 
+from conversation_mcp.conversations.whereabouts import whereabouts_of
 from conversation_mcp.errors import (
     ConversationBusyError,
     ConversationTooLongError,
@@ -23,12 +24,16 @@ from conversation_mcp.prompting.room import has_room, require_room
 from conversation_mcp.providers.base import Event, Mode, Provider, Request
 from conversation_mcp.providers.choice import Providers
 from conversation_mcp.providers.resolving import Choice
+from conversation_mcp.providers.staying import is_named, listed
+from conversation_mcp.providers.whereabouts import NOWHERE, Whereabouts
 from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.turns import changes
+from conversation_mcp.turns.asking import Ask
 from conversation_mcp.turns.result import TurnResult
 from conversation_mcp.turns.runner import OpenTurn, TurnRunner, finish
 from conversation_mcp.turns.running import NO_ASK, RunningTurn
 from conversation_mcp.turns.settling import Settler
+from conversation_mcp.turns.sharing import sharing_notices
 from conversation_mcp.turns.unsaved import UnsavedAnswers
 
 STOP_POLL_SECONDS = 0.5
@@ -81,17 +86,29 @@ class TurnWorker:
                 conversation = await self._write(turn, conversation_id, pending, choice)
             except ConversationTooLongError as error:
                 error.conversation_id = turn.conversation_id
-                error.larger = await self._providers.larger(turn.ask.mode, error.tokens)
+                error.larger, error.outside = await self._larger(turn, conversation_id, choice, error.tokens)
                 raise
             turn.conversation_id = conversation_id
+            turn.send_to(choice.provider.name, choice.side)
             turn.asked(turn.asks_at)
-            return await self._put_until_taken(OpenTurn(turn, conversation, pending), choice)
+            opened = OpenTurn(turn, conversation, conversation.pending_turn or pending)
+            return await self._put_until_taken(opened, choice)
+
+    async def _larger(
+        self, turn: RunningTurn, conversation_id: ConversationId, choice: Choice, tokens: int
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return which models take more, those first that leave the words where they are, or were to go."""
+        known = NOWHERE if turn.conversation_id is None else self._whereabouts(await self._store.load(conversation_id))
+        if known == NOWHERE or known.holds(choice.provider.name, choice.side):
+            known = known.also_at(choice.provider.name, choice.side)
+        near, others = await self._providers.larger(turn.ask.mode, tokens, known)
+        return (near, others) if known.is_kept_here else ((*near, *others), ())
 
     async def _write(
         self, turn: RunningTurn, conversation_id: ConversationId, pending: PendingTurn, choice: Choice
     ) -> Conversation:
         if turn.conversation_id is not None:
-            return await self._add(conversation_id, pending, choice)
+            return await self._add(turn, conversation_id, pending, choice)
         conversation = changes.new_conversation(conversation_id, self._prompts[turn.ask.mode], pending)
         require_room(conversation, pending.question, choice)
         await self._store.create(conversation)
@@ -106,6 +123,7 @@ class TurnWorker:
             preset=turn.ask.preset,
             model=choice.model,
             options=turn.ask.options,
+            whereabouts=self._whereabouts(opened.conversation),
         )
         return await self._answer(opened, choice.provider, choice.provider.ask(request))
 
@@ -124,7 +142,7 @@ class TurnWorker:
                 if not error.is_free or turn.response_id is not None:
                     raise
                 if others is None:
-                    others = await self._providers.fallbacks(turn.ask.mode, choice)
+                    others = await self._stand_ins(opened, choice, error)
                 while others and not has_room(opened.conversation, opened.pending.question, others[0]):
                     others.pop(0)
                 if not others or turn.is_stopped:
@@ -132,17 +150,32 @@ class TurnWorker:
                 opened = await self._open_again(opened, choice, others[0], error)
                 choice = others.pop(0)
 
+    async def _stand_ins(self, opened: OpenTurn, choice: Choice, error: ProviderError) -> list[Choice]:
+        """Return who may stand in; where words would leave this machine nobody does, and the error says so."""
+        known = self._whereabouts(opened.conversation.changed(pending_turn=None))
+        others = await self._providers.fallbacks(opened.turn.ask.mode, choice)
+        able = [other for other in others if self._providers.may_stand_in(other, choice, known)]
+        if left_out := [other.shown for other in others if other not in able]:
+            error.message += f" Of the fallback list {listed(left_out)} did not stand in, outside of this machine."
+        return able
+
     async def _open_again(self, opened: OpenTurn, choice: Choice, other: Choice, failure: ProviderError) -> OpenTurn:
         first, second = (one.name or one.provider.name for one in (choice, other))
         notice = (
             f"{first} did not take the question, and nothing was billed "
             f"({failure.code}: {failure.message.rstrip('.')}); {second} from the fallback list was asked instead"
         )
-        pending = opened.pending.model_copy(
+        before = opened.conversation.changed(pending_turn=None)
+        opened.turn.send_to(other.provider.name, other.side)
+        pending = opened.asked.model_copy(
             update={
                 "provider": other.provider.name,
                 "model": other.name,
-                "notices": (*(opened.pending.notices or ()), notice),
+                "notices": (
+                    *(opened.pending.notices or ()),
+                    notice,
+                    *sharing_notices(before, other, self._providers.sides, may_leave=True),
+                ),
             }
         )
         opened.turn.work = anyio.CancelScope()
@@ -197,7 +230,9 @@ class TurnWorker:
             turn.holds_lock = False
             await finish(lock.release())
 
-    async def _add(self, conversation_id: ConversationId, pending: PendingTurn, choice: Choice) -> Conversation:
+    async def _add(
+        self, turn: RunningTurn, conversation_id: ConversationId, pending: PendingTurn, choice: Choice
+    ) -> Conversation:
         """Put the question into the file; one before it that has no answer is settled first."""
         await self._unsaved.require_saved(conversation_id)
         settled = False
@@ -206,10 +241,11 @@ class TurnWorker:
             limit = self._limits.max_turns
             if limit is not None and stored.turn_count >= limit:
                 raise TurnLimitReachedError(conversation_id, limit)
+            notices = (*(pending.notices or ()), *self.require_sharing(stored, turn.ask, choice))
             if stored.pending_turn is not None and not settled:
                 raise _UnsettledError
             require_room(stored, pending.question, choice)
-            return changes.asked(stored, pending)
+            return changes.asked(stored, pending.model_copy(update={"notices": notices}) if notices else pending)
 
         try:
             return await self._store.update(conversation_id, add)
@@ -217,6 +253,14 @@ class TurnWorker:
             await self._settle(conversation_id)
             settled = True
             return await self._store.update(conversation_id, add)
+
+    def require_sharing(self, conversation: Conversation, ask: Ask, choice: Choice) -> tuple[str, ...]:
+        """Return the notices about who gets the conversation; raises WordsStayError when it may not leave."""
+        may_leave = is_named(ask.model) or self._providers.shares_always
+        return sharing_notices(conversation, choice, self._providers.sides, may_leave=may_leave)
+
+    def _whereabouts(self, conversation: Conversation) -> Whereabouts:
+        return whereabouts_of(conversation, self._providers.sides)
 
     async def _settle(self, conversation_id: ConversationId) -> None:
         """Bring the question before this one to its end; it may have been answered without anybody listening."""
