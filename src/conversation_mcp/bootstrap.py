@@ -30,6 +30,7 @@ from conversation_mcp.turns.engine import Turns
 from conversation_mcp.turns.resuming import Resumer
 from conversation_mcp.turns.runner import TurnRunner
 from conversation_mcp.turns.running import RunningTurns
+from conversation_mcp.turns.sending import TurnSender
 from conversation_mcp.turns.settling import Settler
 from conversation_mcp.turns.unsaved import UnsavedAnswers
 from conversation_mcp.turns.watching import Watch
@@ -88,7 +89,8 @@ async def open_app(
         chosen = Providers(build, settings, now)
         runner = TurnRunner(store, unsaved)
         settler = Settler(store, chosen, runner, unsaved, now)
-        worker = TurnWorker(store, chosen, runner, unsaved, settler, prompts, limits, tasks)
+        sender = TurnSender(store, chosen, runner, tasks)
+        worker = TurnWorker(store, chosen, runner, sender, unsaved, settler, prompts, limits)
         resumer = Resumer(worker, running)
         budget = Budget(store, settings.max_cost_usd_per_day, now)
         earlier = EarlierCalls(store, resumer, unsaved)

@@ -116,6 +116,8 @@ class Message(Record):
     """Of an answer: the model that gave it."""
     requested_model: str | None = None
     """Of an answer: the model that was named or chosen for it; absent when nobody named one."""
+    sent_to: dict[str, str] | None = None
+    """Of an answer: everybody who got the words for it, each with `this machine` or `outside`."""
     response_id: str | None = None
     """Of an answer: the id of the run at the provider."""
     finish_reason: str | None = None
@@ -152,6 +154,8 @@ class PendingTurn(Record):
     """Whom it was sent to."""
     model: str | None = None
     """The model that was named or chosen, if one was."""
+    sent_to: dict[str, str] | None = None
+    """Everybody who got the words, or may have got them, each with `this machine` or `outside`."""
     options: dict[str, JsonValue] | None = None
     """Filters and effort, in the spelling of the arguments."""
     status: TurnStatus = "running"

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
@@ -13,6 +13,7 @@ from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.sources import (
     PREFIX,
     PROVIDER_FIELDS,
+    ProviderSetting,
     config_path,
     gather,
     provider_settings,
@@ -28,6 +29,7 @@ PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 FLAT = re.compile(rf"(?P<provider>[a-z][a-z0-9_-]*)_(?P<field>{'|'.join(PROVIDER_FIELDS)})")
+ALLOWED = "_ALLOWED_MODELS"
 TABLES = ("providers", "models")
 """Settings that are tables, and that no variable can hold."""
 
@@ -124,7 +126,8 @@ class Settings(BaseModel):
     documents_model: str | None = Field(
         default=None,
         description="Model that writes answers from the passages of the local provider, which are sent to it; as "
-        "DEFAULT_MODEL. Default: none, passages are quoted and stay here.",
+        "DEFAULT_MODEL; auto takes one of this machine if there is any. Default: none, passages are quoted and stay "
+        "here.",
     )
     prompts_dir: Path = Field(
         default_factory=lambda: config_path().parent / "prompts",
@@ -145,6 +148,11 @@ class Settings(BaseModel):
         default=(),
         description="Models that are asked, in this order, when the chosen one did not take the question and nothing "
         "was billed. The result says so. Default: none.",
+    )
+    sharing: Literal["named", "always"] = Field(
+        default="named",
+        description="When words that were only on this machine may leave it: named, when the call names the model or "
+        "provider that gets them; always, whenever a provider outside is chosen.",
     )
     provider_order: Annotated[tuple[Kind, ...], _separated(",")] = Field(
         default=("direct", "unified", "local", "custom"),
@@ -240,7 +248,7 @@ def load_settings(
     gathered = gather(variables, options, environment, config, working_folder)
     values, origins = gathered.values, gathered.origins
     tables = with_table_values(provider_tables(filed), of_providers.values(), values, origins, config)
-    warnings = _unknown_variables(environment)
+    warnings = [*_unknown_variables(environment), *_unread_lists(environment, of_providers.values())]
     for name, setting in of_providers.items():
         if setting.field == "api_key" and _is_placeholder(values.get(name)):
             warnings.append(f"{origins[name]} holds a placeholder, not a key; it is ignored")
@@ -265,6 +273,13 @@ def _unknown_variables(environment: Mapping[str, str]) -> list[str]:
             near = nearest(name, known)
             warnings.append(f"{name} is not a setting" + (f"; did you mean {near}?" if near else ""))
     return warnings
+
+
+def _unread_lists(environment: Mapping[str, str], known: Iterable[ProviderSetting]) -> Iterator[str]:
+    read = {variable for setting in known for variable in setting.variables}
+    for name in sorted(environment):
+        if name.endswith(ALLOWED) and name not in read:
+            yield f"{name} is not read: there is no provider of that name"
 
 
 def _is_placeholder(key: object) -> bool:

@@ -62,13 +62,17 @@ def provider_settings(tables: Mapping[str, Any] | None = None) -> Iterator[Provi
         prefix = provider.upper().replace("-", "_")
         keys = facts.get("key_variables", [f"{prefix}_API_KEY"])
         variables = {
-            "api_key": tuple(map(str, cast("list[object]", keys))) if isinstance(keys, list) else (),
+            "api_key": _texts(keys),
             "base_url": (str(facts.get("base_url_variable", f"{prefix}_BASE_URL")),),
             "default_model": (str(facts["model_variable"]),) if "model_variable" in facts else (),
-            "allowed_models": (f"{prefix}_ALLOWED_MODELS",),
+            "allowed_models": _texts(facts.get("allowed_models_variables")) or (f"{prefix}_ALLOWED_MODELS",),
         }
         for field in PROVIDER_FIELDS:
             yield ProviderSetting(f"{provider}_{field}", provider, field, variables[field])
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(map(str, cast("list[object]", value))) if isinstance(value, list) else ()
 
 
 def provider_tables(filed: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -42,8 +42,8 @@ async def test_chats_and_searches_continue_each_other_with_everything_that_was_s
         first = data_of(await client.call_tool("search", {"query": "one?"}))
         same = {"conversationId": first["conversationId"]}
         await chat(client, "two?", **same, model="openai:gpt-6-sol")
-        await client.call_tool("search_followup", {**same, "query": "three?"})
-        last = await chat(client, "four?", **same)
+        await client.call_tool("search_followup", {**same, "query": "three?", "model": "fast"})
+        last = await chat(client, "four?", **same, model="openai:gpt-6-sol")
     spoken = [[message.content for message in request.messages[1:]] for request in openai.requests]
     assert spoken[1] == [
         "one?",
@@ -63,7 +63,7 @@ async def test_chats_and_searches_continue_each_other_with_everything_that_was_s
     assert told == [
         ("perplexity", None, "test/one"),
         ("openai", "openai:gpt-6-sol", "gpt-6-sol"),
-        ("perplexity", None, "test/one"),
+        ("perplexity", "fast", "fast"),
         ("openai", "openai:gpt-6-sol", "gpt-6-sol"),
     ]
 
@@ -77,12 +77,14 @@ async def test_a_chat_opens_a_conversation_with_a_system_message_of_its_own(tmp_
     data = data_of(result)
     assert openai.requests[0].messages[0].content == "Speak briefly."
     assert (openai.requests[0].mode, openai.requests[0].options.reasoning_effort) == ("chat", "low")
-    assert data["nextStep"] == f"Follow up: chat with conversationId {data['conversationId']}."
+    assert (
+        data["nextStep"] == f"Follow up: chat with conversationId {data['conversationId']} and model openai:gpt-6-sol."
+    )
     assert "openai" in text_of(result)
     assert "gpt-6-sol" in text_of(result)
 
 
-async def test_a_follow_up_keeps_the_last_model_of_its_kind_and_says_why_only_once(tmp_path: Path) -> None:
+async def test_a_follow_up_stays_with_who_answered_last_and_says_why_only_once(tmp_path: Path) -> None:
     openai, xai = FakeModels(name="openai"), FakeModels(name="xai")
     async with serving(tmp_path, openai, xai, tools=TOOLS) as client:
         first = await chat(client, "one?")
@@ -103,7 +105,7 @@ async def test_a_follow_up_keeps_the_last_model_of_its_kind_and_says_why_only_on
         "openai:gpt-5-mini",
         "openai:gpt-6-astra",
         "openai:gpt-5-mini",
-        "xai:grok-4.6",
+        "openai:gpt-6-sol",
     ]
 
 

@@ -59,6 +59,7 @@ async def test_the_file_holds_the_facts_of_each_answer(tmp_path: Path) -> None:
             "provider": "fake",
             "preset": "fast",
             "model": "test/one",
+            "sentTo": {"fake": "outside"},
             "responseId": "resp_1",
             "finishReason": "stop",
             "sources": [{"id": 1, "title": "A page", "url": "https://example.org/1"}],
@@ -73,13 +74,15 @@ async def test_a_first_answer_reads_as_header_text_sources_and_next_step(tmp_pat
     data = data_of(result)
     conversation_id, path = data["conversationId"], data["conversationPath"]
     assert path == str(tmp_path / "conversation-logs" / conversation_id / "conversation.json")
-    assert text_of(result).replace(conversation_id, "ID") == snapshot("""\
+    assert text_of(result).replace(conversation_id, "ID").replace(str(tmp_path), "") == snapshot("""\
 Conversation ID started · fake fast (test/one) · 1 source · $0.25
 
 answer 1 to one? [1]
 
 Sources
 [1] A page — https://example.org/1
+
+File: /conversation-logs/ID/conversation.json
 
 Follow up: search_followup or deep_research_followup with conversationId ID.\
 """)

@@ -31,6 +31,7 @@ async def test_the_question_is_on_disk_before_it_is_sent(tmp_path: Path) -> None
         "tool": "search",
         "provider": "fake",
         "model": "a/b",
+        "sentTo": {"fake": "outside"},
         "options": {"search_mode": "web"},
         "status": "running",
         "startedAt": IsStr,

@@ -17,7 +17,10 @@ from conversation_mcp.providers.base import ListedModel, Mode, Provider
 from conversation_mcp.providers.choice import Needed, Providers
 from conversation_mcp.providers.definitions import Given
 from conversation_mcp.providers.resolving import Choice
+from conversation_mcp.providers.staying import Kept
+from conversation_mcp.providers.whereabouts import Whereabouts
 
+KEPT = (Kept("openai", "openai:gpt-5", is_of_mode=True),)
 TODAY = datetime(2026, 10, 1, tzinfo=UTC)
 
 
@@ -310,5 +313,69 @@ async def test_a_search_asks_perplexity_with_its_level_and_else_the_first_that_c
 async def test_the_default_of_chat_is_a_setting() -> None:
     chosen = providers(*everybody(), default_model="xai:grok-4.7")
     assert told(await chosen.choose("chat", None)) == ("xai", "grok-4.7")
-    assert told(await chosen.choose("chat", None, kept="openai:gpt-5")) == ("openai", "gpt-5")
-    assert told(await chosen.choose("chat", "gemini-3.8-flash", kept="openai:gpt-5")) == ("gemini", "gemini-3.8-flash")
+    assert told(await chosen.choose("chat", None, kept=KEPT)) == ("openai", "gpt-5")
+    assert told(await chosen.choose("chat", "gemini-3.8-flash", kept=KEPT)) == ("gemini", "gemini-3.8-flash")
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "expected"),
+    [
+        ("flash", {}, ("gemini", "gemini-3.8-flash")),
+        ("Pro", {}, ("gemini", "gemini-3.1-pro-preview")),
+        ("opus", {}, ("openrouter", "anthropic/claude-opus-5.5")),
+        ("perplexity:opus", {}, ("perplexity", "anthropic/claude-opus-4-7")),
+        ("haiku", {}, ("openrouter", "anthropic/claude-haiku-4.5")),
+        ("mini", {}, ("openai", "gpt-5.4-mini")),
+        (
+            "mini",
+            {"openai_allowed_models": ["gpt-5-mini"], "openrouter_allowed_models": ["opus"]},
+            ("openai", "gpt-5-mini"),
+        ),
+        ("flash", {"disabled_models": ["gemini-3.8-flash"]}, ("gemini", "gemini-3.7-flash")),
+    ],
+)
+async def test_the_name_of_a_family_is_its_newest_model_that_can_be_asked_and_says_which(
+    name: str, changes: dict[str, object], expected: tuple[str, str]
+) -> None:
+    choice = await providers(*everybody(), **changes).choose("chat", name)
+    assert told(choice) == expected
+    family = name.casefold().rpartition(":")[2]
+    assert choice.notices == (f"{family} is {choice.shown} here, the newest of its family that can be asked",)
+
+
+async def test_in_lists_a_family_is_all_of_its_models() -> None:
+    allowed = providers(*everybody(), gemini_allowed_models=["flash"], disabled_models=["opus"])
+    assert told(await allowed.choose("chat", "gemini-2.5-flash")) == ("gemini", "gemini-2.5-flash")
+    for name in ("gemini:gemini-3.1-pro-preview", "openrouter:anthropic/claude-opus-5", "perplexity:opus"):
+        with pytest.raises(ConversationMCPError):
+            await allowed.choose("chat", name)
+
+
+async def test_a_model_of_the_name_of_a_family_is_meant_where_there_is_one() -> None:
+    own = providers(*everybody(), models={"ollama:qwen3:8b": {"aliases": ["mini"]}})
+    assert told(await own.choose("chat", "mini")) == ("ollama", "qwen3:8b")
+
+
+KEPT_HERE = Whereabouts(here=("ollama",))
+
+
+async def test_a_name_that_more_than_one_has_means_this_machine_for_words_that_never_left() -> None:
+    ollama = FakeModels(name="ollama", listed=[ListedModel("gpt-6-sol")])
+    both = providers(FakeModels(name="openai"), ollama)
+    assert told(await both.choose("chat", "gpt-6-sol")) == ("openai", "gpt-6-sol")
+    assert told(await both.choose("chat", "gpt-6-sol", whereabouts=KEPT_HERE)) == ("ollama", "gpt-6-sol")
+
+
+async def test_preferred_models_outside_are_passed_over_for_words_that_never_left() -> None:
+    ollama = FakeModels(name="ollama", listed=[ListedModel("gemma4:e4b"), ListedModel("large:cloud")])
+    both = providers(FakeModels(name="openai"), ollama, preferred_models=["gpt-6-sol"])
+    assert told(await both.choose("chat", "auto")) == ("openai", "gpt-6-sol")
+    assert told(await both.choose("chat", "auto", whereabouts=KEPT_HERE)) == ("ollama", "gemma4:e4b")
+
+
+async def test_another_kind_of_question_keeps_the_model_but_a_research_takes_its_own() -> None:
+    kept = (Kept("openai", other_model="openai:gpt-5-mini"),)
+    chosen = providers(FakePerplexity(), FakeModels(name="openai"))
+    assert told(await chosen.choose("search", None, kept=kept)) == ("openai", "gpt-5-mini")
+    assert told(await chosen.choose("deep_research", None, kept=kept)) == ("openai", "gpt-6-astra")
+    assert told(await chosen.choose("deep_research", None, kept=(Kept("gone"),))) == ("perplexity", None)

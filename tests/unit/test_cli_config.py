@@ -44,6 +44,7 @@ default_model	auto	default
 preferred_models		default
 disabled_models		default
 fallback_models		default
+sharing	named	default
 provider_order	direct,unified,local,custom	default
 search_preset	medium	CONVERSATION_MCP_SEARCH_PRESET
 search_followup_preset	low	default

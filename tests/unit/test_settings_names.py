@@ -7,9 +7,11 @@ from inline_snapshot import snapshot
 from tests.fixtures.serving import settings_for
 
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.providers.checking import check_names, has_names
+from conversation_mcp.providers.checking import check_names, has_names, idle_lists
 from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.settings import Settings
+
+OWN_SERVER = "write provider:model for one of a server of yours"
 
 
 def checked(settings: Settings) -> None:
@@ -97,6 +99,7 @@ def test_a_name_that_cannot_be_meant_is_an_error(changes: dict[str, object], sen
         {"default_model": "home", "models": {"ollama:qwen3": {"aliases": ["home"]}}},
         {"perplexity_allowed_models": ["fast", "low"], "fallback_models": ["my-own-model"]},
         {"default_model": "auto:deep"},
+        {"default_model": "Flash", "openai_allowed_models": ["mini"], "disabled_models": ["opus", "gemini:pro"]},
     ],
 )
 def test_a_name_that_may_be_meant_passes(changes: dict[str, object]) -> None:
@@ -105,3 +108,24 @@ def test_a_name_that_may_be_meant_passes(changes: dict[str, object]) -> None:
 
 def test_settings_without_names_cost_no_look_at_what_is_known() -> None:
     assert not has_names(settings_for(Path()))
+
+
+@pytest.mark.parametrize(
+    ("changes", "warnings"),
+    [
+        (
+            {"gemini_allowed_models": ["gpt-6-sol", "mini"]},
+            ["GEMINI_ALLOWED_MODELS (gpt-6-sol, mini) means no model of gemini that is known; no other is asked"],
+        ),
+        (
+            {"fallback_models": ["my-own-model"]},
+            ["CONVERSATION_MCP_FALLBACK_MODELS (my-own-model) means no model that is known; " + OWN_SERVER],
+        ),
+        ({"gemini_allowed_models": ["flash", "nobody-knows"], "openai_allowed_models": ["openai:gpt-99"]}, []),
+        ({"perplexity_allowed_models": ["fast"], "ollama_allowed_models": ["mine"]}, []),
+        ({"disabled_models": ["ollama:mine"], "preferred_models": ["GPT-6-Sol"]}, []),
+    ],
+)
+def test_a_list_that_means_no_model_is_a_warning(changes: dict[str, object], warnings: list[str]) -> None:
+    settings = settings_for(Path(), **changes)
+    assert list(idle_lists(settings, Catalogue(settings.models).load())) == warnings

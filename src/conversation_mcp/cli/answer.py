@@ -1,18 +1,22 @@
 """How an answer reads in a terminal and in a pipe."""
 
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Mapping
 
 from conversation_mcp.cli.terminal import is_terminal, put, say
 from conversation_mcp.conversations.phrasing import dotted
 from conversation_mcp.models import Source
+from conversation_mcp.providers.base import Mode
 from conversation_mcp.text import dollars, one_line
 from conversation_mcp.tools.rendering import CITATION
+from conversation_mcp.turns.kept import without_level
 from conversation_mcp.turns.result import TurnResult
 
-FOLLOW_UP = 'follow up with:  conversation-mcp ask -c last "…"'
+HOW: Mapping[str, str] = {"chat": " --chat", "deep_research": " --deep"}
+"""How the command asks again in the same way."""
 
 
-def put_answer(result: TurnResult, shown: str) -> None:
+def put_answer(result: TurnResult, shown: str, mode: Mode = "search") -> None:
     """Print what is not shown yet of the answer, its sources, and where it is kept.
 
     In a pipe the last line, which is no part of the answer, goes to stderr.
@@ -29,7 +33,7 @@ def put_answer(result: TurnResult, shown: str) -> None:
         put("\n".join(("Related questions", *(f"  {question}" for question in result.related_questions))))
     for notice in result.notices or ():
         say(f"Notice: {notice}")
-    last = last_line(result)
+    last = last_line(result, mode)
     if is_terminal():
         put(last)
     else:
@@ -44,21 +48,28 @@ def source_lines(sources: Iterable[Source], text: str) -> list[str]:
     return ["  ".join(("", number.rjust(width), *filter(None, map(one_line, texts)))) for number, *texts in rows]
 
 
-def last_line(result: TurnResult) -> str:
+def last_line(result: TurnResult, mode: Mode) -> str:
     """Return where the answer is kept, by whom it is, what it cost and how to go on."""
     cost = result.usage.cost_usd if result.usage else None
     facts = (
         result.conversation_id,
         result.preset or result.model_used or result.provider or "",
         dollars(cost),
-        FOLLOW_UP if result.message_count is not None else "not saved",
+        f"follow up with:  {_command(result, mode, 'last')}" if result.message_count is not None else "not saved",
     )
     return dotted(*facts)
 
 
-def next_step(result: TurnResult) -> str:
+def next_step(result: TurnResult, mode: Mode) -> str:
     """Return how to go on, for whoever reads the record and not the last line."""
-    return f'Follow up: conversation-mcp ask -c {result.conversation_id} "…"'
+    return f"Follow up: {_command(result, mode, result.conversation_id)}"
+
+
+def _command(result: TurnResult, mode: Mode, conversation: str) -> str:
+    """Return the command that puts the next question to the same model in the same way."""
+    model = without_level(result.requested_model, result.preset)
+    naming = f" --model {shlex.quote(model)}" if model else ""
+    return f'conversation-mcp ask{HOW.get(mode, "")} -c {conversation}{naming} "…"'
 
 
 def _place(source: Source, cited: set[int]) -> str:

@@ -17,6 +17,7 @@ from conversation_mcp.cli.watching import Watching
 from conversation_mcp.clock import utc_now
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError
 from conversation_mcp.models import Conversation, ConversationId
+from conversation_mcp.providers.base import Mode
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.catalog import build_store
 from conversation_mcp.stores.ids import SHAPE
@@ -37,6 +38,7 @@ TOOLS: Mapping[Kind, tuple[AnyTool, AnyTool]] = {
     "chat": (CHAT, CHAT),
 }
 """What opens a conversation, and what follows up."""
+MODE_OF: Mapping[Kind, Mode] = {"search": "search", "research": "deep_research", "chat": "chat"}
 HOW: Mapping[Kind, str] = {"search": "without --deep", "research": "with --deep", "chat": "with --chat"}
 OPTION_OF = {
     "query": "the question",
@@ -86,9 +88,9 @@ def ask_and_show(settings: Settings, question: Question, *, as_json: bool) -> in
         say(_left(settings, watching.conversation_id, question.text))
         return interrupt.exit_code
     if as_json:
-        put_json(result.model_copy(update={"next_step": next_step(result)}).data())
+        put_json(result.model_copy(update={"next_step": next_step(result, MODE_OF[question.kind])}).data())
     else:
-        put_answer(result, watching.shown)
+        put_answer(result, watching.shown, MODE_OF[question.kind])
     if not is_anybody_reading():
         say(f"stdout is closed. The answer is saved:  conversation-mcp show {result.conversation_id}")
         return FAILED

@@ -9,6 +9,7 @@ from conversation_mcp.providers.catalog import ProviderContext, build_providers
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.configured import configured_in, definitions_in
 from conversation_mcp.providers.naming import split_name
+from conversation_mcp.providers.sides import is_here
 from conversation_mcp.settings import Settings
 from conversation_mcp.text import counted
 
@@ -38,8 +39,9 @@ def _written(settings: Settings) -> Iterable[Finding]:
     model = settings.documents_model
     if model is None:
         return
-    named = split_name(model, definitions_in(settings))
-    if named and named[0] not in configured_in(settings):
+    named, configured = split_name(model, definitions_in(settings)), configured_in(settings)
+    if named and named[0] not in configured:
         yield Finding("fail", f"answers are to be written by the model {model}, and {named[0]} is not configured")
     else:
-        yield Finding("ok", f"answers are written by the model {model}; passages and questions are sent to it")
+        here = " of this machine" if named and is_here(configured[named[0]]) else ""
+        yield Finding("ok", f"answers are written by the model {model}{here}; passages and questions are sent to it")

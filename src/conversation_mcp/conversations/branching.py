@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from conversation_mcp.conversations.whereabouts import with_recipients
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.models import Conversation, ConversationId, Message
 from conversation_mcp.stores.ids import created_at
@@ -31,7 +32,7 @@ def branched(original: Conversation, message_number: int, conversation_id: Conve
         parent={"conversationId": original.conversation_id, "messageCount": message_number},
         pending_turn=None,
         unanswered_turns=None,
-        messages=original.messages[:message_number],
+        messages=with_recipients(original)[:message_number],
     )
 
 

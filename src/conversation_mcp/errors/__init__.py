@@ -15,6 +15,7 @@ from conversation_mcp.errors.conversations import (
     RunAliveError,
     ServerEndingError,
     TurnLimitReachedError,
+    WordsStayError,
 )
 from conversation_mcp.errors.providers import (
     MAYBE_BILLED,
@@ -32,6 +33,7 @@ from conversation_mcp.errors.providers import (
     ProviderRejectedError,
     ProviderTimeoutError,
     ProviderUnavailableError,
+    ProviderUnreachableError,
     RunCancelledError,
     RunLostError,
     ServerEndedError,
@@ -66,6 +68,7 @@ __all__ = [
     "ProviderRejectedError",
     "ProviderTimeoutError",
     "ProviderUnavailableError",
+    "ProviderUnreachableError",
     "RunAliveError",
     "RunCancelledError",
     "RunLostError",
@@ -74,4 +77,5 @@ __all__ = [
     "StreamBrokenError",
     "Tools",
     "TurnLimitReachedError",
+    "WordsStayError",
 ]

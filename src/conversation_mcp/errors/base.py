@@ -23,6 +23,11 @@ class ConversationMCPError(Exception):
         self.message = message
         self.conversation_id = conversation_id
 
+    @property
+    def was_sent(self) -> bool:
+        """Whether a provider may have got the words."""
+        return False
+
     def next_step(self, tools: Tools = NO_TOOLS) -> str:
         """Return the sentence that says what to do next; it names only tools that are switched on."""
         del tools

@@ -78,6 +78,17 @@ class EarlierTurnFailedError(ConversationMCPError):
         self.code = code
 
 
+class WordsStayError(ConversationMCPError):
+    """Words that were only on this machine would leave it, and nobody named who is to get them."""
+
+    code = "FORBIDDEN"
+
+    def __init__(self, recipient: str, what: str, how: str, conversation_id: str | None = None) -> None:
+        message = f"{what} would go to {recipient}, which is outside of this machine. Nothing was sent."
+        super().__init__(message, conversation_id=conversation_id)
+        self.advice = f"{how}; CONVERSATION_MCP_SHARING=always allows it for everything."
+
+
 class BudgetReachedError(ConversationMCPError):
     """The day's cost is at the limit that was set."""
 

@@ -25,14 +25,26 @@ class ProviderError(ConversationMCPError):
         """Whether nothing can have been billed, so that somebody else may be asked."""
         return not self.usage
 
+    @property
+    def was_sent(self) -> bool:
+        return True
 
-class ProviderNotConfiguredError(ProviderError):
+
+class NotSentError(ProviderError):
+    """What went wrong did so before anything was sent."""
+
+    @property
+    def was_sent(self) -> bool:
+        return False
+
+
+class ProviderNotConfiguredError(NotSentError):
     """No provider can take the question."""
 
     code = "PROVIDER_NOT_CONFIGURED"
 
 
-class ModelUnavailableError(ProviderError):
+class ModelUnavailableError(NotSentError):
     """The model that was named may not be asked, or is not there."""
 
     code = "PROVIDER_REJECTED"
@@ -101,7 +113,7 @@ class ContextTooLargeError(ProviderError):
         return "Start a new conversation with search." if "search" in tools else "Start a new conversation."
 
 
-class ConversationTooLongError(ContextTooLargeError):
+class ConversationTooLongError(ContextTooLargeError, NotSentError):
     """The conversation is more than the chosen model takes; nothing was sent."""
 
     def __init__(self, model: str, tokens: int, limit_tokens: int, source: str) -> None:
@@ -112,12 +124,16 @@ class ConversationTooLongError(ContextTooLargeError):
         )
         self.tokens = tokens
         self.larger: tuple[str, ...] = ()
-        """Models that can be asked and take it."""
+        """Models that can be asked and take it, those first that leave the words where they are."""
+        self.outside: tuple[str, ...] = ()
+        """More of them, to which words would go that were only on this machine."""
 
     def next_step(self, tools: Tools = NO_TOOLS) -> str:
-        names = " or ".join(self.larger)
+        names, outside = " or ".join(self.larger), " or ".join(self.outside)
         larger = f"Name a model that takes more: {names}. " if names else ""
-        where = "list_models shows the windows. " if "list_models" in tools and not names else ""
+        if outside:
+            larger += f"{'Also' if names else 'Only'} outside of this machine: {outside}; naming one sends it there. "
+        where = "list_models shows the windows. " if "list_models" in tools and not larger else ""
         return f"{larger}{where}{'Or s' if larger else 'S'}{super().next_step(tools)[1:]}"
 
 
@@ -139,6 +155,14 @@ class ProviderUnavailableError(ProviderError):
     @property
     def is_free(self) -> bool:
         return not self.maybe_billed
+
+
+class ProviderUnreachableError(ProviderUnavailableError):
+    """There was no connection to the provider."""
+
+    @property
+    def was_sent(self) -> bool:
+        return False
 
 
 class StreamBrokenError(ProviderUnavailableError):
@@ -212,7 +236,7 @@ class ProviderTimeoutError(ProviderError):
 
     def __init__(self, provider: str, what: str, limit_seconds: float, *, was_sent: bool = True) -> None:
         super().__init__(f"{provider} did not {what} within {limit_seconds:.0f} s.")
-        self.was_sent = was_sent
+        self._was_sent = was_sent
         self.advice = MAYBE_BILLED if was_sent else NOT_BILLED
 
     @property
@@ -222,6 +246,10 @@ class ProviderTimeoutError(ProviderError):
     @property
     def is_free(self) -> bool:
         return not self.was_sent
+
+    @property
+    def was_sent(self) -> bool:
+        return self._was_sent
 
 
 class AnswerIncompleteError(ProviderError):

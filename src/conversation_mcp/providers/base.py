@@ -6,6 +6,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from conversation_mcp.models import Source, Usage
 from conversation_mcp.providers.options import Options
+from conversation_mcp.providers.whereabouts import NOWHERE, Side, Whereabouts
 
 Mode = Literal["search", "deep_research", "chat"]
 
@@ -27,6 +28,8 @@ class Request:
     preset: str
     model: str | None = None
     options: Options = field(default_factory=Options)
+    whereabouts: Whereabouts = NOWHERE
+    """Who has what is sent already."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,14 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class PassedOn:
+    """Somebody else gets the words when this event has been taken: the provider that was asked hands them on."""
+
+    provider: str
+    side: Side
+
+
+@dataclass(frozen=True)
 class Finished:
     """The last event of every successful run."""
 
@@ -94,7 +105,7 @@ class StillRunning:
     partial_text: str = ""
 
 
-Event = Started | Progress | TextDelta | Finished
+Event = Started | Progress | TextDelta | PassedOn | Finished
 
 
 class Provider(Protocol):

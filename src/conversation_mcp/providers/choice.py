@@ -1,6 +1,7 @@
 """Which provider answers with which model: what was named, else the best that can. Never a silent substitution."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -19,13 +20,13 @@ from conversation_mcp.providers.auto import (
     Category,
     best,
     category_of,
-    may_be_chosen,
     reason,
 )
 from conversation_mcp.providers.base import Mode, Provider, Reader
+from conversation_mcp.providers.candidates import Candidates, best_names
 from conversation_mcp.providers.configured import Described, definitions_in, is_certain
 from conversation_mcp.providers.listings import Listings
-from conversation_mcp.providers.model_facts import Catalogue, ModelFacts
+from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.providers.naming import Restrictions
 from conversation_mcp.providers.resolving import (
     DOING,
@@ -36,6 +37,9 @@ from conversation_mcp.providers.resolving import (
     chooses_itself,
     kind_of,
 )
+from conversation_mcp.providers.sides import nearest_first, side_of
+from conversation_mcp.providers.staying import Kept, check_writer
+from conversation_mcp.providers.whereabouts import DOCUMENTS, HERE, NOWHERE, OUTSIDE, Side, Whereabouts
 from conversation_mcp.settings import Settings
 
 if TYPE_CHECKING:
@@ -64,51 +68,84 @@ class Providers:
         self._build = build
         self._built: tuple[Provider, ...] | None = None
         self._settings = settings
-        self._now = now
         self.catalogue = Catalogue(settings.models)
         self.listings = Listings()
         self.restrictions = Restrictions(settings)
         self.definitions: Mapping[str, Definition] = {}
         self._resolver = Resolver(self.catalogue, self.listings, self.restrictions)
+        self._candidates = Candidates(self.catalogue, self.listings, self.restrictions, now)
 
     async def named(self, name: str | None) -> Provider | None:
         """Return the provider of that name, if it is configured."""
         return next((provider for provider in await self.all() if provider.name == name), None)
 
     async def choose(
-        self, mode: Mode, model: str | None, *, level: str = "", kept: str | None = None, needed: Needed = _nothing
+        self,
+        mode: Mode,
+        model: str | None,
+        *,
+        level: str = "",
+        kept: Sequence[Kept] = (),
+        needed: Needed = _nothing,
+        whereabouts: Whereabouts = NOWHERE,
     ) -> Choice:
-        """Return who answers: the model that was named, that was kept from the turn before, or the default.
+        """Return who answers: the model that was named, who answered last and can do it, or the default.
 
         Args:
             mode: what is asked for.
             model: the model that the call names, or a provider, which then takes its own default.
             level: what a provider that has levels is asked for when no model is named.
-            kept: the model of the conversation's last turn of this kind, which counts when none is named.
+            kept: whom the conversation stays with when no model is named, the last one first.
             needed: tells how large a window auto has to find, in tokens; asked only when auto chooses.
+            whereabouts: who has the words. Names are looked for there first, and what never left this machine is not
+                sent anywhere else by auto while there is anybody here.
 
         Raises:
             ProviderNotConfiguredError: none that is configured can do it.
             InvalidInputError: the model is nobody's, or nobody's who can do it.
             ModelUnavailableError: the model may not be asked.
         """
-        able = [provider for provider in await self.all() if mode in provider.abilities]
+        everybody = await self.all()
+        able = [provider for provider in everybody if mode in provider.abilities]
         if not able:
             raise ProviderNotConfiguredError(f"no provider can {DOING[mode]}. {HOW_TO_CONFIGURE[mode]}")
-        wanted = model or kept or (self._settings.default_model if mode == "chat" else None)
+        if model is None and (staying := await self._stay(mode, level, kept, able, needed)):
+            return staying
+        wanted = model or (self._settings.default_model if mode == "chat" else None)
         if wanted is None and chooses_itself(able[0]):
             return self._at_level(able[0], level)
         await self.catalogue.ready()
         if wanted is None:
             return await self._usual(mode, level, able, needed)
         if category := category_of(wanted, mode):
-            return await self._auto(mode, category, level, able, needed)
+            return await self._auto(mode, category, level, able, needed, whereabouts)
         if wanted.casefold().startswith(f"{AUTO}:"):
             raise InvalidInputError(f"auto takes fast, balanced or deep, such as auto:deep; got {wanted!r}.")
         if alone := [provider for provider in able if provider.name == wanted.casefold() and as_described(provider)]:
             return await self._usual(mode, level, alone, needed)
-        choice = await self._resolver.resolve(wanted, mode, await self.all())
-        return choice if model else replace(choice, notices=())
+        return await self._resolver.resolve(wanted, mode, nearest_first(everybody, whereabouts))
+
+    async def _stay(
+        self, mode: Mode, level: str, kept: Sequence[Kept], able: list[Provider], needed: Needed
+    ) -> Choice | None:
+        """Return who answered last and can do what is asked, if anybody; a research takes a model for researches."""
+        known = {provider.name: provider for provider in able}
+        there = next((one for one in kept if one.provider in known), None)
+        if there is None:
+            return None
+        provider = known[there.provider]
+        model = there.model if there.is_of_mode or mode == "deep_research" else there.other_model
+        if model is None and chooses_itself(provider):
+            return self._at_level(provider, level)
+        await self.catalogue.ready()
+        if model is None:
+            try:
+                return await self._usual(mode, level, [provider], needed)
+            except ProviderNotConfiguredError:
+                if (model := there.other_model) is None:
+                    raise
+        choice = await self._resolver.at(provider, model.removeprefix(f"{provider.name}:"))
+        return replace(choice, notices=())
 
     async def fallbacks(self, mode: Mode, first: Choice) -> list[Choice]:
         """Return the models that may stand in, by the user's own list; those that cannot be asked are left out."""
@@ -122,17 +159,36 @@ class Providers:
                 found.append(choice)
         return found
 
-    async def larger(self, mode: Mode, tokens: int) -> tuple[str, ...]:
-        """Return the best models that can be asked and take so much."""
+    async def larger(
+        self, mode: Mode, tokens: int, whereabouts: Whereabouts
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the best models that can be asked and take so much: those that have the words already, and others."""
         await self.catalogue.ready()
         able = [provider for provider in await self.all() if mode in provider.abilities]
         needed = round(tokens * 1.2)
-        left = await self._candidates(able, needed)
-        found: list[Candidate] = []
-        while len(found) < SHOWN_MODELS and (candidate := best(left, "balanced")):
-            left.remove(candidate)
-            found.append(candidate)
-        return tuple(candidate.name for candidate in found)
+        here = await self._candidates.of(able, needed, here_only=True)
+        everywhere = [*here, *(one for one in await self._candidates.of(able, needed) if one not in here)]
+        near = [one for one in everywhere if one in here or one.provider in whereabouts.outside]
+        if whereabouts == NOWHERE:
+            near = everywhere
+        names = best_names(near, SHOWN_MODELS)
+        return names, best_names([one for one in everywhere if one not in near], SHOWN_MODELS - len(names))
+
+    def may_stand_in(self, other: Choice, first: Choice, whereabouts: Whereabouts) -> bool:
+        """Tell whether the words, which were meant for the first one, may go to another one that nobody named."""
+        if self.shares_always or whereabouts.holds(other.provider.name, other.side):
+            return True
+        return first.side == OUTSIDE and not whereabouts.is_kept_here
+
+    @property
+    def shares_always(self) -> bool:
+        """Whether words may leave this machine without being sent away by name."""
+        return self._settings.sharing == "always"
+
+    @property
+    def sides(self) -> Mapping[str, Side]:
+        """On which side each configured provider is, once they are built."""
+        return {provider.name: side_of(provider) for provider in self._built or ()}
 
     async def all(self) -> tuple[Provider, ...]:
         """Return the configured providers in the order in which names are looked for."""
@@ -152,10 +208,25 @@ class Providers:
             return provider
         from conversation_mcp.providers.with_model import WithModel  # noqa: PLC0415 -- most settings name no such model
 
-        async def choose(needed: Needed) -> Choice:
-            return await self.choose("chat", model, needed=needed)
+        return WithModel(provider, self.writer, self.named)
 
-        return WithModel(provider, choose, self.named)
+    async def writer(self, needed: Needed, whereabouts: Whereabouts) -> Choice:
+        """Return the model that writes from passages of documents.
+
+        Raises:
+            WordsStayError: it is outside of this machine and would get words that were not said about documents.
+        """
+        setting = self._settings.documents_model
+        choice = await self.choose("chat", setting, needed=needed, whereabouts=NOWHERE.also_at(DOCUMENTS, HERE))
+        if not self.shares_always:
+            check_writer(choice, whereabouts)
+        return choice
+
+    async def require_writer(self, choice: Choice, whereabouts: Whereabouts) -> None:
+        """Raise WordsStayError when a model would write for the choice that must not get the passages."""
+        if self._settings.documents_model and isinstance(choice.provider, Reader):
+            with suppress(InvalidInputError, ProviderError):  # said when the model is really asked
+                await self.writer(_nothing, whereabouts)
 
     async def _usual(self, mode: Mode, level: str, able: list[Provider], needed: Needed) -> Choice:
         """Return the first provider that is there, with its own default."""
@@ -170,68 +241,54 @@ class Providers:
         return await self._auto(mode, None, level, able, needed)
 
     async def _auto(
-        self, mode: Mode, category: Category | None, level: str, able: list[Provider], needed: Needed
+        self,
+        mode: Mode,
+        category: Category | None,
+        level: str,
+        able: list[Provider],
+        needed: Needed,
+        whereabouts: Whereabouts = NOWHERE,
     ) -> Choice:
         wanted = category or category_of(AUTO, mode) or "balanced"
         needed_tokens = await needed()
+        for here_only in (True, False) if whereabouts.is_kept_here and not self.shares_always else (False,):
+            if choice := await self._best(mode, wanted, able, needed_tokens, here_only=here_only):
+                return choice
+        if itself := next((provider for provider in able if chooses_itself(provider)), None):
+            return self._at_level(itself, level)
+        raise await self._nobody(mode, able, needed_tokens)
+
+    async def _best(
+        self, mode: Mode, wanted: Category, able: list[Provider], needed_tokens: int, *, here_only: bool
+    ) -> Choice | None:
         for name in self._settings.preferred_models:
             try:
                 choice = await self._resolver.resolve(name, mode, able)
             except (InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError):
                 continue
+            if here_only and choice.side == OUTSIDE:
+                continue
             notice = f"auto chose {choice.name}: the first of PREFERRED_MODELS that can be asked"
             return replace(choice, notices=(notice, *choice.notices))
-        chosen = best(await self._candidates(able, needed_tokens), wanted)
-        if chosen is not None:
-            provider = next(provider for provider in able if provider.name == chosen.provider)
-            facts = await self._resolver.with_window(provider, chosen.facts)
-            name = facts.id if chooses_itself(provider) else f"{provider.name}:{facts.id}"
-            return Choice(provider, facts.id, name, facts, (reason(Candidate(provider.name, facts), wanted),))
-        if itself := next((provider for provider in able if chooses_itself(provider)), None):
-            return self._at_level(itself, level)
-        raise await self._nobody(mode, able, needed_tokens)
+        chosen = best(await self._candidates.of(able, needed_tokens, here_only=here_only), wanted)
+        if chosen is None:
+            return None
+        provider = next(provider for provider in able if provider.name == chosen.provider)
+        facts = await self._resolver.with_window(provider, chosen.facts)
+        name = facts.id if chooses_itself(provider) else f"{provider.name}:{facts.id}"
+        return Choice(provider, facts.id, name, facts, (reason(Candidate(provider.name, facts), wanted),))
 
     async def _nobody(self, mode: Mode, able: list[Provider], needed_tokens: int) -> ProviderError:
         """Return the error that says why auto found nobody: the conversation's size, the user's lists, or no key."""
         what = f"auto found no model that can {DOING[mode]}"
-        if await self._candidates(able, 0):
+        if await self._candidates.of(able, 0):
             what += f" and takes about {needed_tokens:,} tokens"
-        elif why := next(filter(None, (self._refusal(one, facts) for one in able for facts in self._known(one))), None):
+        elif why := self._candidates.refusal(able):
             return ModelUnavailableError(f"{what}: {why}.")
         return ProviderNotConfiguredError(f"{what}. {HOW_TO_CONFIGURE[mode]} Or name a model, as provider:model.")
-
-    def _refusal(self, provider: Provider, facts: ModelFacts) -> str | None:
-        return self.restrictions.refusal(provider.name, facts.names)
 
     def _at_level(self, provider: Provider, level: str) -> Choice:
         why = self.restrictions.refusal(provider.name, [level]) if provider.name == PERPLEXITY else None
         if why is not None:
             raise ModelUnavailableError(f"{provider.name} must not be asked with {level}: {why}.")
         return Choice(provider)
-
-    async def _candidates(self, able: list[Provider], needed_tokens: int) -> list[Candidate]:
-        """Return what auto can choose from; servers that must be asked for it only count when there is nothing else."""
-        today = self._now().date().isoformat()
-        known = [Candidate(provider.name, facts) for provider in able for facts in self._known(provider)]
-        if not known:
-            asked = [provider for provider in able if as_described(provider)]
-            listed = await self.listings.of_all(asked)
-            known = [
-                Candidate(provider.name, ModelFacts(model.id, context=model.context_tokens))
-                for provider in asked
-                for model in listed[provider.name] or ()
-            ]
-        return [
-            candidate
-            for candidate in known
-            if may_be_chosen(candidate.facts, today, needed_tokens)
-            and self.restrictions.refusal(candidate.provider, candidate.facts.names) is None
-        ]
-
-    def _known(self, provider: Provider) -> Iterable[ModelFacts]:
-        described = as_described(provider)
-        if described and (own := described.configured.default_model):
-            return (self.catalogue.find(provider.name, own) or ModelFacts(own),)
-        if described and not is_certain(described.configured):
-            return ()
-        return self.catalogue.models(provider.name)

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import httpx
 
 PROXY_VARIABLES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
+DIRECT = ("all://localhost", "all://127.0.0.1", "all://[::1]")
+"""What never goes to a proxy: words for a server of this machine stay on it."""
 CERTIFICATE_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
@@ -43,7 +45,7 @@ class LazyClient:
         import httpx  # noqa: PLC0415 -- costs start-up time
 
         try:
-            return httpx.AsyncClient(transport=self._transport)
+            return httpx.AsyncClient(transport=self._transport, mounts=dict.fromkeys(DIRECT))
         except ImportError as error:
             raise InvalidInputError(_socks_problem()) from error
         except (ValueError, httpx.InvalidURL) as error:

@@ -85,6 +85,10 @@ class Definition(_Data):
     """Whether a name that nobody knows is sent all the same."""
     models: tuple[str, ...] = ()
     """Names that are known to be this provider's beside those of the catalogue."""
+    remote_models: tuple[str, ...] = ()
+    """Patterns, in small letters, of models that a server of this machine has others run, so that words leave it."""
+    allowed_models_variables: tuple[str, ...] = ()
+    """Environment variables of the models that may be asked, where there are others than NAME_ALLOWED_MODELS."""
     default_model: str | None = None
     research_model: str | None = None
     """The model of a deep research when none is named; else `default_model`."""

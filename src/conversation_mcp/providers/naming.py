@@ -1,7 +1,8 @@
 """Names of models: which are allowed, and which are near to one that nobody knows."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
+from conversation_mcp.providers.families import belongs_to
 from conversation_mcp.providers.model_facts import ModelFacts
 from conversation_mcp.settings import Settings
 
@@ -25,12 +26,12 @@ class Restrictions:
 
     def refusal(self, provider: str, names: Iterable[str]) -> str | None:
         """Return why the model of these names may not be asked at the provider, or None."""
-        known = {name.casefold() for name in names}
+        known = frozenset(name.casefold() for name in names)
         allowed = self._allowed.get(provider, ())
-        if allowed and not any(_bare(name, provider) in known for name in allowed):
+        if allowed and not any(means(name, provider, known) for name in allowed):
             variable = f"{provider.upper().replace('-', '_')}_ALLOWED_MODELS"
             return f"{variable} allows {_listed(allowed)} only"
-        if entry := next((name for name in self._disabled if _bare(name, provider) in known), None):
+        if entry := next((name for name in self._disabled if means(name, provider, known)), None):
             return f"DISABLED_MODELS names {entry}"
         return None
 
@@ -57,9 +58,13 @@ def near_names(wanted: str, known: Mapping[str, str]) -> str:
     return f" Near to it: {', '.join(near)}." if near else ""
 
 
-def _bare(name: str, provider: str) -> str:
-    """Return the name without the provider in front; one with another provider in front stays, and fits nothing."""
-    return name.casefold().removeprefix(f"{provider}:")
+def means(entry: str, provider: str, names: Collection[str]) -> bool:
+    """Tell whether an entry of a list means the provider's model of these names, in small letters.
+
+    An entry with another provider in front means none; the name of a family means all of its models.
+    """
+    bare = entry.casefold().removeprefix(f"{provider}:")
+    return bare in names or belongs_to(bare, names)
 
 
 def _listed(names: Iterable[str]) -> str:

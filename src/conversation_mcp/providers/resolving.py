@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 from conversation_mcp.errors import InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError
 from conversation_mcp.providers.base import Mode, Provider
 from conversation_mcp.providers.configured import Described
+from conversation_mcp.providers.families import belongs_to, is_family
 from conversation_mcp.providers.listings import Listings
 from conversation_mcp.providers.model_facts import Catalogue, ModelFacts, names_of
 from conversation_mcp.providers.naming import Restrictions, known_names, near_names, split_name
+from conversation_mcp.providers.sides import side_of
+from conversation_mcp.providers.whereabouts import DOCUMENTS, Side
 from conversation_mcp.settings import Kind
 
 if TYPE_CHECKING:
     from conversation_mcp.providers.definitions import Definition
 
-DOCUMENTS = "local"
 PERPLEXITY = "perplexity"
 DOING: Mapping[Mode, str] = {"search": "search", "deep_research": "do deep research", "chat": "chat"}
 MAX_NAME_CHARS = 200
@@ -36,6 +38,16 @@ class Choice:
     """How the model is named among those of all providers; None when nobody named one."""
     facts: ModelFacts = field(default_factory=lambda: ModelFacts(""))
     notices: tuple[str, ...] = ()
+
+    @property
+    def side(self) -> Side:
+        """Whether what is asked stays on this machine."""
+        return side_of(self.provider, self.model)
+
+    @property
+    def shown(self) -> str:
+        """How people name who is asked."""
+        return self.name or self.provider.name
 
 
 def as_described(provider: Provider) -> Described | None:
@@ -74,6 +86,8 @@ class Resolver:
         """
         if len(name) > MAX_NAME_CHARS:
             raise InvalidInputError(f"model has {len(name):,} characters; at most {MAX_NAME_CHARS} are taken.")
+        if newest := await self._newest(name, mode, providers):
+            return newest
         unable: Provider | None = None
         refused: ModelUnavailableError | None = None
         async with aclosing(self._places(name, mode, providers)) as places:
@@ -90,6 +104,26 @@ class Resolver:
         if unable:
             raise InvalidInputError(_unable(unable, mode, providers))
         raise self._unknown(name, mode, providers)
+
+    async def _newest(self, name: str, mode: Mode, providers: Sequence[Provider]) -> Choice | None:
+        """Return the newest model of a family that may be asked, if the name is that of a family and of no model."""
+        owner, _, family = name.rpartition(":")
+        if not is_family(family) or any(self._catalogue.find(provider.name, family) for provider in providers):
+            return None
+        found = [
+            (provider, facts)
+            for provider in providers
+            if mode in provider.abilities and owner.casefold() in ("", provider.name)
+            for facts in self._catalogue.models(provider.name)
+            if belongs_to(family, facts.names) and facts.status == "active" and not facts.named_only
+            if self._restrictions.refusal(provider.name, facts.names) is None
+        ]
+        if not found:
+            return None
+        provider, facts = max(found, key=lambda one: (one[1].ability or 0, mode != "chat" or one[0].name != PERPLEXITY))
+        choice = await self.at(provider, facts.id)
+        notice = f"{family.casefold()} is {choice.shown} here, the newest of its family that can be asked"
+        return replace(choice, notices=(notice, *choice.notices))
 
     async def at(self, provider: Provider, model: str) -> Choice:
         """Return the model at its provider, with its window.

@@ -21,6 +21,7 @@ from conversation_mcp.providers.base import (
     Event,
     Finished,
     Mode,
+    PassedOn,
     Provider,
     Quotes,
     Reader,
@@ -34,14 +35,15 @@ from conversation_mcp.providers.estimate import tokens_of, usable
 from conversation_mcp.providers.from_passages import checked, framed
 from conversation_mcp.providers.options import Options
 from conversation_mcp.providers.resolving import Choice
+from conversation_mcp.providers.whereabouts import Whereabouts
 from conversation_mcp.sources import variable_of
 
 SETTING = variable_of("documents_model")
 NOT_ASKED = "no passage fits the question, so no model was asked"
 FORGOTTEN = "this answer was fetched after a restart; which passages its numbers stood for is not known any more"
 
-Choose = Callable[[Callable[[], Awaitable[int]]], Awaitable[Choice]]
-"""Returns the model that writes; it may ask how many tokens its window has to take."""
+Choose = Callable[[Callable[[], Awaitable[int]], Whereabouts], Awaitable[Choice]]
+"""Returns the model that writes, for words that are there; it may ask how many tokens its window has to take."""
 Named = Callable[[str], Awaitable[Provider | None]]
 """Returns the provider of a name."""
 
@@ -107,6 +109,7 @@ class WithModel:
         Raises:
             ConversationTooLongError: the model does not take the conversation with a single passage; nothing was sent.
             ProviderNotConfiguredError: the model cannot be asked; nothing was sent.
+            WordsStayError: it must not get the passages; nothing was sent.
             ProviderError: as the reader and the model's provider raise it.
         """
         effort = request.options.reasoning_effort
@@ -124,7 +127,8 @@ class WithModel:
             yield TextDelta(found.content)
             yield Finished(replace(found, notices=(NOT_ASKED, *found.notices)))
             return
-        choice, messages, run = await self._prepared(request.messages, found, found.quotes)
+        choice, messages, run = await self._prepared(request, found, found.quotes)
+        yield PassedOn(choice.provider.name, choice.side)
         put = Request("chat", messages, "", choice.model, Options(reasoning_effort=effort))
         async with aclosing(self._watched(choice.provider.name, choice.provider.ask(put), run)) as events:
             async for event in events:
@@ -149,10 +153,10 @@ class WithModel:
         return self._look(response_id, await provider.cancel(own_id))
 
     async def _prepared(
-        self, messages: tuple[ChatMessage, ...], found: Answer, quotes: Quotes
+        self, request: Request, found: Answer, quotes: Quotes
     ) -> tuple[Choice, tuple[ChatMessage, ...], _Run]:
         """Return who writes, what it is sent, and what will be said of it: as many passages as it takes."""
-        total = len(quotes.texts)
+        total, messages = len(quotes.texts), request.messages
 
         def tokens(count: int) -> int:
             return tokens_of(framed(messages, found.sources[:count], quotes.texts[:count]))
@@ -160,7 +164,7 @@ class WithModel:
         async def needed() -> int:
             return await to_thread.run_sync(tokens, 1)
 
-        choice = await self._writer(needed)
+        choice = await self._writer(needed, request.whereabouts)
         name, limit = choice.name or choice.provider.name, choice.facts.input_limit
         count = await to_thread.run_sync(_most, total, tokens, limit)
         if limit is not None and not count:
@@ -171,10 +175,10 @@ class WithModel:
         run = _Run(found.sources[:count], (notice, *quotes.remarks, *choice.notices, *found.notices))
         return choice, framed(messages, run.sources, quotes.texts[:count]), run
 
-    async def _writer(self, needed: Callable[[], Awaitable[int]]) -> Choice:
+    async def _writer(self, needed: Callable[[], Awaitable[int]], whereabouts: Whereabouts) -> Choice:
         why = "it names no model"
         try:
-            choice = await self._choose(needed)
+            choice = await self._choose(needed, whereabouts)
         except (InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError) as error:
             why = error.message.rstrip(".")
         else:

@@ -20,8 +20,9 @@ from mcp.types import (
 from conversation_mcp.app import App
 from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError, InvalidInputError
 from conversation_mcp.server.transcript import read_transcript
+from conversation_mcp.stores.ids import check_id
 from conversation_mcp.text import shorten
-from conversation_mcp.tools.asking import FOLLOW_UPS
+from conversation_mcp.tools.following import FOLLOW_UPS, Way, way_on_in
 
 CONVERSATION_ID = "conversationId"
 STYLE = "style"
@@ -60,13 +61,15 @@ async def render_prompt(prompt: Prompt, arguments: Mapping[str, str], app: App) 
         MCPError: an argument is missing, unknown or wrong, or the conversation cannot be read.
     """
     _check(prompt, arguments)
-    template, values = await to_thread.run_sync(_template, prompt.name, arguments, app.tools)
+    template, values = await to_thread.run_sync(_template, prompt.name, arguments)
     try:
         transcript = await read_transcript(arguments[CONVERSATION_ID], app)
+        way = await way_on_in(await app.store.load(check_id(arguments[CONVERSATION_ID])), app)
     except (ConversationNotFoundError, InvalidInputError) as error:
         raise _refusal(error.sentence(app.tools), data=error.code) from None
     except ConversationMCPError as error:
         raise _refusal(error.sentence(app.tools), INTERNAL_ERROR, error.code) from None
+    values |= {"tools": way.names, "naming": way.naming, "more": " ".join(_next_steps(values["id"], way, app.tools))}
     content = TextContent(text=template.substitute(values, transcript=transcript).rstrip())
     return GetPromptResult(description=prompt.description, messages=[PromptMessage(role="user", content=content)])
 
@@ -85,10 +88,9 @@ def _check(prompt: Prompt, arguments: Mapping[str, str]) -> None:
             raise _refusal(f"{prompt.name} needs {name}.")
 
 
-def _template(name: str, arguments: Mapping[str, str], tools: frozenset[str]) -> tuple[Template, dict[str, str]]:
-    """Return the text of the prompt and all that goes into it but the transcript."""
-    follow_ups = " or ".join(tool for tool in FOLLOW_UPS if tool in tools)
-    values = {"id": arguments[CONVERSATION_ID], "tools": follow_ups}
+def _template(name: str, arguments: Mapping[str, str]) -> tuple[Template, dict[str, str]]:
+    """Return the text of the prompt and what goes into it of the arguments."""
+    values = {"id": arguments[CONVERSATION_ID]}
     if name == CONTINUE.name:
         values["question"] = arguments.get("question", "").strip()
         return Template(_file("continue_with_question.md" if values["question"] else f"{name}.md")), values
@@ -97,15 +99,14 @@ def _template(name: str, arguments: Mapping[str, str], tools: frozenset[str]) ->
     if style not in styles:
         raise _refusal(f"{STYLE} must be one of {', '.join(styles)}; got {shorten(style, 60)!r}.")
     values["style"] = styles[style]
-    values["more"] = " ".join(_next_steps(arguments[CONVERSATION_ID], follow_ups, tools))
     return Template(_file(f"{name}.md")), values
 
 
-def _next_steps(conversation_id: str, follow_ups: str, tools: frozenset[str]) -> Iterable[str]:
+def _next_steps(conversation_id: str, way: Way, tools: frozenset[str]) -> Iterable[str]:
     if HISTORY in tools:
         yield f"What is cut here, {HISTORY} shows with conversationId {conversation_id} and offset."
-    if follow_ups:
-        yield f"Further questions go to {follow_ups} with the same conversationId."
+    if way.tools:
+        yield f"Further questions go to {way.names} with the same conversationId{way.naming}."
 
 
 def _file(name: str) -> str:

@@ -86,7 +86,10 @@ async def state_of(place: Place, app: App, calls: ToolCalls, caller: Caller) -> 
     if _is_open(found, view.conversation):
         return working(place, *view.notices[:1])
     await caller.on_result(partial(app.store.calls.forget, place.key, Call(place.conversation_id, place.started_at)))
-    end = _answered(found, place, view, app, calls) if isinstance(found, Message) else _unanswered(found, calls, place)
+    if isinstance(found, Message):
+        end = await _answered(found, place, view, app, calls)
+    else:
+        end = _unanswered(found, calls, place)
     return {**working(place), **end}
 
 
@@ -110,7 +113,7 @@ def _is_open(found: FoundTurn, conversation: Conversation) -> bool:
     return pending is not None and found is pending and (pending.status == "running" or is_fetchable(pending))
 
 
-def _answered(reply: Message, place: Place, view: View, app: App, calls: ToolCalls) -> Task:
+async def _answered(reply: Message, place: Place, view: View, app: App, calls: ToolCalls) -> Task:
     """Return the end of the task with the result that the tool would have returned."""
     messages = view.conversation.messages
     upto = next(number for number, message in enumerate(messages, 1) if message is reply)
@@ -118,12 +121,14 @@ def _answered(reply: Message, place: Place, view: View, app: App, calls: ToolCal
         stored_answer(reply),
         conversation_id=place.conversation_id,
         provider=reply.provider,
+        requested_model=reply.requested_model,
         path=app.store.location(place.conversation_id),
         saved=view.conversation.changed(messages=messages[:upto], message_count=upto),
         show_thinking=place.show_thinking,
         extra_notice="; ".join(view.notices) or None,
     )
-    result = calls.as_result(with_next_step(record, app), render_turn)
+    record = await with_next_step(record, app, messages[upto - 2].tool)
+    result = calls.as_result(record, render_turn)
     return _ended("completed", "answered", reply.created_at or place.started_at, result=_dumped(result))
 
 

@@ -5,14 +5,13 @@ from typing import Annotated
 from pydantic import Field
 
 from conversation_mcp.app import App
-from conversation_mcp.errors import Tools
 from conversation_mcp.providers.base import Mode
 from conversation_mcp.providers.options import Options, ResearchOptions, SearchFilters
+from conversation_mcp.tools.following import way_on
 from conversation_mcp.tools.tool import Input
 from conversation_mcp.turns.asking import Ask
+from conversation_mcp.turns.kept import without_level
 from conversation_mcp.turns.result import TurnResult
-
-FOLLOW_UPS = ("search_followup", "deep_research_followup", "chat")
 
 ConversationIdArgument = Annotated[str, Field(alias="conversationId", description="Id from an earlier result.")]
 Query = Annotated[str, Field(description="The question.")]
@@ -51,23 +50,18 @@ def ask_of(given: SearchInput | ResearchInput, *, tool: str, mode: Mode, preset:
     )
 
 
-def with_next_step(result: TurnResult, app: App) -> TurnResult:
-    """Return the result with the sentence that says how to go on."""
-    return result.model_copy(update={"next_step": step}) if (step := _next_step(result, app.tools)) else result
+async def with_next_step(result: TurnResult, app: App, tool: str | None) -> TurnResult:
+    """Return the result of the tool with the sentence that says how to go on."""
+    return result.model_copy(update={"next_step": step}) if (step := await _next_step(result, app, tool)) else result
 
 
-def _next_step(result: TurnResult, tools: Tools) -> str:
+async def _next_step(result: TurnResult, app: App, tool: str | None) -> str:
     if result.status == "running":
-        if "get_conversation_history" in tools:
+        if "get_conversation_history" in app.tools:
             return (
                 f"Get the answer: get_conversation_history with conversationId {result.conversation_id} "
                 "and waitSeconds 50."
             )
         return ""
-    return following_up(result.conversation_id, tools)
-
-
-def following_up(conversation_id: str, tools: Tools) -> str:
-    """Return the sentence that names the tools for the next question; empty when none is switched on."""
-    names = " or ".join(name for name in FOLLOW_UPS if name in tools)
-    return f"Follow up: {names} with conversationId {conversation_id}." if names else ""
+    model = without_level(result.requested_model, result.preset)
+    return (await way_on(tool, result.provider, model, app)).sentence(result.conversation_id)

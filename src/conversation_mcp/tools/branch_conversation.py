@@ -3,7 +3,8 @@
 from pydantic import Field
 
 from conversation_mcp.app import App
-from conversation_mcp.tools.asking import ConversationIdArgument, following_up
+from conversation_mcp.tools.asking import ConversationIdArgument
+from conversation_mcp.tools.following import way_on_in
 from conversation_mcp.tools.rendering_tidied import render_tidied
 from conversation_mcp.tools.tidied import TidiedConversation, tidied
 from conversation_mcp.tools.tool import Hints, Input, Tool
@@ -25,7 +26,7 @@ async def branch_conversation(given: BranchInput, app: App, caller: Caller) -> T
     """Open a conversation that begins like another one."""
     del caller
     branch = await app.tidier.branch(given.conversation_id, given.message_number)
-    return tidied(branch, app, following_up(branch.conversation_id, app.tools))
+    return tidied(branch, app, (await way_on_in(branch, app)).sentence(branch.conversation_id))
 
 
 BRANCH_CONVERSATION = Tool(

@@ -2,7 +2,8 @@
 
 from conversation_mcp.app import App
 from conversation_mcp.models import ConversationId
-from conversation_mcp.tools.asking import ConversationIdArgument, following_up
+from conversation_mcp.tools.asking import ConversationIdArgument
+from conversation_mcp.tools.following import way_on_in
 from conversation_mcp.tools.rendering_tidied import render_stopped
 from conversation_mcp.tools.tidied import StoppedTurn
 from conversation_mcp.tools.tool import Hints, Input, Tool
@@ -23,7 +24,7 @@ async def cancel_turn(given: CancelInput, app: App, caller: Caller) -> StoppedTu
         conversation_id=conversation.conversation_id,
         pending_turn=conversation.pending_turn,
         message_count=len(conversation.messages),
-        next_step=following_up(conversation.conversation_id, app.tools) or None,
+        next_step=(await way_on_in(conversation, app)).sentence(conversation.conversation_id) or None,
         conversation_path=app.store.location(ConversationId(conversation.conversation_id)),
     )
 

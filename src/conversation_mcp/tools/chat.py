@@ -40,8 +40,8 @@ async def chat(given: ChatInput, app: App, caller: Caller) -> TurnResult:
         question_name="prompt",
     )
     if given.conversation_id is None:
-        return with_next_step(await app.turns.start(ask, caller), app)
-    return with_next_step(await app.turns.follow_up(given.conversation_id, ask, caller), app)
+        return await with_next_step(await app.turns.start(ask, caller), app, "chat")
+    return await with_next_step(await app.turns.follow_up(given.conversation_id, ask, caller), app, "chat")
 
 
 CHAT = Tool(

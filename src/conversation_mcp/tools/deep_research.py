@@ -11,7 +11,7 @@ from conversation_mcp.turns.result import TurnResult
 async def deep_research(given: ResearchInput, app: App, caller: Caller) -> TurnResult:
     """Open a conversation with a thorough research."""
     ask = ask_of(given, tool="deep_research", mode="deep_research", preset=app.settings.deep_research_preset)
-    return with_next_step(await app.turns.start(ask, caller), app)
+    return await with_next_step(await app.turns.start(ask, caller), app, "deep_research")
 
 
 DEEP_RESEARCH = Tool(

@@ -19,7 +19,9 @@ async def deep_research_followup(given: ResearchFollowupInput, app: App, caller:
     ask = ask_of(
         given, tool="deep_research_followup", mode="deep_research", preset=app.settings.deep_research_followup_preset
     )
-    return with_next_step(await app.turns.follow_up(given.conversation_id, ask, caller), app)
+    return await with_next_step(
+        await app.turns.follow_up(given.conversation_id, ask, caller), app, "deep_research_followup"
+    )
 
 
 DEEP_RESEARCH_FOLLOWUP = Tool(

@@ -36,6 +36,7 @@ def render_turn(result: TurnResult) -> str:
         _lines(("Related questions", *(f"- {question}" for question in result.related_questions or ())))
         if result.related_questions
         else "",
+        f"File: {result.conversation_path}" if result.turn == 1 and result.conversation_path else "",
         result.next_step or "",
     )
 

@@ -11,7 +11,7 @@ from conversation_mcp.turns.result import TurnResult
 async def search(given: SearchInput, app: App, caller: Caller) -> TurnResult:
     """Open a conversation with a quick search."""
     ask = ask_of(given, tool="search", mode="search", preset=app.settings.search_preset)
-    return with_next_step(await app.turns.start(ask, caller), app)
+    return await with_next_step(await app.turns.start(ask, caller), app, "search")
 
 
 SEARCH = Tool(

@@ -17,7 +17,7 @@ class SearchFollowupInput(SearchInput):
 async def search_followup(given: SearchFollowupInput, app: App, caller: Caller) -> TurnResult:
     """Continue a conversation with a quick search."""
     ask = ask_of(given, tool="search_followup", mode="search", preset=app.settings.search_followup_preset)
-    return with_next_step(await app.turns.follow_up(given.conversation_id, ask, caller), app)
+    return await with_next_step(await app.turns.follow_up(given.conversation_id, ask, caller), app, "search_followup")
 
 
 SEARCH_FOLLOWUP = Tool(

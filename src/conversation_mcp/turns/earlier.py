@@ -130,6 +130,7 @@ class EarlierCalls:
             stored_answer(reply),
             conversation_id=conversation_id,
             provider=reply.provider,
+            requested_model=reply.requested_model,
             path=self._store.location(conversation_id),
             saved=None if kept else conversation,
             show_thinking=turn.ask.show_thinking,

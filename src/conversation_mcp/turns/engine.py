@@ -8,6 +8,7 @@ from functools import partial
 import anyio
 from anyio import to_thread
 
+from conversation_mcp.conversations.whereabouts import whereabouts_of
 from conversation_mcp.errors import (
     ConversationBusyError,
     ConversationMCPError,
@@ -22,12 +23,13 @@ from conversation_mcp.providers.base import Reader
 from conversation_mcp.providers.choice import Providers
 from conversation_mcp.providers.options import refuse_paths
 from conversation_mcp.providers.resolving import Choice
+from conversation_mcp.providers.whereabouts import NOWHERE
 from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.stores.ids import check_id, created_at
 from conversation_mcp.turns.asking import Ask, Caller
 from conversation_mcp.turns.budget import Budget
 from conversation_mcp.turns.earlier import EarlierCalls
-from conversation_mcp.turns.kept import kept_model
+from conversation_mcp.turns.kept import kept
 from conversation_mcp.turns.result import TurnResult
 from conversation_mcp.turns.runner import finish
 from conversation_mcp.turns.running import RunningTurn, RunningTurns
@@ -75,8 +77,8 @@ class Turns:
 
     async def _call(self, ask: Ask, conversation_id: ConversationId | None, caller: Caller) -> TurnResult:
         self._check_question(ask)
-        stored = await self._stored(conversation_id) if ask.model is None else None
-        choice = await self._choose(ask, conversation_id, stored)
+        stored = await self._stored(conversation_id)
+        choice = await self._choose(ask, stored)
         if not isinstance(choice.provider, Reader):
             refuse_paths(ask.options)
         key = ask.key(caller.owner, conversation_id)
@@ -94,15 +96,26 @@ class Turns:
                 return await self._store.load(conversation_id)
         return None
 
-    async def _choose(self, ask: Ask, conversation_id: ConversationId | None, stored: Conversation | None) -> Choice:
-        """Return who is asked; without a model named, whoever answered the last question of this kind."""
+    async def _choose(self, ask: Ask, stored: Conversation | None) -> Choice:
+        """Return who is asked; without a model named, whoever answered last and can do it.
+
+        Raises:
+            WordsStayError: the words would leave this machine, and nobody said so.
+        """
 
         async def needed() -> int:
-            conversation = stored or await self._stored(conversation_id)
-            return await to_thread.run_sync(needed_tokens, conversation, ask.question)
+            return await to_thread.run_sync(needed_tokens, stored, ask.question)
 
-        kept = kept_model(stored, ask.mode) if stored else None
-        return await self._providers.choose(ask.mode, ask.model, level=ask.preset, kept=kept, needed=needed)
+        await self._providers.all()
+        known = whereabouts_of(stored, self._providers.sides) if stored else NOWHERE
+        stays = kept(stored, ask.mode) if stored else ()
+        choice = await self._providers.choose(
+            ask.mode, ask.model, level=ask.preset, kept=stays, needed=needed, whereabouts=known
+        )
+        if stored:
+            self._worker.require_sharing(stored, ask, choice)
+        await self._providers.require_writer(choice, known)
+        return choice
 
     def _check_question(self, ask: Ask) -> None:
         if not ask.question.strip():

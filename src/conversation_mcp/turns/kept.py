@@ -1,9 +1,12 @@
-"""The model that a follow-up keeps: that of the conversation's last turn of the same kind."""
+"""Whom a follow-up stays with: who gave the last answer, and which model was asked there for such questions."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
-from conversation_mcp.models import Conversation
+from conversation_mcp.models import Conversation, PendingTurn
 from conversation_mcp.providers.base import Mode
+from conversation_mcp.providers.resolving import PERPLEXITY
+from conversation_mcp.providers.staying import Kept
 
 MODES: Mapping[str, Mode] = {
     "search": "search",
@@ -14,13 +17,62 @@ MODES: Mapping[str, Mode] = {
 }
 
 
-def kept_model(conversation: Conversation, mode: Mode) -> str | None:
-    """Return the model that was named or chosen for the last turn of this mode; None where it took the default.
+@dataclass(frozen=True)
+class Asked:
+    """Who was asked by which tool, and the model that was named or chosen; None where it took the default.
 
     A level, such as xhigh, counts for its own question only: it says how much to spend, not whom to ask.
     """
+
+    provider: str
+    tool: str | None
+    model: str | None
+
+    @property
+    def mode(self) -> Mode | None:
+        """What it was asked for."""
+        return MODES.get(self.tool or "")
+
+
+def kept(conversation: Conversation, mode: Mode) -> tuple[Kept, ...]:
+    """Return who answered, the last one first; where nobody did, whom the questions without an answer went to."""
+    found: dict[str, Kept] = {}
+    for asked in _asked(conversation):
+        before = found.get(asked.provider, Kept(asked.provider))
+        found[asked.provider] = Kept(
+            asked.provider,
+            model=before.model if before.is_of_mode or asked.mode != mode else asked.model,
+            other_model=before.other_model or asked.model,
+            is_of_mode=before.is_of_mode or asked.mode == mode,
+        )
+    return tuple(found.values())
+
+
+def last_asked(conversation: Conversation) -> Asked | None:
+    """Return who answered last, or was asked last where nobody answered; None where the file does not say."""
+    return next(iter(_asked(conversation)), None)
+
+
+def without_level(model: str | None, preset: str | None) -> str | None:
+    """Return the model that was asked for; None for a level."""
+    return None if model == preset else model
+
+
+def _asked(conversation: Conversation) -> Iterable[Asked]:
+    return list(_answered(conversation)) or _unanswered(conversation)
+
+
+def _answered(conversation: Conversation) -> Iterator[Asked]:
     messages = conversation.messages
     for question, reply in zip(messages[-2::-1], messages[::-1], strict=False):
-        if question.role == "user" and reply.role == "assistant" and MODES.get(question.tool or "") == mode:
-            return None if reply.requested_model == reply.preset else reply.requested_model
-    return None
+        if question.role == "user" and reply.role == "assistant" and reply.provider:
+            yield Asked(reply.provider, question.tool, without_level(reply.requested_model, reply.preset))
+
+
+def _unanswered(conversation: Conversation) -> Iterator[Asked]:
+    pending = (conversation.pending_turn,) if conversation.pending_turn else ()
+    left: tuple[PendingTurn, ...] = (*(conversation.unanswered_turns or ()), *pending)
+    for turn in reversed(left):
+        if turn.provider:
+            is_level = turn.provider == PERPLEXITY and "/" not in (turn.model or "")
+            yield Asked(turn.provider, turn.tool, None if is_level else turn.model)

@@ -21,6 +21,8 @@ class TurnResult(Record):
     """What the answer rests on; `id` is the number that `[n]` in the text refers to."""
     model_used: str | None = None
     """The model that answered."""
+    requested_model: str | None = None
+    """The model that was named or chosen; absent when nobody named one."""
     provider: str | None = None
     """Who answered."""
     preset: str | None = None
@@ -54,6 +56,7 @@ def answer_result(
     *,
     conversation_id: str,
     provider: str | None,
+    requested_model: str | None,
     path: str,
     saved: Conversation | None,
     show_thinking: bool,
@@ -67,6 +70,7 @@ def answer_result(
         raw_result_text=answer.content,
         search_results=answer.sources or None,
         model_used=answer.model,
+        requested_model=requested_model,
         provider=provider,
         preset=answer.preset,
         response_id=answer.response_id,

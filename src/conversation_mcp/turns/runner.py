@@ -10,7 +10,7 @@ import anyio
 
 from conversation_mcp.errors import ConversationMCPError, ProviderError, ProviderUnavailableError
 from conversation_mcp.models import Conversation, ConversationId, PendingTurn
-from conversation_mcp.providers.base import Answer, Event, Finished, Progress, Provider, Started, TextDelta
+from conversation_mcp.providers.base import Answer, Event, Finished, PassedOn, Progress, Provider, Started, TextDelta
 from conversation_mcp.stores.base import Change, Store
 from conversation_mcp.turns import changes
 from conversation_mcp.turns.result import TurnResult, answer_result
@@ -36,6 +36,12 @@ class OpenTurn:
     pending: PendingTurn
 
     @property
+    def asked(self) -> PendingTurn:
+        """The question with everybody who may have got it by now."""
+        sent_to = self.turn.sent_to
+        return self.pending if sent_to is None else self.pending.model_copy(update={"sent_to": sent_to})
+
+    @property
     def conversation_id(self) -> ConversationId:
         """The id of the conversation."""
         return ConversationId(self.conversation.conversation_id)
@@ -58,6 +64,8 @@ class TurnRunner:
             answer = await self._answer(opened, provider, events)
         except ConversationMCPError as error:
             error.conversation_id = opened.conversation_id
+            if not error.was_sent:
+                opened.turn.take_back()
             if not (opened.turn.background and isinstance(error, ProviderError) and not error.ends_run):
                 await self.mark_failed(opened, error)
             raise
@@ -104,6 +112,9 @@ class TurnRunner:
                     case Started():
                         turn.response_id, turn.background = event.response_id, event.background
                         is_noted = await self._note(opened)
+                    case PassedOn():
+                        turn.send_to(event.provider, event.side)
+                        is_noted = await self._note(opened)
                     case Progress():
                         turn.report(event.text)
                     case TextDelta():
@@ -142,17 +153,18 @@ class TurnRunner:
         saved: Conversation | None = None
         try:
             saved = await self._store.update(
-                conversation_id, lambda stored, now: changes.answered(stored, opened.pending, answer, now)
+                conversation_id, lambda stored, now: changes.answered(stored, opened.asked, answer, now)
             )
         except ConversationMCPError as error:
             logger.warning("an answer could not be saved: %s", error.message)
-            kept = UnsavedAnswer(opened.conversation, opened.pending, answer, error.message)
+            kept = UnsavedAnswer(opened.conversation, opened.asked, answer, error.message)
             self._unsaved.keep(conversation_id, kept)
             notice = kept.notice
         return answer_result(
             answer,
             conversation_id=conversation_id,
             provider=opened.pending.provider,
+            requested_model=opened.pending.model,
             path=self._store.location(conversation_id),
             saved=saved,
             show_thinking=opened.turn.ask.show_thinking,
@@ -181,7 +193,12 @@ class TurnRunner:
 
     async def _try_update(self, opened: OpenTurn, change: Change) -> bool:
         """Apply the change, together with the id of the run: an earlier try to write that may have failed."""
-        run = {"response_id": opened.turn.response_id, "background": opened.turn.background or None}
+        turn = opened.turn
+        run = {
+            "response_id": turn.response_id,
+            "background": turn.background or None,
+            "sent_to": turn.sent_to,
+        }
         try:
             await self._store.update(
                 opened.conversation_id, lambda stored, now: changes.noted(change(stored, now), opened.pending, **run)

@@ -10,6 +10,7 @@ from anyio.abc import TaskGroup
 
 from conversation_mcp.errors import ConversationMCPError, InternalError
 from conversation_mcp.models import ConversationId
+from conversation_mcp.providers.whereabouts import OUTSIDE, Side
 from conversation_mcp.stores.base import Call, TurnLock
 from conversation_mcp.turns.asking import Ask, Place, Report
 from conversation_mcp.turns.result import TurnResult
@@ -42,6 +43,9 @@ class RunningTurn:
         self.outcome: Outcome | None = None
         self.response_id: str | None = None
         self.background = False
+        self.sent_to: dict[str, str] | None = None
+        """Everybody who may have got the words, once that is known, each with the side on which they are then."""
+        self._newest: str | None = None
         self.work = anyio.CancelScope()
         self.looked = anyio.Event()
         self.waiters = 0
@@ -94,6 +98,17 @@ class RunningTurn:
             self.partial_text += text
         for listen in self.listeners:
             listen(text)
+
+    def send_to(self, name: str, side: Side) -> None:
+        """Say that this provider gets the words now."""
+        known = self.sent_to or {}
+        self._newest = None if known.get(name) == OUTSIDE else name
+        self.sent_to = {**known, name: OUTSIDE if known.get(name) == OUTSIDE else side}
+
+    def take_back(self) -> None:
+        """Say that the last one did not get the words after all: there was no connection."""
+        if self._newest and self.sent_to and self.sent_to[self._newest] == OUTSIDE:
+            self.sent_to = {name: side for name, side in self.sent_to.items() if name != self._newest}
 
     def report(self, doing: str) -> None:
         """Say what is being done now."""

@@ -71,7 +71,7 @@ class Settler:
         if provider is None:
             raise ProviderMissingError(str(pending.provider), conversation_id)
         turn.response_id, turn.background = pending.response_id, bool(pending.background)
-        turn.partial_text = pending.partial_text or ""
+        turn.partial_text, turn.sent_to = pending.partial_text or "", pending.sent_to
         turn.report(f"asking {provider.name} what became of the question")
         opened = OpenTurn(turn, conversation, pending)
         look = await self._look(opened, provider, pending.response_id or "")

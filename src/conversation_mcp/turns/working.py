@@ -2,18 +2,17 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import anyio
-from anyio.abc import TaskGroup
 
+from conversation_mcp.conversations.whereabouts import whereabouts_of
 from conversation_mcp.errors import (
     CancelledUnsentError,
     ConversationBusyError,
     ConversationMCPError,
     ConversationTooLongError,
     InvalidInputError,
-    ProviderError,
     ProviderMissingError,
     RunAliveError,
     RunCancelledError,
@@ -21,20 +20,23 @@ from conversation_mcp.errors import (
     TurnLimitReachedError,
 )
 from conversation_mcp.models import Conversation, ConversationId, PendingTurn
-from conversation_mcp.prompting.history import messages_to_send
-from conversation_mcp.prompting.room import has_room, require_room
-from conversation_mcp.providers.base import Event, Mode, Provider, Request
+from conversation_mcp.prompting.room import require_room
+from conversation_mcp.providers.base import Mode
 from conversation_mcp.providers.choice import Providers
 from conversation_mcp.providers.resolving import Choice
-from conversation_mcp.stores.base import Call, Store
+from conversation_mcp.providers.staying import is_named
+from conversation_mcp.providers.whereabouts import NOWHERE
+from conversation_mcp.stores.base import Store
 from conversation_mcp.turns import changes
+from conversation_mcp.turns.asking import Ask
 from conversation_mcp.turns.result import TurnResult
 from conversation_mcp.turns.runner import OpenTurn, TurnRunner, finish
 from conversation_mcp.turns.running import NO_ASK, RunningTurn
+from conversation_mcp.turns.sending import TurnSender
 from conversation_mcp.turns.settling import Settler
+from conversation_mcp.turns.sharing import sharing_notices
 from conversation_mcp.turns.unsaved import UnsavedAnswers
 
-STOP_POLL_SECONDS = 0.5
 LOOK_SECONDS = 0.5
 MAX_LOOK_SECONDS = 5.0
 
@@ -56,20 +58,20 @@ class TurnWorker:
         store: Store,
         providers: Providers,
         runner: TurnRunner,
+        sender: TurnSender,
         unsaved: UnsavedAnswers,
         settler: Settler,
         prompts: Mapping[Mode, str],
         limits: TurnLimits,
-        tasks: TaskGroup,
     ) -> None:
         self._store = store
         self._providers = providers
         self._runner = runner
+        self._sender = sender
         self._unsaved = unsaved
         self._settler = settler
         self._prompts = prompts
         self._limits = limits
-        self._tasks = tasks
 
     async def ask(self, turn: RunningTurn, conversation_id: ConversationId, choice: Choice) -> TurnResult:
         """Ask the turn's question in the conversation, or open it with the question when it is only reserved.
@@ -87,11 +89,27 @@ class TurnWorker:
                 conversation = await self._write(turn, conversation_id, pending, choice, wait_until)
             except ConversationTooLongError as error:
                 error.conversation_id = turn.conversation_id
-                error.larger = await self._providers.larger(turn.ask.mode, error.tokens)
+                error.larger, error.outside = await self._larger(turn, conversation_id, choice, error.tokens)
                 raise
             turn.conversation_id = conversation_id
+            turn.send_to(choice.provider.name, choice.side)
             turn.asked(turn.asks_at)
-            return await self._put_until_taken(OpenTurn(turn, conversation, pending), choice)
+            opened = OpenTurn(turn, conversation, conversation.pending_turn or pending)
+            return await self._sender.send(opened, choice)
+
+    async def _larger(
+        self, turn: RunningTurn, conversation_id: ConversationId, choice: Choice, tokens: int
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return which models take more, those first that leave the words where they are, or were to go."""
+        known = (
+            NOWHERE
+            if turn.conversation_id is None
+            else whereabouts_of(await self._store.load(conversation_id), self._providers.sides)
+        )
+        if known == NOWHERE or known.holds(choice.provider.name, choice.side):
+            known = known.also_at(choice.provider.name, choice.side)
+        near, others = await self._providers.larger(turn.ask.mode, tokens, known)
+        return (near, others) if known.is_kept_here else ((*near, *others), ())
 
     async def _write(
         self,
@@ -108,59 +126,6 @@ class TurnWorker:
         await self._store.create(conversation)
         return conversation
 
-    async def _put(self, opened: OpenTurn, choice: Choice) -> TurnResult:
-        turn = opened.turn
-        turn.report(f"asking {choice.provider.name}")
-        request = Request(
-            mode=turn.ask.mode,
-            messages=messages_to_send(opened.conversation, opened.pending.question),
-            preset=turn.ask.preset,
-            model=choice.model,
-            options=turn.ask.options,
-        )
-        return await self._answer(opened, choice.provider, choice.provider.ask(request))
-
-    async def _put_until_taken(self, opened: OpenTurn, choice: Choice) -> TurnResult:
-        """Put the question to the chosen model, then to those that may stand in, while nothing can have been billed.
-
-        Raises:
-            ProviderError: that of the last one that was asked, which stands in the file.
-        """
-        others: list[Choice] | None = None
-        while True:
-            try:
-                return await self._put(opened, choice)
-            except ProviderError as error:
-                turn = opened.turn
-                if not error.is_free or turn.response_id is not None:
-                    raise
-                if others is None:
-                    others = await self._providers.fallbacks(turn.ask.mode, choice)
-                while others and not has_room(opened.conversation, opened.pending.question, others[0]):
-                    others.pop(0)
-                if not others or turn.is_stopped:
-                    raise
-                opened = await self._open_again(opened, choice, others[0], error)
-                choice = others.pop(0)
-
-    async def _open_again(self, opened: OpenTurn, choice: Choice, other: Choice, failure: ProviderError) -> OpenTurn:
-        first, second = (one.name or one.provider.name for one in (choice, other))
-        notice = (
-            f"{first} did not take the question, and nothing was billed "
-            f"({failure.code}: {failure.message.rstrip('.')}); {second} from the fallback list was asked instead"
-        )
-        pending = opened.pending.model_copy(
-            update={
-                "provider": other.provider.name,
-                "model": other.name,
-                "notices": (*(opened.pending.notices or ()), notice),
-            }
-        )
-        opened.turn.work = anyio.CancelScope()
-        opened.turn.report(notice)
-        await self._store.update(opened.conversation_id, lambda stored, _: changes.asked_again(stored, pending))
-        return replace(opened, pending=pending)
-
     async def resume(self, turn: RunningTurn, conversation_id: ConversationId) -> None:
         """Find out what became of the pending turn of a dead server; a run in the background is watched to its end.
 
@@ -173,7 +138,7 @@ class TurnWorker:
             if alive is not None and turn.background:
                 turn.report(alive.look.progress)
                 events = alive.provider.follow(turn.response_id or "")
-                turn.finish(await self._answer(alive.opened, alive.provider, events))
+                turn.finish(await self._sender.carry(alive.opened, alive.provider, events))
 
     async def stop(self, turn: RunningTurn, conversation_id: ConversationId) -> None:
         """Stop the run that a dead server has left at its provider.
@@ -224,10 +189,11 @@ class TurnWorker:
             limit = self._limits.max_turns
             if limit is not None and stored.turn_count >= limit:
                 raise TurnLimitReachedError(conversation_id, limit)
+            notices = (*(pending.notices or ()), *self.require_sharing(stored, turn.ask, choice))
             if stored.pending_turn is not None and not settled:
                 raise _UnsettledError
             require_room(stored, pending.question, choice)
-            return changes.asked(stored, pending)
+            return changes.asked(stored, pending.model_copy(update={"notices": notices}) if notices else pending)
 
         try:
             return await self._store.update(conversation_id, add)
@@ -235,6 +201,11 @@ class TurnWorker:
             await self._settle_before(turn, conversation_id, wait_until)
             settled = True
             return await self._store.update(conversation_id, add)
+
+    def require_sharing(self, conversation: Conversation, ask: Ask, choice: Choice) -> tuple[str, ...]:
+        """Return the notices about who gets the conversation; raises WordsStayError when it may not leave."""
+        may_leave = is_named(ask.model) or self._providers.shares_always
+        return sharing_notices(conversation, choice, self._providers.sides, may_leave=may_leave)
 
     async def _settle_before(self, turn: RunningTurn, conversation_id: ConversationId, wait_until: float) -> None:
         """Bring the question before this one to its end; it may have been answered without anybody listening.
@@ -257,21 +228,6 @@ class TurnWorker:
             turn.queued = False
             return
         raise _gave_up(turn, conversation_id)
-
-    async def _answer(self, opened: OpenTurn, provider: Provider, events: AsyncGenerator[Event]) -> TurnResult:
-        turn = opened.turn
-        self._tasks.start_soon(
-            self._watch_for_stop, turn, Call(opened.conversation_id, opened.pending.started_at or "")
-        )
-        with turn.work:
-            return await self._runner.carry(opened, provider, events)
-        return await self._runner.stop(opened, provider, RunCancelledError(provider.name))
-
-    async def _watch_for_stop(self, turn: RunningTurn, call: Call) -> None:
-        while not turn.ended:
-            await anyio.sleep(STOP_POLL_SECONDS)
-            if not turn.ended and await self._store.calls.is_asked_to_stop(call):
-                turn.stop()
 
 
 def _gave_up(turn: RunningTurn, conversation_id: ConversationId) -> ConversationMCPError:

@@ -14,6 +14,7 @@ from conversation_mcp.errors import (
     ProviderRejectedError,
     ProviderTimeoutError,
     ProviderUnavailableError,
+    ProviderUnreachableError,
     StreamBrokenError,
 )
 from conversation_mcp.providers.definitions import Configured
@@ -164,7 +165,7 @@ class ErrorMap:
                 limit_seconds = self._timeouts.connect_seconds
                 return ProviderTimeoutError(self._title, "take the connection", limit_seconds, was_sent=False)
             case httpx.ConnectError() | httpx.ProxyError():
-                return ProviderUnavailableError(f"{self._title} cannot be reached{_why(error)}.")
+                return ProviderUnreachableError(f"{self._title} cannot be reached{_why(error)}.")
             case _:
                 return broken_off(error, self._title, self._timeouts)
 

@@ -1,0 +1,61 @@
+"""Whether what a provider is sent stays on this machine."""
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from conversation_mcp.providers.base import Provider
+from conversation_mcp.providers.configured import Described
+from conversation_mcp.providers.whereabouts import DOCUMENTS, HERE, NOWHERE, OUTSIDE, Side, Whereabouts
+
+if TYPE_CHECKING:
+    from conversation_mcp.providers.definitions import Configured
+
+
+def side_of(provider: Provider, model: str | None = None) -> Side:
+    """Return whether what the provider is sent stays on this machine; some servers pass some models on to others."""
+    if provider.name == DOCUMENTS:
+        return HERE
+    if not isinstance(provider, Described) or not is_here(provider.configured):
+        return OUTSIDE
+    passed_on = provider.configured.definition.remote_models
+    return OUTSIDE if any(fnmatchcase((model or "").casefold(), pattern) for pattern in passed_on) else HERE
+
+
+def is_here(configured: "Configured") -> bool:
+    """Tell whether a server is on this machine: services are not, whatever address stands in for theirs."""
+    return not is_service(configured.definition.name) and is_loopback(configured.base_url)
+
+
+def is_service(name: str) -> bool:
+    """Tell whether this is the name of a provider that is known to be outside."""
+    from conversation_mcp.providers.definitions import SHIPPED  # noqa: PLC0415 -- read when first needed
+
+    return SHIPPED.get(name, {}).get("kind") in {"direct", "unified"}
+
+
+def is_loopback(address: str) -> bool:
+    """Tell whether a web address can only mean this machine."""
+    try:
+        host = (urlsplit(address).hostname or "").rstrip(".")
+    except ValueError:
+        return False
+    if host == "localhost":
+        return True
+    try:
+        found = ip_address(host)
+    except ValueError:
+        return False
+    found = getattr(found, "ipv4_mapped", None) or found
+    return found.is_loopback or found.is_unspecified
+
+
+def nearest_first(providers: Iterable[Provider], whereabouts: Whereabouts) -> list[Provider]:
+    """Return the providers, those first that have the words; of words that never left, all of this machine."""
+
+    def is_far(provider: Provider) -> bool:
+        return side_of(provider) == OUTSIDE if whereabouts.is_kept_here else provider.name not in whereabouts.outside
+
+    return sorted(providers, key=is_far) if whereabouts != NOWHERE else list(providers)

@@ -1,0 +1,64 @@
+"""Whether the words of a conversation may go to whom was chosen, and what is said when they do."""
+
+from conversation_mcp.conversations.whereabouts import Recipients, passages_in, recipients_of, whereabouts_of
+from conversation_mcp.errors import WordsStayError
+from conversation_mcp.models import Conversation
+from conversation_mcp.prompting.history import history_to_send
+from conversation_mcp.providers.resolving import Choice
+from conversation_mcp.providers.staying import listed
+from conversation_mcp.providers.whereabouts import HERE, OUTSIDE
+from conversation_mcp.text import counted
+
+
+def sharing_notices(
+    conversation: Conversation, choice: Choice, sides: Recipients, *, may_leave: bool
+) -> tuple[str, ...]:
+    """Return what is new about who gets the conversation when the choice is asked.
+
+    Raises:
+        WordsStayError: it was only on this machine until now, and may not leave it.
+    """
+    if choice.side == HERE:
+        return ()
+    known, name = whereabouts_of(conversation, sides), choice.provider.name
+    if known.is_kept_here:
+        what = f"this conversation, which only {listed(known.here)} on this machine had until now"
+        size = _size(conversation)
+        if not may_leave:
+            raise WordsStayError(choice.shown, f"{what} ({size}),", _how(choice), conversation.conversation_id)
+        return (f"{choice.shown} gets {what}: {size}",)
+    if name in known.outside:
+        return _later_ones(conversation, name, sides)
+    if not known.outside or not history_to_send(conversation):
+        return ()
+    have = "has" if len(known.outside) == 1 else "have"
+    notice = f"{choice.shown} gets this conversation for the first time ({_size(conversation)})"
+    return (f"{notice}; {listed(known.outside)} {have} it already",)
+
+
+def _later_ones(conversation: Conversation, name: str, sides: Recipients) -> tuple[str, ...]:
+    """Return a notice if the provider has only what was said before answers that stayed on this machine."""
+    later: list[str] = []
+    count = 0
+    for message in reversed(conversation.messages):
+        recipients = recipients_of(message, conversation, sides)
+        if OUTSIDE in recipients.values():
+            break
+        later += recipients
+        count += bool(recipients)
+    if not later:
+        return ()
+    what = "last answer" if count == 1 else f"last {count} answers"
+    had = f"which only {listed(dict.fromkeys(later))} on this machine had until now"
+    return (f"{name} has the beginning of this conversation and also gets its {what}, {had}",)
+
+
+def _size(conversation: Conversation) -> str:
+    count = sum(message.role in ("user", "assistant") for message in conversation.messages)
+    size = counted(count, "message")
+    passages = passages_in(conversation)
+    return f"{size} with {counted(passages, 'passage')} of your documents" if passages else size
+
+
+def _how(choice: Choice) -> str:
+    return f"To send it there, name it on the call: model {choice.shown} (--model {choice.shown})"
