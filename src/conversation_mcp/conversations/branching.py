@@ -29,6 +29,7 @@ def branched(original: Conversation, message_number: int, conversation_id: Conve
         archived=None,
         imported=None,
         parent={"conversationId": original.conversation_id, "messageCount": message_number},
+        parents=None,
         pending_turn=None,
         unanswered_turns=None,
         messages=original.messages[:message_number],

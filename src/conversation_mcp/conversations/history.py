@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from pydantic import JsonValue
+
 from conversation_mcp.models import Conversation, Message, PendingTurn, Record
 from conversation_mcp.text import cut
 
@@ -24,6 +26,8 @@ class HistoryPage(Record):
     """When its file was last written."""
     message_count: int
     """All messages in the file, the system message included."""
+    parents: tuple[dict[str, JsonValue], ...] | None = None
+    """Of a merge: the conversations whose messages stand in it, and how many each has given."""
     messages: tuple[NumberedMessage, ...]
     """The page, oldest first."""
     pending_turn: PendingTurn | None = None
@@ -77,6 +81,7 @@ def history_page(
         created_at=conversation.created_at,
         updated_at=conversation.updated_at,
         message_count=len(conversation.messages),
+        parents=conversation.parents,
         messages=tuple(page),
         pending_turn=conversation.pending_turn,
         offset=first,
