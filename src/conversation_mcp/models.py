@@ -205,7 +205,9 @@ class Conversation(Record):
     archived: bool | None = None
     """Whether it is put away."""
     parent: dict[str, JsonValue] | None = None
-    """The conversation that this one was branched from."""
+    """The conversation that this one was branched from; of a merge the first one, with the number of all messages."""
+    parents: tuple[dict[str, JsonValue], ...] | None = None
+    """Of a merge: the conversations whose messages stand in it, and how many each has given, in their order."""
     imported: Imported | None = None
     """Where it was brought in from, if it was."""
     pending_turn: PendingTurn | None = None

@@ -20,15 +20,16 @@ from conversation_mcp.errors import ProviderQuotaError, RunCancelledError
 from conversation_mcp.providers.base import ChatMessage
 
 BOTH = ("research", "manage")
-LIST, BRANCH, UPDATE, CANCEL, DELETE, EXPORT = (
+LIST, BRANCH, MERGE, UPDATE, CANCEL, DELETE, EXPORT = (
     "list_conversations",
     "branch_conversation",
+    "merge_conversations",
     "update_conversation",
     "cancel_turn",
     "delete_conversation",
     "export_conversation",
 )
-UNKNOWN = "20260131-1769817600999"
+UNKNOWN, OTHER_UNKNOWN = "20260131-1769817600999", "20260131-1769817600998"
 
 
 @pytest.fixture
@@ -68,10 +69,10 @@ def write(folder: Path, conversation_id: str, **changes: object) -> None:
 async def test_the_set_is_off_until_it_is_switched_on(tmp_path: Path) -> None:
     async with serving(tmp_path, FakeProvider()) as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
-        assert not names & {BRANCH, UPDATE, CANCEL, DELETE, EXPORT}
+        assert not names & {BRANCH, MERGE, UPDATE, CANCEL, DELETE, EXPORT}
     async with serving(tmp_path, FakeProvider(), tools=("manage",)) as client:
         tools = (await client.list_tools()).tools
-        assert [tool.name for tool in tools] == [BRANCH, UPDATE, CANCEL, DELETE, EXPORT]
+        assert [tool.name for tool in tools] == [BRANCH, MERGE, UPDATE, CANCEL, DELETE, EXPORT]
         destructive = [tool.name for tool in tools if tool.annotations and tool.annotations.destructive_hint]
         assert destructive == [DELETE]
 
@@ -113,6 +114,30 @@ Branched from 20260131-1769817600000 after message 5
 
 Follow up: search_followup or deep_research_followup with conversationId 20260131-1769817600000.\
 """)
+
+
+async def test_a_merge_sends_what_all_of_its_conversations_know(client: Client, provider: FakeProvider) -> None:
+    first, second = await asked(client, "one?"), await asked(client, "two?")
+    result = await client.call_tool(MERGE, {"conversationIds": [first, second]})
+    merge = data_of(result)
+    assert merge["parents"] == [
+        {"conversationId": first, "messageCount": 3},
+        {"conversationId": second, "messageCount": 2},
+    ]
+    assert f"Merged from {first} (3 messages) and {second} (2 messages)" in text_of(result)
+    await client.call_tool("search_followup", {"conversationId": merge["conversationId"], "query": "and both?"})
+    sent = [message.content for message in provider.requests[-1].messages if message.role == "user"]
+    assert sent == ["one?", "two?", "and both?"]
+    shown = await client.call_tool("get_conversation_history", {"conversationId": merge["conversationId"]})
+    assert data_of(shown)["parents"] == merge["parents"]
+    assert "Merged from" in text_of(shown)
+
+
+async def test_a_merge_of_one_conversation_is_refused(client: Client) -> None:
+    only = await asked(client, "one?")
+    error = error_of(await client.call_tool(MERGE, {"conversationIds": [only, only]}))
+    assert error["message"] == "merging needs at least two different conversations."
+    assert await listed(client) == [only]
 
 
 async def test_a_branch_costs_nothing_again(client: Client) -> None:
@@ -290,7 +315,7 @@ async def test_a_damaged_conversation_can_be_deleted(client: Client, tmp_path: P
     assert not path.exists()
 
 
-@pytest.mark.parametrize("tool", [BRANCH, UPDATE, CANCEL, DELETE])
+@pytest.mark.parametrize("tool", [BRANCH, MERGE, UPDATE, CANCEL, DELETE])
 @pytest.mark.parametrize(
     ("named", "code"), [(UNKNOWN, "CONVERSATION_NOT_FOUND"), ("../x", "VALIDATION_ERROR"), ("", "VALIDATION_ERROR")]
 )
@@ -298,7 +323,8 @@ async def test_an_id_that_is_none_or_unknown_is_refused_and_leaves_no_trace(
     client: Client, tmp_path: Path, tool: str, named: str, code: str
 ) -> None:
     more = {BRANCH: {"messageNumber": 1}, UPDATE: {"title": "x"}}.get(tool, {})
-    error = error_of(await client.call_tool(tool, {"conversationId": named, **more}))
+    arguments = {"conversationIds": [named, OTHER_UNKNOWN]} if tool == MERGE else {"conversationId": named, **more}
+    error = error_of(await client.call_tool(tool, arguments))
     assert error["code"] == code
     assert not (tmp_path / "conversation-logs").exists()
 

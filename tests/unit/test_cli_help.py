@@ -42,6 +42,7 @@ Commands:
   list     List the conversations, newest first.
   search   Find conversations by their words.
   branch   Branch a conversation at an answer.
+  merge    Merge two or more conversations into a new one.
   rename   Give a conversation a title.
   tag      Add tags to a conversation, or remove them.
   archive  Put conversations away.

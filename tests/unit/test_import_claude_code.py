@@ -246,6 +246,15 @@ async def test_two_files_of_any_name_that_name_one_session_both_come_in(tmp_path
     assert report.counts == {"imported": 2}
 
 
+async def test_files_that_repeat_the_ids_of_other_records_too_all_come_in(tmp_path: Path) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    for name in ("a", "b", "c"):
+        said = (record("1", None, "user", f"{name}?"), record("2", "1", "assistant", f"{name}."))
+        put_lines(folder / f"{name}.jsonl", [*said])
+    assert (await bring_in(folder, tmp_path)).counts == {"imported": 3}
+
+
 async def test_two_sessions_in_one_file_are_two_conversations(tmp_path: Path) -> None:
     report, stored = await brought_in(tmp_path, "mixed.jsonl")
     assert report.counts == {"imported": 2}

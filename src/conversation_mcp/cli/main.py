@@ -17,6 +17,7 @@ from conversation_mcp.cli.export import export
 from conversation_mcp.cli.import_ import import_conversations
 from conversation_mcp.cli.index import index
 from conversation_mcp.cli.list_ import list_conversations
+from conversation_mcp.cli.merge import merge
 from conversation_mcp.cli.models import models
 from conversation_mcp.cli.options import Documents, LogsDir, ToolSets
 from conversation_mcp.cli.prune import prune
@@ -75,6 +76,7 @@ app.command()(show)
 app.command("list")(list_conversations)
 app.command()(search)
 app.command()(branch)
+app.command()(merge)
 app.command()(rename)
 app.command()(tag)
 app.command()(archive)

@@ -1,4 +1,4 @@
-"""What `branch`, `rename`, `tag` and `archive` do."""
+"""What `branch`, `merge`, `rename`, `tag` and `archive` do."""
 
 from collections.abc import Sequence
 
@@ -19,9 +19,18 @@ def branch_after(settings: Settings, wanted: str, number: int, *, as_json: bool)
 
     async def work(app: App) -> None:
         branch = await app.tidier.branch(original, number)
-        _show(branch, app, f"branched from {original} after message {number}", as_json=as_json)
-        if not as_json:
-            say(f'Follow up with:  conversation-mcp ask -c {branch.conversation_id} "…"')
+        _show_new(branch, app, f"branched from {original} after message {number}", as_json=as_json)
+
+    opened(settings, work)
+
+
+def merge_into_one(settings: Settings, wanted: Sequence[str], *, as_json: bool) -> None:
+    """Merge the conversations and print the new one."""
+    originals = resolved(settings, wanted)
+
+    async def work(app: App) -> None:
+        merge = await app.tidier.merge(originals)
+        _show_new(merge, app, f"merged from {' and '.join(originals)}", as_json=as_json)
 
     opened(settings, work)
 
@@ -70,6 +79,12 @@ def set_archived(settings: Settings, wanted: Sequence[str], *, archived: bool, a
         return FAILED if problems else 0
 
     return opened(settings, work)
+
+
+def _show_new(conversation: Conversation, app: App, what: str, *, as_json: bool) -> None:
+    _show(conversation, app, what, as_json=as_json)
+    if not as_json:
+        say(f'Follow up with:  conversation-mcp ask -c {conversation.conversation_id} "…"')
 
 
 def _show(conversation: Conversation, app: App, what: str, *, as_json: bool) -> None:

@@ -30,6 +30,7 @@ def branched(original: Conversation, message_number: int, conversation_id: Conve
         archived=None,
         imported=None,
         parent={"conversationId": original.conversation_id, "messageCount": message_number},
+        parents=None,
         pending_turn=None,
         unanswered_turns=None,
         messages=with_recipients(original)[:message_number],

@@ -4,6 +4,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 
+from pydantic import JsonValue
+
 from conversation_mcp.conversations.placing import placed
 from conversation_mcp.models import Conversation, Message, PendingTurn, Record
 from conversation_mcp.text import counted, cut
@@ -27,6 +29,8 @@ class HistoryPage(Record):
     """When its file was last written."""
     message_count: int
     """All messages in the file, the system message included."""
+    parents: tuple[dict[str, JsonValue], ...] | None = None
+    """Of a merge: the conversations whose messages stand in it, and how many each has given."""
     messages: tuple[NumberedMessage, ...]
     """The page, oldest first."""
     unanswered_turns: tuple[PendingTurn, ...] | None = None
@@ -87,6 +91,7 @@ def history_page(
         created_at=conversation.created_at,
         updated_at=conversation.updated_at,
         message_count=len(conversation.messages),
+        parents=conversation.parents,
         messages=tuple(page),
         unanswered_turns=fitting or None,
         pending_turn=conversation.pending_turn,

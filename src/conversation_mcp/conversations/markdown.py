@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from conversation_mcp.conversations.costs import total_cost
-from conversation_mcp.conversations.phrasing import answered_by, dotted, minute, paragraphs
+from conversation_mcp.conversations.phrasing import answered_by, dotted, merged_from, minute, paragraphs
 from conversation_mcp.conversations.placing import transcript
 from conversation_mcp.conversations.titles import title_of_conversation
 from conversation_mcp.models import Conversation, Message, PendingTurn, Source
@@ -28,6 +28,7 @@ def _head(conversation: Conversation) -> Iterable[str]:
         "archived" if conversation.archived else "",
     )
     yield dotted(*facts)
+    yield merged_from(conversation.parents)
 
 
 def _entry(number: int, entry: Message | PendingTurn, conversation: Conversation) -> Iterable[str]:

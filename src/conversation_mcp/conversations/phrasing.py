@@ -1,5 +1,7 @@
 """How facts about conversations read, in results, in exports and on a terminal alike."""
 
+from collections.abc import Iterable, Mapping
+
 
 def dotted(*facts: str | None) -> str:
     """Return the facts that are known on one line, with dots between them."""
@@ -17,6 +19,12 @@ def answered_by(provider: str | None, preset: str | None, model: str | None) -> 
     if not model or model == provider:
         return name
     return f"{name} ({model})" if name else model
+
+
+def merged_from(parents: Iterable[Mapping[str, object]] | None) -> str:
+    """Return which conversations were merged, and how many messages each has given; empty for what is no merge."""
+    parts = [f"{one.get('conversationId')} ({one.get('messageCount')} messages)" for one in parents or ()]
+    return f"Merged from {' and '.join(parts)}" if parts else ""
 
 
 def minute(time: str | None) -> str:

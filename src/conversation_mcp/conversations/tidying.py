@@ -1,9 +1,10 @@
-"""Putting conversations in order: branches of them, what is said of them, and moving them to the trash."""
+"""Putting conversations in order: branches and merges of them, what is said of them, and moving them to the trash."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from conversation_mcp.conversations.branching import branched
 from conversation_mcp.conversations.facts import Retag, with_facts
+from conversation_mcp.conversations.merging import merged
 from conversation_mcp.models import Conversation, ConversationId
 from conversation_mcp.stores.base import Store, Trashed
 from conversation_mcp.stores.finishing import finish
@@ -34,7 +35,18 @@ class Tidier:
         checked = check_id(conversation_id)
         original = await self._store.load(checked)
         branched(original, message_number, checked)  # a bad number leaves no trace
-        return await finish(self._open(original, message_number))
+        return await finish(self._open(lambda new: branched(original, message_number, new)))
+
+    async def merge(self, conversation_ids: Sequence[str]) -> Conversation:
+        """Open a conversation with the messages of all of these; the originals are only read.
+
+        Raises:
+            InvalidInputError: there are not two different ones.
+        """
+        checked = [check_id(conversation_id) for conversation_id in conversation_ids]
+        originals = [await self._store.load(conversation_id) for conversation_id in checked]
+        merged(originals, checked[0])  # what cannot be merged leaves no trace
+        return await finish(self._open(lambda new: merged(originals, new)))
 
     async def update(
         self,
@@ -85,7 +97,7 @@ class Tidier:
         finally:
             await lock.release()
 
-    async def _open(self, original: Conversation, message_number: int) -> Conversation:
+    async def _open(self, begun: Callable[[ConversationId], Conversation]) -> Conversation:
         conversation_id = await self._store.reserve()
-        await self._store.create(branched(original, message_number, conversation_id))
+        await self._store.create(begun(conversation_id))
         return await self._store.load(conversation_id)

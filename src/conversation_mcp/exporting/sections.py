@@ -39,6 +39,7 @@ def title(conversation: Conversation) -> str:
 def facts(conversation: Conversation) -> dict[str, str | int | float | list[str]]:
     """Return what is known of the whole conversation, in the order in which it is shown, under the file's names."""
     cost_usd = total_cost(conversation.data())
+    merged_from = [str(one.get("conversationId")) for one in conversation.parents or ()]
     known: dict[str, str | int | float | list[str] | None] = {
         "conversationId": conversation.conversation_id,
         "createdAt": conversation.created_at,
@@ -48,7 +49,8 @@ def facts(conversation: Conversation) -> dict[str, str | int | float | list[str]
         "costUsd": None if cost_usd is None else round(cost_usd, 6),
         "tags": list(conversation.tags or ()),
         "archived": "yes" if conversation.archived else None,
-        "branchOf": str((conversation.parent or {}).get("conversationId") or "") or None,
+        "branchOf": None if merged_from else str((conversation.parent or {}).get("conversationId") or "") or None,
+        "mergedFrom": merged_from,
         "importedFrom": conversation.imported.source if conversation.imported else None,
     }
     return {name: value for name, value in known.items() if value not in (None, [])}

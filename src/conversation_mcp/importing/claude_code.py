@@ -5,6 +5,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import PurePosixPath
 
 from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
@@ -81,9 +82,15 @@ def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
                 _take(log, object_of(entry.value), reading)
         _settle(log)
         for session, source_id in zip(log.sessions, _ids(file, log), strict=True):
-            first = next(iter(session.parents), "")
-            own_id = source_id if known.setdefault(source_id, first) == first else f"{source_id}/{first}"
+            begins = _beginning(session)
+            own_id = source_id if known.setdefault(source_id, begins) == begins else f"{source_id}/{begins}"
             yield from _conversations(file, session, own_id, reading)
+
+
+def _beginning(session: _Session) -> str:
+    """Return what tells sessions apart that have the same id: their first record and their first words."""
+    words = (line.text for line in session.lines.values() if line.text)
+    return sha256(f"{next(iter(session.parents), '')} {next(words, '')}".encode()).hexdigest()[:12]
 
 
 def _take(log: _Log, record: Data, reading: Reading) -> None:

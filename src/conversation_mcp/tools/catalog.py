@@ -20,6 +20,7 @@ TOOL_SETS: Mapping[str, tuple[str, ...]] = {
     ),
     "manage": (
         "branch_conversation",
+        "merge_conversations",
         "update_conversation",
         "cancel_turn",
         "delete_conversation",

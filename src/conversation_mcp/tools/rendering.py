@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from conversation_mcp.conversations.history import HistoryPage, NumberedMessage
-from conversation_mcp.conversations.phrasing import answered_by, dotted, paragraphs
+from conversation_mcp.conversations.phrasing import answered_by, dotted, merged_from, paragraphs
 from conversation_mcp.models import PendingTurn, Source, Usage
 from conversation_mcp.text import counted, dollars, one_line
 from conversation_mcp.turns.result import TurnResult
@@ -55,6 +55,7 @@ def render_history(page: HistoryPage) -> str:
         shown = f"no messages at offset {page.offset} of {page.total_count}"
     return paragraphs(
         f"Conversation {page.conversation_id} · {shown} · updated {page.updated_at}",
+        merged_from(page.parents),
         _lines(f"Notice: {notice}" for notice in page.notices or ()),
         *_entries(page),
         _pending(page.pending_turn, page.pending_age_seconds) if page.pending_turn else "",

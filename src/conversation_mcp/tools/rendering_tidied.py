@@ -1,14 +1,12 @@
 """How the results of putting conversations in order read."""
 
-from conversation_mcp.conversations.phrasing import dotted, paragraphs
+from conversation_mcp.conversations.phrasing import dotted, merged_from, paragraphs
 from conversation_mcp.text import counted, dollars
 from conversation_mcp.tools.tidied import DeletedConversation, StoppedTurn, TidiedConversation
 
 
 def render_tidied(result: TidiedConversation) -> str:
     """Return one line of facts, and below it what else is known and how to go on."""
-    parent = result.parent or {}
-    origin = parent.get("conversationId")
     facts = (
         f"Conversation {result.conversation_id}",
         result.title,
@@ -18,9 +16,17 @@ def render_tidied(result: TidiedConversation) -> str:
     return paragraphs(
         dotted(*facts),
         f"Tags: {', '.join(result.tags)}" if result.tags else "",
-        f"Branched from {origin} after message {parent.get('messageCount')}" if origin else "",
+        _origin(result),
         result.next_step or "",
     )
+
+
+def _origin(result: TidiedConversation) -> str:
+    if result.parents:
+        return merged_from(result.parents)
+    parent = result.parent or {}
+    origin = parent.get("conversationId")
+    return f"Branched from {origin} after message {parent.get('messageCount')}" if origin else ""
 
 
 def render_stopped(result: StoppedTurn) -> str:

@@ -21,6 +21,8 @@ class TidiedConversation(Record):
     """Whether it is put away."""
     parent: dict[str, JsonValue] | None = None
     """The conversation that it was branched from, and how many messages it has from there."""
+    parents: tuple[dict[str, JsonValue], ...] | None = None
+    """Of a merge: the conversations whose messages stand in it, and how many each has given."""
     message_count: int
     """All its messages, the system message included."""
     updated_at: str
@@ -61,6 +63,7 @@ def tidied(conversation: Conversation, app: App, next_step: str = "") -> TidiedC
         tags=conversation.tags,
         archived=conversation.archived,
         parent=conversation.parent,
+        parents=conversation.parents,
         message_count=len(conversation.messages),
         updated_at=conversation.updated_at,
         next_step=next_step or None,

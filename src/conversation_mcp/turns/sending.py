@@ -1,4 +1,4 @@
-"""An open question on its way: to the chosen model, then to those that may stand in, until it is answered or stopped."""
+"""An open question on its way: to the chosen model, then to those that may stand in."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import replace

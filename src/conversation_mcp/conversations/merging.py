@@ -1,0 +1,63 @@
+"""A merge: a conversation of its own in which others stand one after the other."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, takewhile
+
+from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.models import Conversation, ConversationId, PendingTurn
+from conversation_mcp.stores.ids import created_at
+
+LEADING = frozenset({"system", "developer"})
+
+
+def merged(originals: Sequence[Conversation], conversation_id: ConversationId) -> Conversation:
+    """Return the first state of a merge: one system text, the messages in the order of the originals, all their facts.
+
+    Title and what else stands in the file are those of the first that has them, tags are those of all. Questions
+    without an answer come along without what they cost, which counts for the original, as it does for the messages. A
+    question that is being answered stays with its original. `parent` names the first original and the number of all
+    messages, because that is what programs read that do not know `parents`.
+
+    Raises:
+        InvalidInputError: there are not two different ones.
+    """
+    ids = [original.conversation_id for original in originals]
+    if len(set(ids)) < len(ids) or len(ids) < 2:  # noqa: PLR2004 -- a merge is of two
+        raise InvalidInputError("merging needs at least two different conversations.")
+    heads = [tuple(takewhile(lambda said: said.role in LEADING, original.messages)) for original in originals]
+    bodies = [original.messages[len(head) :] for original, head in zip(originals, heads, strict=True)]
+    spoken_by = next((place for place, head in enumerate(heads) if head), 0)
+    counts = [len(body) + (len(heads[place]) if place == spoken_by else 0) for place, body in enumerate(bodies)]
+    messages = (*heads[spoken_by], *chain.from_iterable(bodies))
+    tags = tuple(dict.fromkeys(tag for original in originals for tag in original.tags or ()))
+    now = created_at(conversation_id)
+    notes = {
+        name: note
+        for original in reversed(originals)
+        for name, note in (original.model_extra or {}).items()
+        if name not in Conversation.model_fields
+    }
+    return originals[0].changed(
+        **notes,
+        conversation_id=conversation_id,
+        created_at=now,
+        updated_at=now,
+        title=next((original.title for original in originals if original.title), None),
+        tags=tags or None,
+        archived=None,
+        imported=None,
+        parent={"conversationId": ids[0], "messageCount": len(messages)},
+        parents=tuple({"conversationId": one, "messageCount": count} for one, count in zip(ids, counts, strict=True)),
+        pending_turn=None,
+        unanswered_turns=tuple(turn for original in originals for turn in _unanswered(original)) or None,
+        messages=messages,
+    )
+
+
+def _unanswered(original: Conversation) -> Iterator[PendingTurn]:
+    pending = original.pending_turn
+    for turn in (*(original.unanswered_turns or ()), *((pending,) if pending else ())):
+        if turn.status != "running":
+            copy = turn.model_copy(update={"usage": None})
+            copy.model_fields_set.discard("usage")
+            yield copy
