@@ -8,6 +8,7 @@ from conversation_mcp.providers.local.outline import BLANK, CODE, TEXT, Heading,
 
 BETWEEN = " | "
 MAX_ROW_CHARS = 1_200
+MAX_DEPTH = 32
 MAX_SPAN = 1_000
 MAX_REPEATED_CHARS = 120
 MAX_REPEATED_CELLS = 8
@@ -55,6 +56,7 @@ class Rows:
     def __init__(self, put: Callable[[Block], None]) -> None:
         self._put_below = put
         self._tables: list[_Table] = []
+        self._too_deep = 0
 
     def put(self, block: Block) -> None:
         """Take a block to the cell that is open, or pass it on; text between two rows ends the first."""
@@ -64,16 +66,22 @@ class Rows:
 
     def open_table(self) -> None:
         """Begin a table, which may be in a cell of another one."""
-        self._tables.append(_Table())
+        if len(self._tables) < MAX_DEPTH:
+            self._tables.append(_Table())
+        else:
+            self._too_deep += 1
 
     def close_table(self) -> None:
         """End the innermost table."""
-        if self._tables:
+        if self._too_deep:
+            self._too_deep -= 1
+        elif self._tables:
             self.close_row()
             self._tables.pop()
 
     def close_all(self) -> None:
         """End what was never closed."""
+        self._too_deep = 0
         while self._tables:
             self.close_table()
 
