@@ -8,7 +8,7 @@ from conversation_mcp.providers.local.outline import BLANK, CODE, TEXT, Heading,
 
 BETWEEN = " | "
 MAX_ROW_CHARS = 1_200
-MAX_DEPTH = 32
+MAX_DEPTH = 8
 MAX_SPAN = 1_000
 MAX_REPEATED_CHARS = 120
 MAX_REPEATED_CELLS = 8
@@ -111,9 +111,12 @@ class Rows:
 
     def _put_in(self, depth: int, block: Block) -> None:
         for number in range(depth - 1, -1, -1):
-            if self._tables[number].is_in_cell:
-                is_inner = number < len(self._tables) - 1
-                self._tables[number].cells[-1].blocks.append(replace(block, is_inner=True) if is_inner else block)
+            table = self._tables[number]
+            if table.is_in_cell:
+                blocks = table.cells[-1].blocks
+                if block.mark != BLANK or (blocks and blocks[-1].mark != BLANK):
+                    is_inner = number < len(self._tables) - 1 and not block.is_inner
+                    blocks.append(replace(block, is_inner=True) if is_inner else block)
                 return
         self._put_below(block)
 
