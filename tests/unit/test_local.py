@@ -187,8 +187,9 @@ async def test_the_home_folder_is_refused_as_documents(tmp_path: Path, monkeypat
 async def test_a_folder_without_a_readable_text_is_an_error_not_an_empty_answer(tmp_path: Path) -> None:
     provider = local(written(tmp_path, {"a.md": b"\0", "b.pdf": "tea", "c.exe": "tea"}))
 
-    with pytest.raises(ProviderNotConfiguredError, match="no file that can be read"):
+    with pytest.raises(ProviderNotConfiguredError, match="no file that can be read") as raised:
         await answer_of(provider, "tea")
+    assert "--documents. Some of the named files were not read: 1 binary, 1 that cannot be" in raised.value.sentence()
 
 
 async def test_files_that_were_left_out_are_counted_in_a_notice(tmp_path: Path) -> None:

@@ -114,6 +114,18 @@ async def test_a_divided_word_is_found_in_a_pdf(tmp_path: Path) -> None:
     assert len(await lines_of(tmp_path, data, "understandable context")) == 3
 
 
+async def test_a_word_that_goes_on_in_the_next_column_or_overleaf_is_found(tmp_path: Path) -> None:
+    council = [*COUNCIL[:3], "repair of the northern bear-"]
+    pool = ["ing is done. In June the swimming", "pool opens at seven and closes at", "nine in the evening except Mondays,", "when the pool's water is under-"]  # fmt: skip
+    overleaf = [
+        (60.0, 700.0 - 14 * row, text) for row, text in enumerate(["going a test.", *["And so on and on."] * 40])
+    ]
+    data = drawn_pdf_of(across(council, pool), overleaf)
+
+    assert await lines_of(tmp_path, data, "bearing")
+    assert await lines_of(tmp_path, data, "undergoing")
+
+
 @pytest.mark.parametrize(("title", "expected"), [("untitled", "a.pdf"), ("Microsoft Word - x.doc", "a.pdf"), ("Kettle  guide", "Kettle guide")])  # fmt: skip
 async def test_a_pdf_has_the_title_that_it_shows(tmp_path: Path, title: str, expected: str) -> None:
     answer = await answer_of(local(written(tmp_path, {"a.pdf": pdf_of("The kettle guide.", title=title)})), "kettle")

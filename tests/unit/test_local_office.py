@@ -174,6 +174,18 @@ def test_a_mail_that_lacks_most_of_what_mails_have_is_read(tmp_path: Path, data:
     assert expected in str(shown(tmp_path, "a.eml", data))
 
 
+def test_the_headers_of_a_mail_are_decoded_whatever_is_in_them(tmp_path: Path) -> None:
+    many = ", ".join(f"a{number}@example.org" for number in range(5_000))
+    data = (
+        f"Subject: =?utf-8?q?Gr=C3=B6=C3=9Fe?=\nFrom: Zoë\nTo: {many}\nCc: =?nonsense?q?x?=\n\nForty litres.\n".encode()
+    )
+    found = shown(tmp_path, "a.eml", data)
+
+    assert found[0][0] == "Größe"
+    assert found[0][2].startswith("From: Zoë\nTo: a0@example.org, a1@example.org")
+    assert "Forty litres." in str(found)
+
+
 def test_a_mail_of_an_unknown_encoding_is_said_to_be_one(tmp_path: Path) -> None:
     data = b"Subject: x\nContent-Type: text/plain; charset=us-ascii\n\n" + "Żółty przycisk".encode("cp1250")
 

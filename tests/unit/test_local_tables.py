@@ -73,6 +73,11 @@ def test_spans_that_lie_cost_nothing() -> None:
     assert sum(map(len, lines)) < 200_000
 
 
+def test_tables_in_tables_without_end_are_read() -> None:
+    assert lines_of("<table>" * 100_000 + "<tr><td>a</td><td>b</td></tr>") == ["a | b"]
+    assert lines_of("<table><tr><td>" * 10_000 + "a</td><td>b") == ["a | b"]
+
+
 def test_a_page_whose_head_or_menu_is_never_closed_is_read() -> None:
     page = '<head><title>T</title><meta name="description" content="no text"><h1>Boiler</h1><p>Forty litres.'
 

@@ -198,7 +198,7 @@ def _facts() -> _Facts:
         _Declaration(
             frozenset(one.get("suffixes", ())),
             re.compile(one["pattern"].encode(), re.IGNORECASE | re.MULTILINE),
-            one.get("bytes", SAMPLE_BYTES),
+            one.get("bytes", 2_048),
             one.get("lines", 0),
         )
         for one in data["declarations"]

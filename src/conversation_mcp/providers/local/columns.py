@@ -14,6 +14,7 @@ NEAR_CHARS = 12
 MIN_WORDS, MIN_CHARS = 2.5, 12
 MIN_GOING_ON = 0.35
 PART = re.compile(r"\S+(?: {1,2}\S+)*")
+HYPHENS = ("-", "\u00ad", "\u2010")
 FIRST_LETTER = re.compile(r"\W*([^\W\d_])?")
 
 Parts = list[tuple[int, str]]
@@ -76,8 +77,10 @@ def _are_columns(run: Sequence[Parts], starts: Sequence[float]) -> bool:
 
 def _unfolded(run: Sequence[Parts], starts: Sequence[float]) -> Iterator[str]:
     for number in range(len(starts)):
-        yield from _column(run, starts, number)
-        yield ""
+        lines = _column(run, starts, number)
+        yield from lines
+        if not lines[-1].endswith(HYPHENS):
+            yield ""
 
 
 def _lines(run: Sequence[Parts]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from conversation_mcp.providers.local.outline import BLANK, CODE, TEXT, Heading,
 
 BETWEEN = " | "
 MAX_ROW_CHARS = 1_200
+MAX_DEPTH = 8
 MAX_SPAN = 1_000
 MAX_REPEATED_CHARS = 120
 MAX_REPEATED_CELLS = 8
@@ -55,6 +56,7 @@ class Rows:
     def __init__(self, put: Callable[[Block], None]) -> None:
         self._put_below = put
         self._tables: list[_Table] = []
+        self._too_deep = 0
 
     def put(self, block: Block) -> None:
         """Take a block to the cell that is open, or pass it on; text between two rows ends the first."""
@@ -64,16 +66,22 @@ class Rows:
 
     def open_table(self) -> None:
         """Begin a table, which may be in a cell of another one."""
-        self._tables.append(_Table())
+        if len(self._tables) < MAX_DEPTH:
+            self._tables.append(_Table())
+        else:
+            self._too_deep += 1
 
     def close_table(self) -> None:
         """End the innermost table."""
-        if self._tables:
+        if self._too_deep:
+            self._too_deep -= 1
+        elif self._tables:
             self.close_row()
             self._tables.pop()
 
     def close_all(self) -> None:
         """End what was never closed."""
+        self._too_deep = 0
         while self._tables:
             self.close_table()
 
@@ -103,9 +111,12 @@ class Rows:
 
     def _put_in(self, depth: int, block: Block) -> None:
         for number in range(depth - 1, -1, -1):
-            if self._tables[number].is_in_cell:
-                is_inner = number < len(self._tables) - 1
-                self._tables[number].cells[-1].blocks.append(replace(block, is_inner=True) if is_inner else block)
+            table = self._tables[number]
+            if table.is_in_cell:
+                blocks = table.cells[-1].blocks
+                if block.mark != BLANK or (blocks and blocks[-1].mark != BLANK):
+                    is_inner = number < len(self._tables) - 1 and not block.is_inner
+                    blocks.append(replace(block, is_inner=True) if is_inner else block)
                 return
         self._put_below(block)
 

@@ -1,19 +1,22 @@
 """Mails as outlines: who wrote to whom and when, the text, what was forwarded, and the names of what was attached."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from email import message_from_binary_file
-from email.errors import MessageError
+from email.errors import HeaderParseError
+from email.header import decode_header, make_header
 from email.message import EmailMessage
 from email.policy import default
 from typing import IO, cast
 
-from conversation_mcp.providers.local.charsets import decoded
+from conversation_mcp.providers.local.charsets import UnknownEncodingError, decoded
 from conversation_mcp.providers.local.converting import ConversionError, bounded
 from conversation_mcp.providers.local.html_text import as_paragraphs, html
 from conversation_mcp.providers.local.outline import BLANK, NEWLINE, TEXT, Heading, Mark, Outline
-from conversation_mcp.text import one_line
+from conversation_mcp.text import one_line, shorten
 
 SHOWN_HEADERS = ("From", "To", "Cc", "Date")
+MAX_HEADER_CHARS, SHOWN_HEADER_CHARS = 2_000, 500
 MAX_DEPTH = 5
 MAX_LEVEL = 6
 
@@ -75,7 +78,8 @@ def _others(part: EmailMessage, body: object, level: int) -> Iterator[Line]:
             if name := child.get_filename():
                 yield f"Attached: {one_line(name)}", TEXT
             if child.get_content_maintype() == "text":
-                yield from _text(child)
+                with suppress(UnknownEncodingError):
+                    yield from _text(child)
             yield "", BLANK
 
 
@@ -99,7 +103,10 @@ def _decoded(part: EmailMessage) -> str:
 
 
 def _header(message: EmailMessage, name: str) -> str:
+    """Return a header; it is not parsed as the addresses that it has, which takes minutes for thousands of them."""
+    raw = next((str(value) for key, value in message.raw_items() if key.lower() == name.lower()), "")
+    raw = raw[:MAX_HEADER_CHARS].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     try:
-        return one_line(str(message.get(name, "")))
-    except (MessageError, ValueError, TypeError, IndexError, AttributeError):  # the parser stumbles over some
-        return ""
+        return shorten(str(make_header(decode_header(raw))), SHOWN_HEADER_CHARS)
+    except (HeaderParseError, LookupError, ValueError):
+        return shorten(raw, SHOWN_HEADER_CHARS)

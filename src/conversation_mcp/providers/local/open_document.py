@@ -57,7 +57,8 @@ class _Reader:
                 self._table(child)
             elif name == "page":
                 self.number += 1
-                self._put(attribute(child, "name"), Heading(1, _title(child)))
+                title = _title(child)
+                self._put(title, Heading(1, title))
                 self.read(child)
             elif name != "notes" or self.unit == "slide":
                 self.read(child)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, Any, cast
 
-from conversation_mcp.providers.local.columns import in_columns
+from conversation_mcp.providers.local.columns import HYPHENS, in_columns
 from conversation_mcp.providers.local.converting import NoTextError, bounded
 from conversation_mcp.providers.local.outline import BLANK, NEWLINE, TEXT, Heading, Mark, Outline
 
@@ -35,9 +35,11 @@ def pdf(file: IO[bytes]) -> Outline:
     numbers: list[int] = []
     for number, page in enumerate(reader.pages, 1):
         headings = bookmarks.get(number, [])
-        text = _lines(page)
-        lines += [*(heading.text for heading in headings), *text, ""]
-        marks += [*headings, *(TEXT if line.strip() else BLANK for line in text), BLANK]
+        text = [*NEWLINE.split("\n".join(_lines(page)).rstrip()), ""]
+        if text[-2].endswith(HYPHENS):  # the word goes on overleaf
+            text.pop()
+        lines += [*(heading.text for heading in headings), *text]
+        marks += [*headings, *(TEXT if line.strip() else BLANK for line in text)]
         numbers += [number] * (len(lines) - len(numbers))
     if reader.pages and TEXT not in marks:
         raise NoTextError

@@ -22,7 +22,10 @@ BETWEEN = "\x1f"
 BOUNDARY = " \ue000 "
 """Stands between a text and the parts of its names, so that no phrase reaches from one to the other."""
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]{2,}")
-DIVIDED = re.compile(r"([^\W\d_]{2,})[-\u00ad\u2010][ \t]*[\r\n][\s>#*/]*([^\W\d_]{2,})")
+DIVISION = re.compile(r"[-\u00ad\u2010][ \t]*[\r\n][\s>#*/]*(?=[^\W\d_])")
+"""Where a word is divided; what begins the next line may be the sign of a quote or a comment."""
+MAX_HALF_CHARS = 40
+FIRST_HALF, SECOND_HALF = re.compile(r"[^\W\d_]+\Z"), re.compile(r"[^\W\d_]+")
 KNOWN = "SELECT id, stamp, digest FROM files WHERE path = ?"
 PUT_FILE = """
     INSERT INTO files (path, shown, stamp, digest, modified, title, unit, problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -126,8 +129,18 @@ def indexed(text: str) -> str:
     A word that has its hyphen anyhow stands among the divided ones too; nobody looks for it there.
     """
     parts = sorted({parts for name in set(NAME.findall(text)) if (parts := name_parts(name))})
-    parts += sorted({index_text(one + two) for one, two in DIVIDED.findall(text)})
+    parts += sorted(set(_divided(text)))
     return BOUNDARY.join((index_text(text), *parts)) if parts else index_text(text)
+
+
+def _divided(text: str) -> Iterator[str]:
+    """Yield the words that were divided at the end of a line."""
+    for found in DIVISION.finditer(text):
+        start, end = found.span()
+        before = FIRST_HALF.search(text[max(0, start - MAX_HALF_CHARS) : start])
+        after = SECOND_HALF.match(text, end, end + MAX_HALF_CHARS)
+        if before and after:
+            yield index_text(before[0] + after[0])
 
 
 def _words(title: str | None, shown: str, headings: str, text: str) -> Iterator[str]:
