@@ -219,7 +219,8 @@ ODD_LIBRECHAT: list[tuple[dict[str, Any], tuple[str, ...]]] = [
 async def test_odd_conversations_of_librechat(
     tmp_path: Path, export: dict[str, Any], expected: tuple[str, ...]
 ) -> None:
-    stored, _ = await imported(tmp_path, export | {"options": {}, "title": "x\n" * 5000, "conversationId": 5})
+    odd: dict[str, Any] = {"options": {}, "title": "x\n" * 5000, "conversationId": 5}
+    stored, _ = await imported(tmp_path, export | odd)
     asked = [turn.question for each in stored for turn in (each.pending_turn,) if turn is not None]
     assert [*(text for each in stored for text in said(each)), *asked] == list(expected)
 
