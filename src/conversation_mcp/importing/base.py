@@ -11,7 +11,7 @@ from conversation_mcp.models import Conversation, Message, PendingTurn, parse_ti
 
 EARLIEST_YEAR = 2000
 LeftOut = str
-"""What an import leaves out and counts: by a rule of `docs/import-export.md`, else by its name in the source."""
+"""What is left out and counted: by a rule that `docs/import-export.md` states, else by its name in the source."""
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ class _Collected:
     files: dict[str, SourceFile] = field(default_factory=dict["str", SourceFile])
     problems: list[Problem] = field(default_factory=list[Problem])
     others: int = 0
-    archives: int = 0
+    archive_count: int = 0
 
     def listing(self) -> Listing:
         kept = [file for file in self.files.values() if not self._is_ours(PurePosixPath(file.name))]
@@ -104,8 +104,8 @@ def _can_hold(name: str) -> bool:
 
 def _archive_within(path: Path, name: str, collected: _Collected) -> None:
     """Take the members of an archive in a folder; what is wrong with it does not stop the others."""
-    collected.archives += 1
-    if collected.archives > MAX_ARCHIVES:
+    collected.archive_count += 1
+    if collected.archive_count > MAX_ARCHIVES:
         collected.problems.append(Problem(name, f"is one of more than {MAX_ARCHIVES} archives; import it by itself"))
     elif not zipfile.is_zipfile(path):
         collected.problems.append(Problem(name, "is no archive that can be read, perhaps cut"))
