@@ -40,10 +40,10 @@ class Listing:
 
 @dataclass
 class _Collected:
+    archive_count: int = 0
     files: dict[str, SourceFile] = field(default_factory=dict["str", SourceFile])
     problems: list[Problem] = field(default_factory=list[Problem])
     others: int = 0
-    archive_count: int = 0
 
     def listing(self) -> Listing:
         kept = [file for file in self.files.values() if not self._is_ours(PurePosixPath(file.name))]
@@ -125,7 +125,6 @@ def _open(path: Path) -> BinaryIO:
 
 
 def _members(path: Path, collected: _Collected, prefix: str = "") -> None:
-    size = 0
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
@@ -144,10 +143,11 @@ def _members(path: Path, collected: _Collected, prefix: str = "") -> None:
         else:
             if name in collected.files:
                 collected.problems.append(Problem(name, "stands in the archive twice; the last one is read"))
-            size += member.file_size
             opener = partial(_open_member, path, member)
             collected.files[name] = SourceFile(name, member.file_size, opener, beside=collected.files)
-    if size > max(RATIO_FROM_BYTES, MAX_RATIO * path.stat().st_size):
+    if sum(file.size for name, file in collected.files.items() if name.startswith(prefix)) > max(
+        RATIO_FROM_BYTES, MAX_RATIO * path.stat().st_size
+    ):
         raise InvalidInputError(f"{path} unpacks to more than {MAX_RATIO} times its size, as bombs do.")
 
 
