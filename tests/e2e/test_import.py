@@ -43,7 +43,7 @@ ChatGPT's export, to ~/conversation-logs
        26  skipped
 Left out: attachments (1), other branches (2), tool browser (1), tool without a name (1), user_editable_context (1).
 --all-branches imports the other branches, too.
-2 other files were not read.
+2 other files were not read: chat.html, user.json
 """)
     assert done.err.splitlines()[:2] == snapshot(
         [
@@ -63,6 +63,7 @@ def test_a_program_gets_one_document(here: Here, tmp_path: Path) -> None:
             "dryRun": True,
             "formats": {"chatgpt": ["conversations.json"]},
             "otherFiles": 0,
+            "unreadFiles": [],
             "conversations": {"imported": 1, "extended": 0, "unchanged": 0, "changed": 0, "empty": 0, "problem": 1},
             "undated": 0,
             "leftOut": {

@@ -87,7 +87,7 @@ class Path:
             return
         elif pictures := [] if is_call or _is_hidden(said, content) else list(_pointers(content)):
             self._files += pictures
-        elif holds_words(_spoken(content), TYPE_FIELDS):
+        elif holds_words(_spoken(content), TYPE_FIELDS) or holds_words(metadata.get("chatgpt_sdk")):
             count_tool(name, self._left_out)
             self._called[name] = None
 
@@ -109,8 +109,11 @@ class Path:
         """Add an answer, with the documents and pictures that were made for it."""
         metadata = object_of(said.get("metadata"))
         text, notices = self._content(said)
-        text, sources = cited(text, metadata, self._pages, self._left_out)
         if not text:
+            return
+        content = joined((self._documents.shown(), text))
+        content, sources = cited(content, metadata, self._pages, self._left_out)
+        if not content:
             return
         notices = (*missing(self._files, self._left_out), *notices)
         facts = {
@@ -119,7 +122,6 @@ class Path:
             "sources": sources,
             "notices": notices,
         }
-        content = joined((self._documents.shown(), text))
         self._messages.append(message("assistant", content, self._reading.moment(said.get("create_time")), **facts))
         self._files.clear()
         self._called.clear()
@@ -127,7 +129,8 @@ class Path:
 
     def _show_made(self) -> None:
         """Add documents and pictures that no answer came for: they are it."""
-        made, notices = self._documents.shown(), missing(self._files, self._left_out)
+        made, _ = cited(self._documents.shown(), {}, (), self._left_out)
+        notices = missing(self._files, self._left_out)
         if content := made or "\n".join(f"({notice})" for notice in notices):
             facts = {"model": self._model, "reasoning": joined(self._thoughts), "notices": notices}
             self._messages.append(message("assistant", content, self._at, **facts))
@@ -185,7 +188,8 @@ def _report(metadata: Data) -> Data:
             state = json.loads(state)
         except (ValueError, RecursionError):
             return {}
-    report = object_of(object_of(state).get("report_message"))
+    told = object_of(state).get("report_message")
+    report = {"content": {"text": told}} if isinstance(told, str) else object_of(told)
     return report if any(_texts(object_of(report.get("content")))) else {}
 
 

@@ -103,7 +103,9 @@ def _record(place: str, facts: Data, reading: Reading, others: Counter[LeftOut])
         count_named(facts.get("header"), {"text": title}, others)
         return None
     left_out: Counter[LeftOut] = Counter()
-    texts = [markdown_of(text_of(object_of(item).get("html"))) for item in list_of(facts.get("safeHtmlItem"))]
+    items = facts.get("safeHtmlItem")
+    pages = [object_of(item) for item in ([items] if isinstance(items, dict) else list_of(items))]
+    texts = [markdown_of(text_of(page.get("html")) or text_of(page.get("htmlValue"))) for page in pages]
     verb = ASKED.match(title)
     asked = title[verb.end() :].strip() if verb else title
     if not any(texts) and verb is None:

@@ -113,6 +113,8 @@ def _archive_within(path: Path, name: str, collected: _Collected) -> None:
         try:
             _members(path, collected, f"{name}/")
         except InvalidInputError as error:
+            for member in [each for each in collected.files if each.startswith(f"{name}/")]:
+                del collected.files[member]
             collected.problems.append(Problem(name, error.message.rstrip(".")))
 
 
