@@ -153,6 +153,21 @@ async def test_content_of_a_kind_that_nobody_knows_is_named_and_counted(tmp_path
     assert counted(report) == {"hologram": 1, "postcard": 1, "critic": 1}
 
 
+async def test_reasoning_that_no_answer_came_of_is_counted(tmp_path: Path) -> None:
+    def thinking(name: str, parent: str) -> dict[str, Any]:
+        content = {"content_type": "thoughts", "thoughts": [{"summary": "It is hard", "content": ""}]}
+        return chatgpt_node(name, parent, "assistant", content=content)
+
+    again = chatgpt_node("q2", "t", "user", "Again.")
+    answer = chatgpt_node("a", "t2", "assistant", "Done.")
+    conversation, report = await imported(
+        tmp_path,
+        chatgpt_entry("x", QUESTION, thinking("t", "q"), again, thinking("t2", "q2"), answer, thinking("t3", "a")),
+    )
+    assert [each.reasoning for each in conversation.messages] == [None, None, "It is hard"]
+    assert counted(report) == {"thoughts": 2}
+
+
 async def test_marks_in_an_answer_become_their_words(tmp_path: Path) -> None:
     conversation, report = await case(tmp_path, "chatgpt-entity/conversations.json")
     assert said(conversation)[1] == "The review by Ada Muster says that iron came early.[1] It was written in Zug."

@@ -54,6 +54,7 @@ class Path:
         for node in nodes:
             self._take(object_of(object_of(node).get("message")))
         self._show_made()
+        self._drop_thoughts()
         return self._messages
 
     def _take(self, said: Data) -> None:
@@ -62,7 +63,7 @@ class Path:
         if not said:
             return
         if name_of(content.get("content_type")) == "thoughts":
-            self._thoughts += [text_of(object_of(each).get("content")) for each in list_of(content.get("thoughts"))]
+            self._thoughts += _thoughts(content)
         elif role == "tool" or (role == "assistant" and name_of(said.get("recipient")) not in SHOWN_TO):
             self._take_tool(said)
         elif role not in SPOKEN or _is_hidden(said, content):
@@ -143,6 +144,12 @@ class Path:
         if self._called and self._messages and self._messages[-1].role == "user":
             self._messages.append(only_tools(self._called, self._at))
         self._called.clear()
+        self._drop_thoughts()
+
+    def _drop_thoughts(self) -> None:
+        """Count reasoning that no answer came of."""
+        count_named("thoughts", self._thoughts, self._left_out)
+        self._thoughts.clear()
 
     def _content(self, said: Data) -> tuple[str, tuple[str, ...]]:
         """Return the text, and the notices of what is not in it; if there is no text, they stand for it."""
@@ -154,6 +161,7 @@ class Path:
         if not text and not notices and holds_words(content, TYPE_FIELDS):
             count_named(kind, content, self._left_out, TYPE_FIELDS)
             notices = (f"not imported: {kind or 'content without a type'}",)
+            return f"({notices[0]})", notices
         for part in list_of(content.get("parts")):
             if not list(_pointers({"parts": [part]})) and not any(_texts({"parts": [part]})):
                 count_named(object_of(part).get("content_type"), part, self._left_out, TYPE_FIELDS)
@@ -203,6 +211,11 @@ def _texts(content: Data) -> Iterator[str]:
         yield text_of(part) or text_of(object_of(part).get("text"))
     if not list_of(content.get("parts")):
         yield text_of(content.get("text"))
+
+
+def _thoughts(content: Data) -> Iterator[str]:
+    for thought in map(object_of, list_of(content.get("thoughts"))):
+        yield text_of(thought.get("content")) or text_of(thought.get("summary"))
 
 
 def _spoken(content: Data) -> Data:

@@ -104,7 +104,7 @@ def _record(place: str, facts: Data, reading: Reading, others: Counter[LeftOut])
         return None
     left_out: Counter[LeftOut] = Counter()
     items = facts.get("safeHtmlItem")
-    pages = [object_of(item) for item in ([items] if isinstance(items, dict) else list_of(items))]
+    pages = [object_of(item) for item in list_of(items) or (items,)]
     texts = [markdown_of(text_of(page.get("html")) or text_of(page.get("htmlValue"))) for page in pages]
     verb = ASKED.match(title)
     asked = title[verb.end() :].strip() if verb else title

@@ -11,13 +11,13 @@ from conversation_mcp.importing.messages import Data
 
 CHUNK_BYTES, HEAD_BYTES, MAX_CELL_BYTES = 256 * 1024, 1024 * 1024, 64 * 1024 * 1024
 CELL = b'<div class="outer-cell'
-BODY = re.compile(r'<div class="[^"]*\bcontent-cell\b[^"]*\bbody-1"[^>]*>')
-HEADER = re.compile(r'<p class="[^"]*\btypography--title"[^>]*>(.*?)</p>', re.DOTALL)
-DIV = re.compile(r"<(/?)div\b[^>]*>", re.IGNORECASE)
+BODY = re.compile(r'<div class="[^"<>]{0,200}\bcontent-cell\b[^"<>]{0,200}\bbody-1"[^<>]{0,200}>')
+HEADER = re.compile(r'<p class="[^"<>]{0,200}\btypography--title"[^<>]{0,200}>(.{0,500}?)</p>', re.DOTALL)
+DIV = re.compile(r"<(/?)div\b[^<>]{0,2000}>", re.IGNORECASE)
 LINE_END = re.compile(r"<br\s*/?>", re.IGNORECASE)
 BLOCK = re.compile(r"<(?:p|div|h[1-6]|ul|ol|pre|table|blockquote|hr)\b", re.IGNORECASE)
-TAG = re.compile(r"<[^>]*>")
-LINK = re.compile(r'<a\b[^>]*\bhref="([^"]*)"[^>]*>(.*?)</a>', re.DOTALL | re.IGNORECASE)
+TAG = re.compile(r"<[^<>]*>")
+LINK = re.compile(r'<a\b[^<>]{0,500}?\bhref="([^"<>]{0,2000})"[^<>]{0,500}>(.{0,1000}?)</a>', re.DOTALL | re.IGNORECASE)
 ATTACHED = re.compile(r"attached \d+ files?\.?|\d+ attachments?\.?", re.IGNORECASE)
 """The line above the names of what was attached."""
 DATE = re.compile(r"(?=.*\b20[0-9]{2}\b)(?=.*\b[0-9]{1,2}:[0-9]{2}:[0-9]{2}\b)[\w\s.,:/+-]{10,60}")

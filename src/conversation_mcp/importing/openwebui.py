@@ -38,7 +38,7 @@ TAKEN = frozenset(
     )
 )
 """Fields of a message that are read here, or hold no words of a conversation."""
-MAX_NAME_CHARS = 200
+MAX_NAME_CHARS, MAX_FOLDED = 200, 1000
 
 
 def claims(_file: SourceFile, entry: object) -> bool:
@@ -136,7 +136,14 @@ def _output(said: Data, reasoning: list[str], called: dict[str, None], left_out:
             count_named(kind, item, left_out, ("type", "id", "status"))
     if text := joined(texts):
         return text
+    return _unfolded(said, reasoning, called, left_out)
+
+
+def _unfolded(said: Data, reasoning: list[str], called: dict[str, None], left_out: Counter[LeftOut]) -> str:
+    """Return the content without reasoning and calls that are folded into it, as older versions keep them."""
     content = joined(texts_of(said.get("content")))
+    if content.count("<details") > MAX_FOLDED:
+        return content
 
     def unfold(found: re.Match[str]) -> str:
         if content.count("```", 0, found.start()) % 2:
