@@ -43,7 +43,7 @@ ChatGPT's export, to ~/conversation-logs
        26  skipped
 Left out: attachments (1), other branches (2), tool browser (1), tool without a name (1), user_editable_context (1).
 --all-branches imports the other branches, too.
-2 other files were not read.
+2 other files were not read: chat.html, user.json
 """)
     assert done.err.splitlines()[:2] == snapshot(
         [
@@ -63,6 +63,7 @@ def test_a_program_gets_one_document(here: Here, tmp_path: Path) -> None:
             "dryRun": True,
             "formats": {"chatgpt": ["conversations.json"]},
             "otherFiles": 0,
+            "unreadFiles": [],
             "conversations": {
                 "imported": 1,
                 "extended": 0,
@@ -103,7 +104,7 @@ def test_a_clean_import_ends_with_0_and_what_was_there_already_is_no_failure(her
         (("nowhere",), 1, "there is nothing at nowhere to import."),
         (("note.txt",), 1, "note.txt is no JSON: it begins with 'hello'"),
         (("conversation-logs",), 2, "conversation-logs is the folder of the conversations; they are there already."),
-        (("note.txt", "--format", "word"), 2, "--format must be auto or one of perplexity-mcp-server, conversation-mcp,"),
+        (("note.txt", "--format", "word"), 2, "--format must be auto or one of librechat, perplexity-mcp-server,"),
         (("pipe",), 1, "pipe is neither a file, a folder nor an archive."),
     ],
 )  # fmt: skip

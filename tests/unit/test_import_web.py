@@ -69,8 +69,8 @@ async def test_a_canvas_is_shown_as_the_calls_of_each_turn_leave_it(tmp_path: Pa
         chatgpt_entry(
             "x",
             QUESTION,
-            canvas("c1", "q", {"name": "Poem", "type": "document", "content": "Roses are red."}),
-            canvas("c2", "c1", update("red", "blue"), tool),
+            canvas("c1", "q", {"name": "Poem", "content": "Roses are \ue200entity\ue202red\ue201."}),
+            canvas("c2", "c1", update("Roses", "Red roses"), tool),
             chatgpt_node("a1", "c2", "assistant", "Written."),
             chatgpt_node("q2", "a1", "user", "Anew."),
             canvas("c3", "q2", update(".*", "Violets."), tool),
@@ -80,7 +80,7 @@ async def test_a_canvas_is_shown_as_the_calls_of_each_turn_leave_it(tmp_path: Pa
     )
     assert said(conversation) == [
         "Do it.",
-        "Poem:\n\n```\nRoses are blue.\n```\n\nWritten.",
+        "Poem:\n\n```\nRed roses are red.\n```\n\nWritten.",
         "Anew.",
         "Poem:\n\n```\nViolets.\n```",
         "The end?",
@@ -101,6 +101,22 @@ async def test_the_report_of_a_research_is_the_answer_with_its_sources(tmp_path:
     assert report.content == "# Heat pumps in old houses\n\nThey work with large radiators.[1]"
     assert [(each.title, each.url) for each in report.sources or ()] == [("Pumps", "https://pump.example")]
     assert (conversation.pending_turn, conversation.unanswered_turns) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("state", "answer"),
+    [
+        ({"report_message": "# A report"}, "# A report"),
+        ('{"report_message": null, "status": "it still runs"}', None),
+        ("{cut here", None),
+    ],
+)
+async def test_states_of_a_research_of_other_shapes(tmp_path: Path, state: object, answer: str | None) -> None:
+    metadata: dict[str, Any] = {"chatgpt_sdk": {"widget_state": state}}
+    tool = chatgpt_node("t", "q", "tool", "", metadata=metadata)
+    conversation, report = await imported(tmp_path, chatgpt_entry("x", QUESTION, tool))
+    assert said(conversation) == (["Do it.", answer] if answer else [])
+    assert counted(report) == ({} if answer else {"tool without a name": 1})
 
 
 async def test_a_picture_that_a_tool_made_is_named_in_the_answer(tmp_path: Path) -> None:
@@ -135,6 +151,21 @@ async def test_content_of_a_kind_that_nobody_knows_is_named_and_counted(tmp_path
     conversation, report = await imported(tmp_path, chatgpt_entry("x", QUESTION, odd, told, critic))
     assert said(conversation) == ["Do it.", "(not imported: hologram)", "See this:"]
     assert counted(report) == {"hologram": 1, "postcard": 1, "critic": 1}
+
+
+async def test_reasoning_that_no_answer_came_of_is_counted(tmp_path: Path) -> None:
+    def thinking(name: str, parent: str) -> dict[str, Any]:
+        content = {"content_type": "thoughts", "thoughts": [{"summary": "It is hard", "content": ""}]}
+        return chatgpt_node(name, parent, "assistant", content=content)
+
+    again = chatgpt_node("q2", "t", "user", "Again.")
+    answer = chatgpt_node("a", "t2", "assistant", "Done.")
+    conversation, report = await imported(
+        tmp_path,
+        chatgpt_entry("x", QUESTION, thinking("t", "q"), again, thinking("t2", "q2"), answer, thinking("t3", "a")),
+    )
+    assert [each.reasoning for each in conversation.messages] == [None, None, "It is hard"]
+    assert counted(report) == {"thoughts": 2}
 
 
 async def test_marks_in_an_answer_become_their_words(tmp_path: Path) -> None:
@@ -298,3 +329,21 @@ async def test_archives_and_files_of_a_folder_are_one_export(tmp_path: Path) -> 
         "cut.zip is no archive that can be read, perhaps cut",
         "outer.zip/inner.zip is an archive in an archive; unpack the outer one",
     ]
+
+
+async def test_an_archive_of_a_folder_that_is_a_bomb_is_not_read_and_the_others_are(tmp_path: Path) -> None:
+    download = tmp_path / "download"
+    shutil.copytree(CASES / "claude-zips" / "download", download)
+    with zipfile.ZipFile(download / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as bomb:
+        for number in range(3):
+            bomb.writestr(f"conversations-{number}.json", b"[" + b" " * 10_000_000 + b"]")
+    report = await bring_in(download, tmp_path)
+    assert report.counts == {"imported": 2, "problem": 1}
+    assert "unpacks to more than 200 times its size" in report.problems[0].reason
+
+
+async def test_conversations_in_one_object_are_read_as_those_of_a_list(tmp_path: Path) -> None:
+    answer = chatgpt_node("a", "q", "assistant", "Done.")
+    data = {"conversations": [chatgpt_entry("x", QUESTION, answer), None, chatgpt_entry("y", QUESTION, answer)]}
+    report = await bring_in(put_json(tmp_path / "conversations.json", data), tmp_path)
+    assert report.counts == {"imported": 2, "problem": 1}

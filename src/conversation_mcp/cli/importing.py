@@ -25,8 +25,9 @@ from conversation_mcp.importing.recognizing import Plan, plan_of
 from conversation_mcp.importing.sources import list_files
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.catalog import build_store
+from conversation_mcp.text import shorten
 
-SHOWN_PROBLEMS = 20
+SHOWN_PROBLEMS, MAX_NAMED_CHARS = 20, 200
 LOCK = "import.lock"
 WAITING = "Waiting for another import into this folder to end."
 STOPPING = "Stopping after this conversation."
@@ -134,7 +135,8 @@ def _show(report: Report, plan: Plan, wish: Wish, settings: Settings) -> None:
     if report.counts["deleted"]:
         put("--deleted brings in what was deleted here, too.")
     if plan.others:
-        put(f"{plan.others:,} other file{' was' if plan.others == 1 else 's were'} not read.")
+        named = f": {shorten(', '.join(plan.unread), MAX_NAMED_CHARS)}" if plan.unread else "."
+        put(f"{plan.others:,} other file{' was' if plan.others == 1 else 's were'} not read{named}")
 
 
 def _named(report: Report) -> dict[str, str]:
@@ -147,6 +149,7 @@ def _data(report: Report, plan: Plan, wish: Wish) -> dict[str, object]:
         "dryRun": wish.dry_run,
         "formats": {name: [file.name for file in files] for name, (_, files) in plan.groups.items()},
         "otherFiles": plan.others,
+        "unreadFiles": plan.unread,
         "conversations": {name: report.counts[name] for name in OUTCOMES},
         "undated": report.undated,
         "leftOut": {to_camel(name.replace(" ", "_")): report.left_out[name] for name in LEFT_OUT},

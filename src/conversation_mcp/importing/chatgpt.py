@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from conversation_mcp.importing.base import ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
 from conversation_mcp.importing.chatgpt_messages import Path
-from conversation_mcp.importing.messages import Data, name_of, object_of
+from conversation_mcp.importing.messages import Data, list_of, name_of, object_of
 from conversation_mcp.importing.reading import each_entry
 from conversation_mcp.importing.trees import Tree, leaves_of, path_to
 from conversation_mcp.models import Message
@@ -17,13 +17,18 @@ SHARD = re.compile(r"(.*/|)conversations-([0-9]{1,9})\.json")
 
 def claims(_file: SourceFile, entry: object) -> bool:
     """Tell whether the entry has ChatGPT's tree of messages."""
-    return isinstance(object_of(entry).get("mapping"), dict)
+    return any(isinstance(object_of(each).get("mapping"), dict) for each in _each(entry))
+
+
+def _each(entry: object) -> Sequence[object]:
+    """Return the conversations of an entry that holds them all, else the entry."""
+    return list_of(object_of(entry).get("conversations")) or (entry,)
 
 
 def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
     """Yield the current branch of each conversation and, if asked for, the others."""
     yield from _missing_shards(files)
-    yield from each_entry(files, reading, _conversation)
+    yield from each_entry(files, reading, _conversations)
 
 
 def _missing_shards(files: Sequence[SourceFile]) -> Iterator[Problem]:
@@ -37,6 +42,11 @@ def _missing_shards(files: Sequence[SourceFile]) -> Iterator[Problem]:
             if following > number + 1:
                 after, before = (f"conversations-{shards[each]}.json" for each in (number, following))
                 yield Problem(f"{folder}{before}", f"has a gap before it: what comes after {after} is missing")
+
+
+def _conversations(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
+    for each in _each(entry):
+        yield from _conversation(object_of(each), place, reading)
 
 
 def _conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:

@@ -54,6 +54,7 @@ class Path:
         for node in nodes:
             self._take(object_of(object_of(node).get("message")))
         self._show_made()
+        self._drop_thoughts()
         return self._messages
 
     def _take(self, said: Data) -> None:
@@ -62,7 +63,7 @@ class Path:
         if not said:
             return
         if name_of(content.get("content_type")) == "thoughts":
-            self._thoughts += [text_of(object_of(each).get("content")) for each in list_of(content.get("thoughts"))]
+            self._thoughts += _thoughts(content)
         elif role == "tool" or (role == "assistant" and name_of(said.get("recipient")) not in SHOWN_TO):
             self._take_tool(said)
         elif role not in SPOKEN or _is_hidden(said, content):
@@ -87,7 +88,7 @@ class Path:
             return
         elif pictures := [] if is_call or _is_hidden(said, content) else list(_pointers(content)):
             self._files += pictures
-        elif holds_words(_spoken(content), TYPE_FIELDS):
+        elif holds_words(_spoken(content), TYPE_FIELDS) or holds_words(metadata.get("chatgpt_sdk")):
             count_tool(name, self._left_out)
             self._called[name] = None
 
@@ -109,8 +110,11 @@ class Path:
         """Add an answer, with the documents and pictures that were made for it."""
         metadata = object_of(said.get("metadata"))
         text, notices = self._content(said)
-        text, sources = cited(text, metadata, self._pages, self._left_out)
         if not text:
+            return
+        content = joined((self._documents.shown(), text))
+        content, sources = cited(content, metadata, self._pages, self._left_out)
+        if not content:
             return
         notices = (*missing(self._files, self._left_out), *notices)
         facts = {
@@ -119,7 +123,6 @@ class Path:
             "sources": sources,
             "notices": notices,
         }
-        content = joined((self._documents.shown(), text))
         self._messages.append(message("assistant", content, self._reading.moment(said.get("create_time")), **facts))
         self._files.clear()
         self._called.clear()
@@ -127,7 +130,8 @@ class Path:
 
     def _show_made(self) -> None:
         """Add documents and pictures that no answer came for: they are it."""
-        made, notices = self._documents.shown(), missing(self._files, self._left_out)
+        made, _ = cited(self._documents.shown(), {}, (), self._left_out)
+        notices = missing(self._files, self._left_out)
         if content := made or "\n".join(f"({notice})" for notice in notices):
             facts = {"model": self._model, "reasoning": joined(self._thoughts), "notices": notices}
             self._messages.append(message("assistant", content, self._at, **facts))
@@ -140,6 +144,12 @@ class Path:
         if self._called and self._messages and self._messages[-1].role == "user":
             self._messages.append(only_tools(self._called, self._at))
         self._called.clear()
+        self._drop_thoughts()
+
+    def _drop_thoughts(self) -> None:
+        """Count reasoning that no answer came of."""
+        count_named("thoughts", self._thoughts, self._left_out)
+        self._thoughts.clear()
 
     def _content(self, said: Data) -> tuple[str, tuple[str, ...]]:
         """Return the text, and the notices of what is not in it; if there is no text, they stand for it."""
@@ -151,6 +161,7 @@ class Path:
         if not text and not notices and holds_words(content, TYPE_FIELDS):
             count_named(kind, content, self._left_out, TYPE_FIELDS)
             notices = (f"not imported: {kind or 'content without a type'}",)
+            return f"({notices[0]})", notices
         for part in list_of(content.get("parts")):
             if not list(_pointers({"parts": [part]})) and not any(_texts({"parts": [part]})):
                 count_named(object_of(part).get("content_type"), part, self._left_out, TYPE_FIELDS)
@@ -185,7 +196,8 @@ def _report(metadata: Data) -> Data:
             state = json.loads(state)
         except (ValueError, RecursionError):
             return {}
-    report = object_of(object_of(state).get("report_message"))
+    told = object_of(state).get("report_message")
+    report = {"content": {"text": told}} if isinstance(told, str) else object_of(told)
     return report if any(_texts(object_of(report.get("content")))) else {}
 
 
@@ -199,6 +211,11 @@ def _texts(content: Data) -> Iterator[str]:
         yield text_of(part) or text_of(object_of(part).get("text"))
     if not list_of(content.get("parts")):
         yield text_of(content.get("text"))
+
+
+def _thoughts(content: Data) -> Iterator[str]:
+    for thought in map(object_of, list_of(content.get("thoughts"))):
+        yield text_of(thought.get("content")) or text_of(thought.get("summary"))
 
 
 def _spoken(content: Data) -> Data:

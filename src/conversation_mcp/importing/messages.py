@@ -94,17 +94,6 @@ def holds_words(value: object, beside: Collection[str] = ()) -> bool:
     return False
 
 
-def count_tool(name: str, left_out: Counter[LeftOut]) -> None:
-    """Count the call of a tool, or what it returned, under the name of the tool."""
-    count_named(f"tool {name}", {"text": name}, left_out)
-
-
-def only_tools(called: Iterable[str], at: datetime | None) -> Message:
-    """Return what stands for an answer that has no words of its own: the names of the tools that were called."""
-    notice = f"nothing was said here; tools that were called: {', '.join(called)}"
-    return message("assistant", f"({notice})", at, notices=(notice,))
-
-
 def fenced(name: str, text: str) -> str:
     """Return a pasted text under its name, in a fence that nothing in it can close."""
     runs = (line.strip() for line in text.splitlines())
@@ -133,3 +122,14 @@ def digest(messages: Iterable[Message]) -> str:
     for said in messages:
         whole.update(f"{said.role}\0{len(said.content)}\0{said.content}\0".encode())
     return whole.hexdigest()[:24]
+
+
+def count_tool(name: str, left_out: Counter[LeftOut]) -> None:
+    """Count the call of a tool, or what it returned, under the name of the tool."""
+    count_named(f"tool {name}", {"text": name}, left_out)
+
+
+def only_tools(called: Iterable[str], at: datetime | None) -> Message:
+    """Return what stands for an answer that has no words of its own: the names of the tools that were called."""
+    notice = f"nothing was said here; tools that were called: {', '.join(called)}"
+    return message("assistant", f"({notice})", at, notices=(notice,))

@@ -24,6 +24,8 @@ class Plan:
     problems: list[Problem] = field(default_factory=list[Problem])
     others: int = 0
     """Files that hold something else."""
+    unread: list[str] = field(default_factory=list[str])
+    """The names of those of them that could have held conversations."""
 
     @property
     def total_bytes(self) -> int:
@@ -56,6 +58,7 @@ def plan_of(listing: Listing, formats: Sequence[ImportFormat], wanted: str | Non
         else:
             if chosen is None:
                 plan.others += 1
+                plan.unread.append(file.name)
             else:
                 plan.groups.setdefault(chosen.name, (chosen, []))[1].append(file)
     if not plan.groups:

@@ -58,11 +58,11 @@ class _Archives:
 
 @dataclass
 class _Collected:
+    archive_count: int = 0
     files: dict[str, SourceFile] = field(default_factory=dict["str", SourceFile])
     problems: list[Problem] = field(default_factory=list[Problem])
     others: int = 0
     archives: _Archives = field(default_factory=_Archives)
-    archive_count: int = 0
 
     def listing(self) -> Listing:
         kept = [file for file in self.files.values() if not self._is_ours(PurePosixPath(file.name))]
@@ -132,6 +132,8 @@ def _archive_within(path: Path, name: str, collected: _Collected) -> None:
         try:
             _members(path, collected, f"{name}/")
         except InvalidInputError as error:
+            for member in [each for each in collected.files if each.startswith(f"{name}/")]:
+                del collected.files[member]
             collected.problems.append(Problem(name, error.message.rstrip(".")))
 
 

@@ -1,0 +1,188 @@
+"""Google's Takeout of Gemini: the activity of Gemini Apps as JSON or as a page, and conversations of a file each."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+
+from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
+from conversation_mcp.importing.gemini_pages import ATTACHED, is_activity, records_of
+from conversation_mcp.importing.gemini_turns import conversation
+from conversation_mcp.importing.html_markdown import markdown_of
+from conversation_mcp.importing.messages import (
+    Data,
+    answered,
+    count_named,
+    list_of,
+    message,
+    missing,
+    name_of,
+    object_of,
+    text_of,
+)
+from conversation_mcp.importing.reading import UNREADABLE, each_object
+from conversation_mcp.models import Message
+
+PRODUCT = re.compile(r"\b(?:gemini|bard)\b", re.IGNORECASE)
+ASKED = re.compile(
+    r"(?:prompted with:|prompted|asked gemini:|asked bard:|asked|said|branched|answered|fez uma pergunta:|perguntou:"
+    r"|preguntó:|prompt eingegeben:)[\s\u00a0]+",
+    re.IGNORECASE,
+)
+"""What stands before a question in the title of a record."""
+CHAT = re.compile(r"https://gemini\.google\.com/(?:u/\d+/)?app/([\w-]+)")
+TAKEN = frozenset(
+    {"header", "title", "titleUrl", "time", "products", "activityControls", "safeHtmlItem", "subtitles", "imageFile"}
+)
+
+
+@dataclass(frozen=True)
+class _Record:
+    """A question with its answers; of several the last one was shown."""
+
+    place: str
+    question: Message
+    answers: tuple[Message, ...]
+    at: datetime | None
+    left_out: Counter[LeftOut]
+
+
+def claims(file: SourceFile, entry: object) -> bool:
+    """Tell whether the entry is a record of Gemini's activity or has its turns, or the file is a page of activity."""
+    facts = object_of(entry)
+    if "conversation_turns" in facts or entry is None:
+        return "conversation_turns" in facts or is_activity(file)
+    return "title" in facts and _is_gemini(facts)
+
+
+def _is_gemini(facts: Data) -> bool:
+    labels = (facts.get("header"), *list_of(facts.get("products")))
+    return any(PRODUCT.search(label) for label in labels if isinstance(label, str))
+
+
+def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
+    """Yield a conversation for each record, or for those that lead to one chat; then what was no question."""
+    chats: dict[str, dict[str, _Record]] = {}
+    others: Counter[LeftOut] = Counter()
+    for file in files:
+        for entry in _entries(file, reading):
+            if isinstance(entry, Problem):
+                yield entry
+            elif "conversation_turns" in entry[1]:
+                yield from conversation(entry[1], entry[0], reading)
+            elif (record := _record(*entry, reading, others)) is not None:
+                chat = next(filter(None, map(_chat, _addresses(entry[1]))), None)
+                if chat:
+                    chats.setdefault(chat, {}).setdefault(_id(record), record)
+                else:
+                    yield from _found(_id(record), [record], reading)
+    for chat, records in chats.items():
+        newest_first = sorted(records.values(), key=lambda each: each.at or reading.now, reverse=True)
+        yield from _found(chat, newest_first[::-1], reading)
+    if others:
+        yield Found(id="no question", place="records that are no questions", messages=(), left_out=others)
+
+
+def _entries(file: SourceFile, reading: Reading) -> Iterator[tuple[str, Data] | Problem]:
+    if not file.name.lower().endswith((".html", ".htm")):
+        for entry in each_object([file], reading):
+            yield entry if isinstance(entry, Problem) else (entry.place, entry.value)
+        return
+    try:
+        yield from records_of(file, reading.on_read)
+    except UNREADABLE as error:
+        yield Problem(file.name, f"cannot be read: {error}")
+
+
+def _record(place: str, facts: Data, reading: Reading, others: Counter[LeftOut]) -> _Record | None:
+    """Return the question and its answers; what is no question is counted by the word with which it begins."""
+    title, at = text_of(facts.get("title")).strip(), reading.moment(facts.get("time"))
+    if not _is_gemini(facts):
+        count_named(facts.get("header"), {"text": title}, others)
+        return None
+    left_out: Counter[LeftOut] = Counter()
+    items = facts.get("safeHtmlItem")
+    pages = [object_of(item) for item in list_of(items) or (items,)]
+    texts = [markdown_of(text_of(page.get("html")) or text_of(page.get("htmlValue"))) for page in pages]
+    verb = ASKED.match(title)
+    asked = title[verb.end() :].strip() if verb else title
+    if not any(texts) and verb is None:
+        count_named(" ".join(title.split()[:2]) or "without a title", {"text": title}, others)
+        return None
+    notices = missing(_files(facts, left_out), left_out)
+    question = message("user", asked or "\n".join(f"({notice})" for notice in notices), at, notices=notices)
+    for name, value in facts.items():
+        if name not in TAKEN:
+            count_named(name, value, left_out)
+    answers = tuple(message("assistant", text, at) for text in texts if text)
+    return _Record(place, question, answers, at, left_out)
+
+
+def _files(facts: Data, left_out: Counter[LeftOut]) -> list[str]:
+    """Return the names of what was attached, which stand below the title."""
+    names: list[str] = []
+    for line in map(object_of, list_of(facts.get("subtitles"))):
+        name, address = text_of(line.get("name")).strip(), text_of(line.get("url"))
+        if address and "://" not in address:
+            names.append(name.lstrip("-\u00a0 ") or address)
+        elif not ATTACHED.fullmatch(name):
+            count_named("subtitles", line, left_out)
+    picture = name_of(facts.get("imageFile"))
+    return names or ([picture] if picture else [])
+
+
+def _addresses(facts: Data) -> Iterator[str]:
+    yield text_of(facts.get("titleUrl"))
+    for line in list_of(facts.get("subtitles")):
+        yield text_of(object_of(line).get("url"))
+
+
+def _chat(address: str) -> str | None:
+    found = CHAT.match(address)
+    return found[1] if found else None
+
+
+def _id(record: _Record) -> str:
+    """Return what stands for a record, in JSON and on a page alike: its second, and its question."""
+    words = "".join(record.question.content.split())
+    second = int(record.at.timestamp()) if record.at else "undated"
+    return f"{second}/{sha256(words.encode()).hexdigest()[:12]}"
+
+
+def _found(source_id: str, records: Sequence[_Record], reading: Reading) -> Iterator[Found]:
+    """Yield the conversation with the last answer to each question, then, if asked for, those with the earlier ones."""
+
+    def of(answers: Callable[[_Record], Sequence[Message]], records: Sequence[_Record], name: str) -> Found:
+        said = [each for record in records for each in (record.question, *answers(record))]
+        messages, unanswered = answered(said)
+        left_out: Counter[LeftOut] = Counter()
+        for record in records:
+            left_out.update(record.left_out)
+        return Found(
+            id=name,
+            place=records[0].place,
+            messages=messages,
+            created_at=records[0].at,
+            updated_at=records[-1].at,
+            unanswered=unanswered,
+            branch_of=None if name == source_id else source_id,
+            left_out=left_out,
+        )
+
+    main = of(lambda record: record.answers[-1:], records, source_id)
+    if not reading.all_branches:
+        main.left_out["other branches"] += sum(len(record.answers[:-1]) for record in records)
+    yield main
+    for place, record in enumerate(records) if reading.all_branches else ():
+        for number, answer in enumerate(record.answers[:-1]):
+            path = records[: place + 1]
+
+            def other(each: _Record, last: _Record = record, answer: Message = answer) -> Sequence[Message]:
+                return (answer,) if each is last else each.answers[-1:]
+
+            yield of(other, path, f"{source_id}/{place}.{number}")
+
+
+GEMINI = ImportFormat("gemini-takeout", "Google's Takeout of Gemini", claims, read)

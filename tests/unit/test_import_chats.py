@@ -1,0 +1,401 @@
+"""Exports of Open WebUI, LibreChat and Gemini: whole, odd, and damaged."""
+
+import io
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from anyio import to_thread
+from hypothesis import example, given
+from hypothesis import strategies as st
+from tests.fixtures.exports import (
+    bring_in,
+    gemini_page,
+    gemini_record,
+    librechat_export,
+    librechat_message,
+    openwebui_entry,
+    openwebui_message,
+    own_data,
+    put_json,
+    said_in,
+    stored_in,
+)
+
+from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.importing.base import Problem, SourceFile
+from conversation_mcp.importing.gemini_pages import records_of
+from conversation_mcp.importing.html_markdown import markdown_of
+from conversation_mcp.importing.importer import Report
+from conversation_mcp.models import Conversation
+
+NOTHING: dict[str, Any] = {}
+
+
+async def imported(tmp_path: Path, data: object, **options: Any) -> tuple[list[Conversation], Report]:
+    report = await bring_in(put_json(tmp_path / "export.json", data), tmp_path, **options)
+    return await stored_in(tmp_path), report
+
+
+async def imported_page(tmp_path: Path, *bodies: str) -> list[Conversation]:
+    page = tmp_path / "MyActivity.html"
+    text = gemini_page(*(("Gemini Apps", body) for body in bodies))
+    await to_thread.run_sync(page.write_text, text, "utf-8")
+    await bring_in(page, tmp_path)
+    return await stored_in(tmp_path)
+
+
+def said(conversation: Conversation) -> list[str]:
+    return [text for _, text in said_in(conversation)]
+
+
+def counted(report: Report) -> dict[str, int]:
+    return {name: count for name, count in report.left_out.items() if count}
+
+
+ASKED = openwebui_message("a", None, "user", "Ping?")
+ANSWERED = openwebui_message("b", "a", "assistant", "Pong.")
+
+
+def history(**facts: Any) -> dict[str, Any]:
+    return {"chat": {"history": {"currentId": "b", "messages": {"a": ASKED, "b": ANSWERED}, **facts}}}
+
+
+ODD_OPENWEBUI: list[tuple[dict[str, Any], tuple[str, ...]]] = [
+    (openwebui_entry("x"), ()),
+    (openwebui_entry("x", **history(messages=[])), ()),
+    (openwebui_entry("x", **history(currentId=None)), ("Ping?", "Pong.")),
+    (openwebui_entry("x", **history(currentId="gone")), ("Ping?", "Pong.")),
+    (openwebui_entry("x", **history(messages={"a": ASKED, "b": ANSWERED | {"parentId": "gone"}})), ("Pong.",)),
+    (openwebui_entry("x", **history(messages={"a": ASKED | {"parentId": "b"}, "b": ANSWERED})), ("Ping?", "Pong.")),
+    (openwebui_entry("x", **history(messages={"a": ASKED, "z": None, "b": ANSWERED | {"content": None}})), ()),
+    (openwebui_entry("x", ASKED, ANSWERED | {"content": [{"type": "text", "text": "Pong"}]}), ("Ping?", "Pong")),
+    (openwebui_entry("x", ASKED, ANSWERED | {"timestamp": 1765000003000, "files": "none", "sources": 5}), ("Ping?", "Pong.")),
+    (openwebui_entry("x", ASKED, ANSWERED, title=None, created_at=None, updated_at="soon"), ("Ping?", "Pong.")),
+    ({"history": {"messages": {"a": ASKED, "b": ANSWERED}}, "title": "A chat alone"}, ("Ping?", "Pong.")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("entry", "expected"), ODD_OPENWEBUI)
+async def test_odd_chats_of_open_webui(tmp_path: Path, entry: dict[str, Any], expected: tuple[str, ...]) -> None:
+    good = openwebui_entry("good", ASKED, ANSWERED, created_at=1700000000)
+    stored, _ = await imported(tmp_path, [good, entry, None, "text", {}])
+    assert [tuple(said(conversation)) for conversation in stored if len(conversation.messages)][1:] == (
+        [expected] if expected else []
+    )
+
+
+async def test_what_is_folded_into_an_answer_is_not_part_of_it(tmp_path: Path) -> None:
+    content = (
+        '<details type="reasoning" done="true" duration="3"><summary>Thought for 3 seconds</summary>\n&gt; 2 &lt; 3\n'
+        '</details>\n<details type="tool_calls" name="weather" arguments="{}"><summary>Done</summary>18 C</details>\n'
+        'So:\n\n```html\n<details type="reasoning"><summary>a</summary>b</details>\n```\n<details>mine</details>'
+    )
+    answer = openwebui_message("b", "a", "assistant", content, model="small")
+    (conversation,), report = await imported(tmp_path, [openwebui_entry("x", ASKED, answer)])
+    assert said(conversation)[1] == (
+        'So:\n\n```html\n<details type="reasoning"><summary>a</summary>b</details>\n```\n<details>mine</details>'
+    )
+    assert (conversation.messages[1].reasoning, conversation.messages[1].model) == ("2 < 3", "small")
+    assert counted(report) == {"tool weather": 1}
+
+
+async def test_sources_tokens_and_the_system_text_of_open_webui(tmp_path: Path) -> None:
+    sources = [
+        {
+            "source": {"name": "Web"},
+            "document": ["a", "b"],
+            "metadata": [{"source": "https://a.example", "title": "A"}, {"source": "https://b.example"}],
+        },
+        {"source": {"name": "notes.pdf"}, "document": ["c"], "metadata": [{"source": "notes.pdf"}]},
+    ]
+    answer = ANSWERED | {
+        "sources": sources,
+        "usage": {"prompt_tokens": 7, "completion_tokens": 2},
+        "content": "So [3].",
+    }
+    entry = openwebui_entry("x", ASKED, answer)
+    entry["chat"]["params"] = {"system": "Be kind."}
+    (conversation,), _ = await imported(tmp_path, [entry])
+    assert said(conversation) == ["Be kind.", "Ping?", "So [3]."]
+    answered = conversation.messages[2]
+    assert [(each.id, each.title, each.url) for each in answered.sources or ()] == [
+        (1, "A", "https://a.example"),
+        (2, "Web", "https://b.example"),
+        (3, "notes.pdf", None),
+    ]
+    assert answered.usage is not None
+    assert (answered.usage.input_tokens, answered.usage.output_tokens) == (7, 2)
+
+
+async def test_what_open_webui_says_beside_the_words_is_counted_by_its_name(tmp_path: Path) -> None:
+    answer = ANSWERED | {
+        "followUps": ["And what else?"],
+        "output": [{"type": "open_webui:code_interpreter", "code": "print(1)  # one"}],
+        "error": None,
+    }
+    critic = openwebui_message("c", "b", "critic", "Hm.")
+    failed = openwebui_message("d", "c", "assistant", "", error={"content": "Out of memory"})
+    (conversation,), report = await imported(tmp_path, [openwebui_entry("x", ASKED, answer, critic, failed)])
+    assert said(conversation) == ["Ping?", "Pong."]
+    assert counted(report) == {"followUps": 1, "open_webui:code_interpreter": 1, "critic": 1, "error": 1}
+
+
+def flat(name: str, parent: str, role: str, text: str, **facts: Any) -> dict[str, Any]:
+    message = librechat_message(name, role, text, parentMessageId=parent, **facts)
+    del message["children"]
+    return message
+
+
+ROOT = "00000000-0000-0000-0000-000000000000"
+LIST: dict[str, Any] = {"messagesTree": None, "recursive": False, "options": None}
+
+
+async def test_a_list_of_librechat_is_the_path_that_ends_last(tmp_path: Path) -> None:
+    messages = [
+        flat("q1", ROOT, "user", "Tell me a story."),
+        flat("a1", "q1", "assistant", "Once."),
+        flat("q2", ROOT, "user", "Tell me a long story.", createdAt="2026-04-09T14:40:00.000Z"),
+        flat("a2", "q2", "assistant", "Once upon", unfinished=True, model="gpt-x"),
+    ]
+    (conversation,), report = await imported(tmp_path, librechat_export(messages=messages, **LIST))
+    assert said(conversation) == ["Tell me a long story.", "Once upon"]
+    assert conversation.messages[1].notices == ("the answer was cut where it comes from",)
+    assert conversation.messages[1].model == "gpt-x"
+    assert (conversation.created_at, conversation.updated_at) == (
+        "2026-04-09T14:32:05.230Z",
+        "2026-04-09T14:40:00.000Z",
+    )
+    assert counted(report) == {"other branches": 1}
+
+
+async def test_anchors_of_librechat_become_numbers_of_what_a_search_found(tmp_path: Path) -> None:
+    search = {
+        "type": "web_search",
+        "web_search": {
+            "turn": 0,
+            "organic": [{"link": "https://a.example", "title": "A"}, {"link": "https://b.example", "title": "B"}],
+            "topStories": [{"link": "https://c.example"}],
+        },
+    }
+    text = "\ue203Open.\ue204\ue202turn0search1 And\\ue200\\ue202turn0news0\\ue202turn9search0\\ue201 so."
+    answer = librechat_message("a", "assistant", text, attachments=[search, {"filename": "map.png"}])
+    question = librechat_message("q", "user", "When?", answer)
+    (conversation,), report = await imported(tmp_path, librechat_export(question, options={}))
+    assert said(conversation)[1] == "Open.[1] And[2] so."
+    assert [each.url for each in conversation.messages[1].sources or ()] == [
+        "https://b.example",
+        "https://c.example",
+        "https://a.example",
+    ]
+    assert counted(report) == {"citation marks": 1, "attachments": 1}
+
+
+async def test_reasoning_before_an_answer_of_librechat_is_told_apart(tmp_path: Path) -> None:
+    text = ":::thinking\nLook.\n:::\n\nIt is 9. A fence is:\n:::thinking\nx\n:::"
+    question = librechat_message("q", "user", ":::thinking\nmine\n:::", librechat_message("a", "assistant", text))
+    (conversation,), _ = await imported(tmp_path, librechat_export(question, options={}))
+    assert said(conversation)[1] == "It is 9. A fence is:\n:::thinking\nx\n:::"
+    assert conversation.messages[1].reasoning == "Look."
+    assert said(conversation)[0] == ":::thinking\nmine\n:::"
+
+
+ODD_LIBRECHAT: list[tuple[dict[str, Any], tuple[str, ...]]] = [
+    (librechat_export(), ()),
+    (librechat_export(messagesTree={"messageId": "a", "text": "One?", "sender": "User"}), ("One?",)),
+    (librechat_export(librechat_message("a", "user", "Hi", None, 5, "x", librechat_message("b", "assistant", "Yes"))), ("Hi", "Yes")),
+    (librechat_export(librechat_message("a", "user", "Hi") | {"children": None}), ("Hi",)),
+    (librechat_export(messages=[{"isCreatedByUser": True, "text": "Hi"}, {"isCreatedByUser": False, "text": "Yes"}], **LIST), ("Hi", "Yes")),
+    (librechat_export(messages=[flat("a", "b", "user", "Hi"), flat("b", "a", "assistant", "Yes")], **LIST), ("Hi", "Yes")),
+    (librechat_export(librechat_message("a", "user", "Hi", librechat_message("b", "assistant", "It broke", error=True))), ("Hi",)),
+    (librechat_export(librechat_message("a", "user", "Hi", librechat_message("b", "assistant", "", content=[None, {"type": "text", "text": {"value": "Yes"}}, {"type": "agent_update", "agent_update": {"text": "x"}}]))), ("Hi", "Yes")),
+    (librechat_export(librechat_message("a", "user", "", content="no list", files=[{"filename": "a.png"}])), ("(attachment not imported: a.png)",)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("export", "expected"), ODD_LIBRECHAT)
+async def test_odd_conversations_of_librechat(
+    tmp_path: Path, export: dict[str, Any], expected: tuple[str, ...]
+) -> None:
+    odd: dict[str, Any] = {"options": {}, "title": "x\n" * 5000, "conversationId": 5}
+    stored, _ = await imported(tmp_path, export | odd)
+    asked = [turn.question for each in stored for turn in (each.pending_turn,) if turn is not None]
+    assert [*(text for each in stored for text in said(each)), *asked] == list(expected)
+
+
+async def test_files_of_ours_are_not_taken_for_librechats(tmp_path: Path) -> None:
+    (conversation,), _ = await imported(tmp_path, own_data())
+    assert conversation.imported is None
+
+
+async def test_questions_of_gemini_that_lead_to_one_chat_are_one_conversation(tmp_path: Path) -> None:
+    link = {"titleUrl": "https://gemini.google.com/app/c0ffee"}
+    records = [
+        gemini_record("Prompted And then?", "<p>Two.</p>", time="2026-02-02T08:00:00Z", **link),
+        gemini_record("Prompted Alone?", "<p>Yes.</p>", time="2026-02-02T07:30:00Z"),
+        gemini_record("Prompted First?", "<p>One.</p>", time="2026-02-02T07:00:00Z", **link),
+    ]
+    stored, _ = await imported(tmp_path, records)
+    assert [said(each) for each in stored] == [["First?", "One.", "And then?", "Two."], ["Alone?", "Yes."]]
+    more = gemini_record("Prompted Last?", "<p>Three.</p>", time="2026-02-03T07:00:00Z", **link)
+    _, report = await imported(tmp_path, [more, *records])
+    assert {name: count for name, count in report.counts.items() if count} == {"extended": 1, "unchanged": 1}
+
+
+async def test_records_of_gemini_that_are_no_questions_are_counted_by_their_words(tmp_path: Path) -> None:
+    records: list[Any] = [
+        gemini_record("Used an Assistant feature"),
+        gemini_record("Gave feedback: Good response"),
+        gemini_record("Searched for kettles") | {"header": "Search", "products": ["Search"]},
+        gemini_record("Prompted Not answered?", feedback="It was quite good"),
+        gemini_record("Stelle dir vor", "<p>Ja.</p>"),
+        None,
+        {"header": "Gemini Apps", "title": 5},
+    ]
+    stored, report = await imported(tmp_path, records)
+    assert sorted(said(each) for each in stored) == [[], ["Stelle dir vor", "Ja."]]
+    assert [each.pending_turn.question for each in stored if each.pending_turn] == ["Not answered?"]
+    assert counted(report) == {"Used an": 1, "Gave feedback:": 1, "Search": 1, "feedback": 1}
+    assert report.counts["problem"] == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "moment"),
+    [
+        ("Feb 2, 2026, 7:24:02\u202fPM GMT+01:00", "2026-02-02T18:24:02.000Z"),
+        ("Feb 2, 2026, 12:24:02 AM PST", "2026-02-02T08:24:02.000Z"),
+        ("2 Feb 2026, 07:24:02 GMT-3", "2026-02-02T10:24:02.000Z"),
+        ("2 de fev. de 2026, 07:24:02 BRT", "2026-02-02T10:24:02.000Z"),
+        ("22 juil. 2026, 05:17:27 CEST", "2026-07-22T03:17:27.000Z"),
+        ("02.03.2026, 07:24:02 MEZ", "2026-03-02T06:24:02.000Z"),
+        ("2026/03/02 7:24:02 JST", "2026-03-01T22:24:02.000Z"),
+        ("2026-03-02 07:24:02 UTC", "2026-03-02T07:24:02.000Z"),
+    ],
+)
+async def test_the_times_of_a_page_are_read_as_each_language_writes_them(
+    tmp_path: Path, line: str, moment: str
+) -> None:
+    (conversation,) = await imported_page(tmp_path, f"Prompted&nbsp;When?<br>{line}<br><p>Now.</p>")
+    assert said(conversation) == ["When?", "Now."]
+    assert conversation.created_at == moment
+
+
+async def test_a_record_of_a_page_with_lines_attachments_and_blocks(tmp_path: Path) -> None:
+    body = (
+        "Prompted&nbsp;What is &lt;b&gt;?<br>At 2026-01-01 10:00:00 it broke, said somebody<br>Attached 1 file.<br>"
+        '-&nbsp;<a href="shot-1e98.png">shot.png</a><br>Feb 2, 2026, 7:24:02 AM UTC<br>'
+        "<div><p>A tag.</p></div><p>At Feb 2, 2026, 7:24:03 AM UTC<br>too</p>"
+    )
+    unanswered = "Prompted&nbsp;Nothing?<br>Feb 3, 2026, 7:24:02 AM UTC<br>"
+    undated = "Prompted&nbsp;No time?<p>None.</p>"
+    third, first, second = await imported_page(tmp_path, body, unanswered, undated)
+    assert said(first) == [
+        "What is <b>?\nAt 2026-01-01 10:00:00 it broke, said somebody",
+        "A tag.\n\nAt Feb 2, 2026, 7:24:03 AM UTC\ntoo",
+    ]
+    assert first.messages[0].notices == ("attachment not imported: shot.png",)
+    assert second.pending_turn is not None
+    assert second.pending_turn.question == "Nothing?"
+    assert said(third) == ["No time?", "None."]
+
+
+async def test_the_same_record_in_json_and_on_a_page_is_one(tmp_path: Path) -> None:
+    takeout = tmp_path / "takeout"
+    takeout.mkdir()
+    put_json(takeout / "MyActivity.json", [gemini_record("Prompted Boil?", "<p>Yes.</p>")])
+    page = gemini_page(("Gemini Apps", "Prompted&nbsp;Boil?<br>Feb 2, 2026, 8:24:02 AM GMT+01:00<br><p>Yes.</p>"))
+    await to_thread.run_sync((takeout / "MyActivity.html").write_text, page, "utf-8")
+    report = await bring_in(takeout, tmp_path)
+    assert (report.counts["imported"], report.counts["unchanged"]) == (1, 1)
+
+
+async def test_pages_that_are_no_activity_of_gemini_are_other_files(tmp_path: Path) -> None:
+    page = tmp_path / "chat.html"
+    for text in ("<html>Gemini</html>", gemini_page(("Search", "Searched for&nbsp;x<br>"))):
+        await to_thread.run_sync(page.write_text, text, "utf-8")
+        with pytest.raises(InvalidInputError, match="1 file holds something else"):
+            await bring_in(page, tmp_path, wanted="chatgpt")
+
+
+class Slow(io.BytesIO):
+    """Gives a few bytes at a time."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(min(7, size or 7))
+
+
+def test_records_are_found_wherever_the_pieces_of_a_page_end() -> None:
+    page = gemini_page(*(("Gemini Apps", f"Prompted&nbsp;Question {number}<br>") for number in range(5))).encode()
+    read = 0
+
+    def on_read(count: int) -> None:
+        nonlocal read
+        read += count
+
+    file = SourceFile("page.html", len(page), lambda: Slow(page))
+    titles = [found[1]["title"] for found in records_of(file, on_read) if not isinstance(found, Problem)]
+    assert titles == [f"Prompted Question {number}" for number in range(5)]
+    assert read == len(page)
+
+
+def test_an_answer_in_html_becomes_markdown() -> None:
+    page = (
+        "<h2>Plan</h2><p>First <strong>bold</strong>,<br>next <a href='https://a.example'>link</a>"
+        "<a href='javascript:x'>.</a></p><ul><li>One</li><li>Two<ul><li>deep</li></ul></li></ul>"
+        "<ol start='3'><li>x</li></ol><pre><code class='language-python'>a = '```'\n  b &lt; 1</code></pre>"
+        "<table><tr><th>A</th><th>B|</th></tr><tr><td>1</td><td><p>2</p></td></tr></table>"
+        "<blockquote><p>q1</p>q2</blockquote><script>bad()</script><p>x &amp; <code>c</code></p>"
+    )
+    assert markdown_of(page) == (
+        "## Plan\n\nFirst **bold**,\nnext [link](https://a.example).\n\n- One\n- Two\n  - deep\n\n3. x\n\n"
+        "````python\na = '```'\n  b < 1\n````\n\n| A | B\\| |\n| --- | --- |\n| 1 | 2 |\n\n> q1\n\n> q2\n\nx & `c`"
+    )
+
+
+TAGS = st.sampled_from(
+    ["p", "li", "ul", "ol", "pre", "code", "td", "tr", "table", "a", "blockquote", "b", "script", "br"]
+)
+
+
+@given(
+    pieces=st.lists(
+        st.one_of(TAGS.map("<{}>".format), TAGS.map("</{}>".format), st.just(" word "), st.text(max_size=5))
+    )
+)
+@example(pieces=["<tr>", "<td>", " word ", "</td>", "<tr>", " word "])
+def test_no_word_of_an_answer_is_lost_however_its_tags_stand(pieces: list[str]) -> None:
+    page = "".join(
+        piece for piece in pieces if "script" not in piece and (piece.strip("</>").isalpha() or piece == " word ")
+    )
+    assert markdown_of(page).count("word") == page.count("word")
+    markdown_of("".join(pieces))
+
+
+async def test_a_json_export_of_turns_that_is_cut_is_told(tmp_path: Path) -> None:
+    text = json.dumps({"conversation_turns": [{"user_turn": {"prompt": "Hi"}}]})
+    path = tmp_path / "conversation_1.txt"
+    await to_thread.run_sync(path.write_text, text[:-4])
+    with pytest.raises(InvalidInputError, match="is not valid JSON"):
+        await bring_in(path, tmp_path)
+    await to_thread.run_sync(path.write_text, json.dumps({"conversation_turns": "none"}))
+    report = await bring_in(path, tmp_path)
+    assert [problem.reason for problem in report.problems] == ["has no list of turns"]
+    assert await stored_in(tmp_path) == []
+
+
+async def test_turns_of_gemini_keep_pictures_deleted_turns_and_times(tmp_path: Path) -> None:
+    turns: list[Any] = [
+        {"user_turn": {"prompt": "Draw.", "turn_last_modified": "2026-03-01T08:00:01Z"}},
+        {"system_turn": {"text": ["Here", {"cards": [{"content": "A card."}]}], "images": ["conversation_1_turn_1_images_0"]}},
+        {"system_turn": {"text": [], "canvas": "A whole page of words"}},
+        {"odd_turn": {}},
+        None,
+    ]  # fmt: skip
+    data: dict[str, Any] = {"creation_time": "2026-03-01T08:00:00Z", "conversation_turns": turns}
+    (conversation,), report = await imported(tmp_path, data)
+    assert said(conversation) == ["Draw.", "Here\n\nA card."]
+    assert conversation.messages[0].created_at == "2026-03-01T08:00:01.000Z"
+    assert counted(report) == {"attachments": 1, "canvas": 1}
+    assert datetime.fromisoformat(conversation.created_at) == datetime(2026, 3, 1, 8, tzinfo=UTC)
