@@ -16,6 +16,7 @@ from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.definitions import Configured
 from conversation_mcp.providers.http import Sent, Sleep
 from conversation_mcp.providers.wire.api import Api
+from conversation_mcp.providers.wire.bodies import UnreadableBodyError
 from conversation_mcp.providers.wire.events import incoming
 from conversation_mcp.providers.wire.limits import LIMITS, Limits
 from conversation_mcp.providers.wire.names import serves
@@ -93,6 +94,8 @@ class ChatCompletionsProvider:
                             yield event
                         if reader.ended:
                             break
+            except UnreadableBodyError as error:
+                raise StreamBrokenError(f"{self._api.title} {error}.") from None
             except (StreamBrokenError, ProviderTimeoutError):
                 if not reader.is_whole:
                     raise

@@ -12,6 +12,7 @@ from conversation_mcp.providers.responses.output import is_response_id
 from conversation_mcp.providers.responses.runs import Runs
 from conversation_mcp.providers.responses.stream import StreamReader
 from conversation_mcp.providers.wire.api import Api
+from conversation_mcp.providers.wire.bodies import UnreadableBodyError
 from conversation_mcp.providers.wire.events import END, incoming
 from conversation_mcp.providers.wire.problems import Problem
 from conversation_mcp.providers.wire.reading import JsonObject, raw_text_at
@@ -91,6 +92,9 @@ class Engine:
                     if reader.ended:
                         return
             raise StreamBrokenError(f"{self._api.title} broke off before the answer was complete.")
+        except UnreadableBodyError as error:
+            broken = StreamBrokenError(f"{self._api.title} {error}.")
+            raise with_usage(broken, reader.usage) from None
         except ProviderError as error:
             raise with_usage(error, reader.usage) from error.__cause__
 

@@ -7,6 +7,7 @@ from conversation_mcp.providers.base import Event, Finished, Progress, Started
 from conversation_mcp.providers.responses.asked import Asked
 from conversation_mcp.providers.responses.outcome import ENDED, settle
 from conversation_mcp.providers.responses.output import is_response_id, queries, reading
+from conversation_mcp.providers.wire.bodies import Kept
 from conversation_mcp.providers.wire.reading import (
     JsonObject,
     count_at,
@@ -32,6 +33,7 @@ class StreamReader:
         self._last_progress = ""
         self._pieces: dict[tuple[object, int], list[str]] = {}
         self._items: list[JsonObject] = []
+        self._kept = Kept()
         self._response: JsonObject = {}
         self.ended = False
 
@@ -51,14 +53,14 @@ class StreamReader:
             case "output_text.delta":
                 yield from self._progress("writing the answer")
                 piece = raw_text_at(event, "delta")
-                self._pieces.setdefault(_place(event), []).append(piece)
+                self._pieces.setdefault(_place(event), []).append(self._kept.text(piece))
                 yield from self._visible.feed(piece)
             case "output_text.done":
                 if text := raw_text_at(event, "text"):
-                    self._pieces[_place(event)] = [text]
+                    self._pieces[_place(event)] = [self._kept.text(text)]
             case "output_item.done":
                 item = object_at(event, "item")
-                self._items.append(item)
+                self._keep(item)
                 if searched := queries(item):
                     yield from self._progress(_searching(searched))
             case state if state in ENDED:
@@ -107,7 +109,7 @@ class StreamReader:
                     _searching([query for query in items_at(event, "queries") if isinstance(query, str)])
                 )
             case "reasoning.search_results":
-                self._items.append({"type": "search_results", "results": event.get("results")})
+                self._keep({"type": "search_results", "results": event.get("results")})
                 yield from self._progress(reading(len(objects_at(event, "results"))))
             case "reasoning.fetch_url_queries":
                 yield from self._progress(reading(len(items_at(event, "urls"))))
@@ -115,6 +117,10 @@ class StreamReader:
                 yield from self._progress(reading(len(items_at(event, "contents"))))
             case _:
                 return
+
+    def _keep(self, item: JsonObject) -> None:
+        self._kept.data(item)
+        self._items.append(item)
 
     def _progress(self, text: str) -> Iterator[Event]:
         if text != self._last_progress:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from conversation_mcp.models import Source
+from conversation_mcp.providers.wire.bodies import Kept
 from conversation_mcp.providers.wire.reading import (
     JsonObject,
     count_at,
@@ -24,17 +25,21 @@ class SourceCollector:
     number after the highest; what is known of the same address is put together.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, kept: Kept | None = None) -> None:
+        self._kept = kept
         self._found: list[JsonObject] = []
         self._cited: list[JsonObject] = []
 
     def take(self, *objects: JsonObject) -> None:
         """Take pages from output items, messages, deltas or whole responses; what holds none is passed over."""
         for each in objects:
-            self._found += results(each)
+            found, cited = results(each), list(_citations(each))
             for part in (each, *objects_at(each, "content")):
-                self._cited += _annotations(part)
-            self._cited += _citations(each)
+                cited += _annotations(part)
+            if self._kept and (found or cited):
+                self._kept.data([found, cited])
+            self._found += found
+            self._cited += cited
 
     def sources(self) -> tuple[Source, ...]:
         """Return what was collected, by number."""
