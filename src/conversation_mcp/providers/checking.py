@@ -10,6 +10,7 @@ from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.providers.naming import known_names, near_names, split_name
 from conversation_mcp.settings import Settings
 from conversation_mcp.sources import variable_of
+from conversation_mcp.text import presentable
 
 VERY_NEAR = 0.8
 """A name that is so like a known one is taken for a slip of the pen."""
@@ -62,7 +63,7 @@ def _check_single(variable: str, name: str, definitions: Iterable[str], known: M
     is_auto = category_of(name, "chat") is not None
     if not is_auto and split_name(name, definitions) is None and name.casefold() not in known:
         raise InvalidInputError(
-            f"{variable}: nobody knows the model {name!r}.{near_names(name, known)} "
+            f"{variable}: nobody knows the model {presentable(name)!r}.{near_names(name, known)} "
             "It takes auto, auto:fast, auto:balanced, auto:deep, a known name, or provider:model."
         )
 
@@ -76,7 +77,8 @@ def _check_list(
         if get_close_matches(name.casefold(), known, 1, VERY_NEAR):
             sure = f"{provider or 'provider'}:{name}"
             raise InvalidInputError(
-                f"{variable}: nobody knows the model {name!r}.{near_names(name, known)} If it is right, write {sure}."
+                f"{variable}: nobody knows the model {presentable(name)!r}.{near_names(name, known)} "
+                f"If it is right, write {sure}."
             )
 
 

@@ -1,11 +1,12 @@
 """From the typed events of a streamed run to ours."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from conversation_mcp.models import Usage
 from conversation_mcp.providers.base import Event, Finished, Progress, Started
 from conversation_mcp.providers.responses.asked import Asked
-from conversation_mcp.providers.responses.outcome import ENDED, settle
+from conversation_mcp.providers.responses.outcome import ENDED, other_run, settle
 from conversation_mcp.providers.responses.output import is_response_id, queries, reading
 from conversation_mcp.providers.wire.bodies import Kept
 from conversation_mcp.providers.wire.reading import (
@@ -29,7 +30,7 @@ class StreamReader:
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
         self._visible = VisibleText()
-        self._started = False
+        self._response_id = ""
         self._last_progress = ""
         self._pieces: dict[tuple[object, int], list[str]] = {}
         self._items: list[JsonObject] = []
@@ -94,8 +95,10 @@ class StreamReader:
 
     def _start(self, response: JsonObject) -> Iterator[Event]:
         response_id = raw_text_at(response, "id")
-        if self._asked.is_kept and not self._started and is_response_id(response_id):
-            self._started = True
+        if self._response_id or not is_response_id(response_id):
+            return
+        self._response_id = response_id
+        if self._asked.is_kept:
             yield Started(response_id)
 
     def _doing(self, kind: str, event: JsonObject) -> Iterator[Event]:
@@ -130,7 +133,9 @@ class StreamReader:
     def _finish(self, response: JsonObject, event: JsonObject) -> Finished:
         if not object_at(response, "error"):
             response = {**response, "error": event.get("error")}
-        return Finished(settle(response, self._asked, streamed_text=self._text(), seen=self._items))
+        asked = self._asked.noting(other_run(response, self._response_id)) if self._response_id else self._asked
+        answer = settle(response, asked, streamed_text=self._text(), seen=self._items)
+        return Finished(replace(answer, response_id=self._response_id or answer.response_id))
 
     def _text(self) -> str:
         messages: dict[object, str] = {}

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from conversation_mcp.providers.definitions import Configured, is_web_address
 from conversation_mcp.providers.http import Sent, Sleep, send_create
 from conversation_mcp.providers.wire.bodies import ACCEPTED, UnreadableBodyError, whole
 from conversation_mcp.providers.wire.errors import ErrorMap, UnseenError
+from conversation_mcp.providers.wire.guarding import Guard
 from conversation_mcp.providers.wire.limits import Limits
 from conversation_mcp.providers.wire.models import listed_models
 from conversation_mcp.providers.wire.problems import BAD_REQUEST, NOT_FOUND, SERVER_ERROR, Problem, read_problem
@@ -164,7 +166,8 @@ class Api:
             raise ProviderUnavailableError(f"{self.title} answered with something else than JSON.")
         if "data" not in body:
             raise self.errors.of_create(self.errors.problem_in(body, NOT_FOUND) or Problem(NOT_FOUND))
-        return listed_models(body)
+        guard = Guard(self.errors.secret)
+        return tuple(replace(model, id=guard.clean(model.id)) for model in listed_models(body))
 
     async def check(self) -> str:
         """Have the models listed and say how many there are; raises as `list_models`."""

@@ -13,7 +13,10 @@ from conversation_mcp.providers.wire.reading import (
     raw_text_at,
     text_at,
 )
+from conversation_mcp.text import cut
 
+SNIPPETS = ("snippet", "content", "cited_text")
+MAX_SNIPPET_CHARS = 1000
 RESULT_LISTS = {"fetch_url_results": "contents"}
 """Where an output item holds its pages, if that is not `results`."""
 
@@ -51,6 +54,11 @@ class SourceCollector:
                 others[text_at(page, "url")] = _source(0, page, others.get(text_at(page, "url")))
             elif number not in numbered:
                 numbered[number] = _source(number, page)
+            elif numbered[number].url == text_at(page, "url"):
+                numbered[number] = _source(number, page, numbered[number])
+        for number, source in numbered.items():
+            if source.url in others:
+                numbered[number] = _with_snippet(source, others[source.url])
         known = {source.url for source in numbered.values()}
         first = max(0, max(numbered, default=0)) + 1
         new = [source for url, source in others.items() if url not in known]
@@ -70,7 +78,8 @@ def _annotations(part: JsonObject) -> Iterator[JsonObject]:
         if raw_text_at(cited, "url"):
             title = text_at(cited, "title")
             # One provider has no titles there but the number that stands in the text.
-            yield {"url": text_at(cited, "url"), ("id" if _is_number(title) else "title"): title}
+            quoted = {name: cited.get(name) for name in SNIPPETS}
+            yield {"url": text_at(cited, "url"), ("id" if _is_number(title) else "title"): title, **quoted}
 
 
 def _citations(response: JsonObject) -> Iterator[JsonObject]:
@@ -95,4 +104,14 @@ def _source(number: int, page: JsonObject, known: Source | None = None) -> Sourc
         title=(known.title if known else None) or text_at(page, "title") or None,
         url=text_at(page, "url"),
         date=(known.date if known else None) or text_at(page, "date") or None,
+        snippet=(known.snippet if known else None) or _snippet(page),
     )
+
+
+def _snippet(page: JsonObject) -> str | None:
+    told = next((text for name in SNIPPETS if (text := text_at(page, name).strip())), "")
+    return cut(told, MAX_SNIPPET_CHARS).rstrip() or None
+
+
+def _with_snippet(source: Source, other: Source) -> Source:
+    return source if source.snippet or not other.snippet else source.model_copy(update={"snippet": other.snippet})
