@@ -1,5 +1,6 @@
 """The records of a conversation, as they stand in conversation.json."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, NewType, Self
 
@@ -58,6 +59,8 @@ class Source(Record):
     """The address of the page; of a passage, the address of its file."""
     date: str | None = None
     """The date of the page, as the provider gave it."""
+    snippet: str | None = None
+    """What the provider quotes from the page, so that the answer can be checked without it."""
     path: str | None = None
     """The absolute path of the document."""
     heading: str | None = None
@@ -73,6 +76,11 @@ class Source(Record):
         if self.path:
             return f"{self.path}:{self.start_line}" if self.start_line else self.path
         return self.url or ""
+
+
+def without_snippets(sources: Iterable[Source]) -> tuple[Source, ...]:
+    """Return the sources without what is quoted from them."""
+    return tuple(Source.of(**{name: value for name, value in source if name != "snippet"}) for source in sources)
 
 
 class Usage(Record):

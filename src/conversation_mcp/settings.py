@@ -22,7 +22,7 @@ from conversation_mcp.sources import (
     variable_of,
     with_table_values,
 )
-from conversation_mcp.text import nearest
+from conversation_mcp.text import nearest, presentable
 
 PLACEHOLDER = re.compile(
     r"(pplx-)?(your\W.*|your_.*|change.?me.*|placeholder.*|example.*|todo.*|api.?key.*|x{3,}|\.{3,}|<.*>|\$\{?\w*\}?)",
@@ -293,5 +293,5 @@ def _sentence(error: ValidationError, origins: Mapping[str, str], config: Path) 
     origin = origins.get(name, str(config) if place[0] in TABLES else name)
     where = f"{config}: {'.'.join(place)}" if origin == str(config) else origin
     is_misplaced = place[0] in TABLES and not place[2:] and isinstance(problem["input"], str)
-    shown = "" if "api_key" in place or is_misplaced else f"; got {problem['input']!r}"
+    shown = "" if "api_key" in place or is_misplaced else f"; got {presentable(repr(problem['input']))}"
     return f"{where}: {problem['msg'][0].lower()}{problem['msg'][1:]}{shown}."

@@ -12,6 +12,7 @@ from platformdirs import user_config_path, user_data_path
 from conversation_mcp.disk.faults import reason_of
 from conversation_mcp.disk.files import read_linked_file
 from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.text import presentable
 
 PREFIX = "CONVERSATION_MCP_"
 APP_NAME = "conversation-mcp"
@@ -169,5 +170,7 @@ def conversation_folder(
     gathered = gather(names, {"logs_dir": option}, environment, config, working_folder)
     value = gathered.values["logs_dir"]
     if not isinstance(value, str | Path):
-        raise InvalidInputError(f"{gathered.origins['logs_dir']}: logs_dir must be a path; got {value!r}.")
+        raise InvalidInputError(
+            f"{gathered.origins['logs_dir']}: logs_dir must be a path; got {presentable(repr(value))}."
+        )
     return working_folder / Path(value).expanduser()

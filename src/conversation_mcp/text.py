@@ -18,6 +18,16 @@ PARTS = re.compile(r"[A-Z]+[0-9]*(?![a-z])|[A-Z]?[a-z]+[0-9]*|[0-9]+")
 WORD_CATEGORIES = ("L", "N", "Mn", "Mc", "So", "Co")
 PUNCTUATION = "*_~?!.,;:…()[]{}<>\"'`“”\u2018\u2019«»¿¡"
 CJK_START = "\u2e80"
+REDACTED = "[redacted]"
+_PREFIX = "pplx|sk|pk|rk|xai|gsk|hf|r8|tvly|ghp|github_pat|glpat"
+KEY = (
+    rf"(?<![A-Za-z0-9])(?:(?:{_PREFIX})[-_](?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{{12,}}"
+    r"|AIza[A-Za-z0-9_-]{20,})"
+)
+MAYBE_KEY = (
+    rf"(?<![A-Za-z0-9])(?:(?:{_PREFIX})[-_][A-Za-z0-9_-]{{8,}}|[0-9a-f]{{32,}}"
+    r"|(?=[A-Za-z]*[0-9])(?=[a-z0-9]*[A-Z])(?=[A-Z0-9]*[a-z])[A-Za-z0-9]{24,})(?![A-Za-z0-9])"
+)
 SMALL_USD = 0.001
 FTS_TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc So'"
 
@@ -52,6 +62,16 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     from difflib import get_close_matches  # noqa: PLC0415 -- start-up would pay for what few mistype
 
     return next(iter(get_close_matches(name, list(known), 1)), None)
+
+
+def without_keys(text: str) -> str:
+    """Return the text with what is certainly a key replaced."""
+    return re.sub(KEY, REDACTED, text)
+
+
+def presentable(value: str) -> str:
+    """Return a value of a setting as it may be printed: with what may be a key that got there by mistake replaced."""
+    return re.sub(MAYBE_KEY, REDACTED, without_keys(value))
 
 
 def shorten(text: str, limit: int) -> str:

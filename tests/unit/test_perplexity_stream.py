@@ -15,6 +15,11 @@ from conversation_mcp.models import Source, Usage
 from conversation_mcp.providers.base import Answer, Finished, Progress, Started, TextDelta
 
 
+def page_source(number: int, title: str | None = None, date: str | None = None) -> Source:
+    snippet = f"What page {number} says."
+    return Source.of(id=number, title=title, url=f"https://example.org/{number}", date=date, snippet=snippet)
+
+
 async def test_a_run_is_told_from_its_id_to_its_answer() -> None:
     async with asking() as asked:
         events = await asked.events("Which river?")
@@ -37,8 +42,8 @@ async def test_an_answer_carries_all_its_facts() -> None:
         Answer(
             content="answer 1 to: Which river?[1]",
             sources=(
-                Source(id=1, title="Page 1", url="https://example.org/1", date="2026-06-10"),
-                Source(id=2, title="Page 2", url="https://example.org/2", date="2026-06-10"),
+                page_source(1, title="Page 1", date="2026-06-10"),
+                page_source(2, title="Page 2", date="2026-06-10"),
             ),
             usage=Usage(input_tokens=100, output_tokens=13, reasoning_tokens=3, cost_usd=0.0031),
             model="openai/gpt-6-luna",
@@ -85,15 +90,12 @@ async def test_a_large_answer_arrives_whole() -> None:
 @pytest.mark.parametrize(
     ("fault", "sources"),
     [
-        ("null_dates", [Source(id=1, url="https://example.org/1"), Source(id=2, url="https://example.org/2")]),
+        ("null_dates", [page_source(1), Source(id=2, url="https://example.org/2")]),
         ("only_fetch", [Source(id=1, title="Fetched", url="https://example.org/f")]),
         (
             "many_results",
             [
-                *(
-                    Source(id=number, title=f"Page {number}", url=f"https://example.org/{number}", date="2026-06-10")
-                    for number in (1, 2, 31)
-                ),
+                *(page_source(number, title=f"Page {number}", date="2026-06-10") for number in (1, 2, 31)),
                 Source(id=32, title="Fetched", url="https://example.org/f"),
             ],
         ),

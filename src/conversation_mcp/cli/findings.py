@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from conversation_mcp.text import without_keys
+
 State = Literal["ok", "warn", "fail"]
 
 
@@ -15,4 +17,4 @@ class Finding:
 
     def line(self) -> str:
         """Return the finding as a person reads it."""
-        return f"  {self.state:<5} {self.text}"
+        return f"  {self.state:<5} {without_keys(self.text)}"

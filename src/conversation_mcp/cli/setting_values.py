@@ -10,6 +10,7 @@ from pydantic import SecretStr
 
 from conversation_mcp.settings import TABLES, LoadedSettings, Settings
 from conversation_mcp.sources import provider_settings, variable_of
+from conversation_mcp.text import REDACTED, presentable
 
 SHOWN_OF_SECRET = 4
 CREDENTIALS = re.compile(r"(?<=//)[^/@]*(?=@)|(?<=\?).+")
@@ -35,7 +36,7 @@ class Value:
     @property
     def is_private(self) -> bool:
         """Whether it has what must not stand in a client's file."""
-        return self.is_secret or self.is_masked
+        return self.is_secret or self.is_masked or REDACTED in self.shown
 
     @property
     def is_from_environment(self) -> bool:
@@ -80,13 +81,13 @@ def shown(value: object) -> str:
     if isinstance(value, tuple):
         parts = cast("tuple[object, ...]", value)
         separator = os.pathsep if any(isinstance(part, Path) for part in parts) else ","
-        return separator.join(map(str, parts))
-    return f"{value:g}" if isinstance(value, float) else str(value)
+        return presentable(separator.join(map(str, parts)))
+    return f"{value:g}" if isinstance(value, float) else presentable(str(value))
 
 
 def masked(address: str) -> str:
     """Return an address without what may be a secret in it."""
-    return CREDENTIALS.sub("…", address)
+    return presentable(CREDENTIALS.sub("…", address))
 
 
 def end_of(secret: SecretStr) -> str:

@@ -7,7 +7,7 @@ from itertools import accumulate
 from pydantic import JsonValue
 
 from conversation_mcp.conversations.placing import placed
-from conversation_mcp.models import Conversation, Message, PendingTurn, Record
+from conversation_mcp.models import Conversation, Message, PendingTurn, Record, without_snippets
 from conversation_mcp.text import counted, cut
 
 
@@ -105,6 +105,8 @@ def history_page(
 
 def _numbered(number: int, message: Message) -> NumberedMessage:
     facts = {name: getattr(message, name) for name in message.model_fields_set.intersection(Message.model_fields)}
+    if sources := message.sources:
+        facts["sources"] = without_snippets(sources)
     extra = message.model_extra or {}
     notes = {name: note for name, note in extra.items() if name not in NumberedMessage.model_fields}
     return NumberedMessage(number=number, **facts, **notes)

@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+from conversation_mcp.text import without_keys
+
 Tools = frozenset[str]
 NO_TOOLS: Tools = frozenset()
 
@@ -19,9 +21,18 @@ class ConversationMCPError(Exception):
     advice: str = ""
 
     def __init__(self, message: str, *, conversation_id: str | None = None) -> None:
-        super().__init__(message)
         self.message = message
+        super().__init__(self.message)
         self.conversation_id = conversation_id
+
+    @property
+    def message(self) -> str:
+        """What happened, without keys that somebody put where they do not belong."""
+        return self._message
+
+    @message.setter
+    def message(self, message: str) -> None:
+        self._message = without_keys(message)
 
     @property
     def was_sent(self) -> bool:

@@ -11,7 +11,7 @@ from conversation_mcp.exporting.base import ExportFormat
 from conversation_mcp.exporting.html_text import SafeMarkdown, anchor
 from conversation_mcp.exporting.sections import Section, facts, sections, title
 from conversation_mcp.models import Conversation, Source
-from conversation_mcp.text import counted, dollars
+from conversation_mcp.text import counted, dollars, one_line
 
 BELOW_SECTIONS = 2
 OPEN_KINDS = frozenset({"question", "answer", "unanswered"})
@@ -79,7 +79,8 @@ def _source(source: Source, name: str) -> str:
     more = escape(dotted(*rest))
     return (
         f'<li id="{name}-{source.id}"><span class="number">[{source.id}]</span> {linked}'
-        f"{f' <span class=place>{more}</span>' if more else ''}</li>"
+        f"{f' <span class=place>{more}</span>' if more else ''}"
+        f"{f'<blockquote>{escape(one_line(source.snippet))}</blockquote>' if source.snippet else ''}</li>"
     )
 
 

@@ -52,7 +52,11 @@ def _source(source: Source) -> str:
     else:
         named = f"{name}, {_plain(place)}" if source.title and place else name
     heading = f" ({_plain(source.heading)})" if source.heading else ""
-    return f"\\[{source.id}\\] {named}{heading}" + (f" ({_plain(source.date)})" if source.date else "")
+    return (
+        f"\\[{source.id}\\] {named}{heading}"
+        + (f" ({_plain(source.date)})" if source.date else "")
+        + (f"\n  > {_plain(source.snippet)}" if source.snippet else "")
+    )
 
 
 def _address(url: str) -> str:

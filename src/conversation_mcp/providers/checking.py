@@ -12,6 +12,7 @@ from conversation_mcp.providers.naming import known_names, means, near_names, sp
 from conversation_mcp.providers.resolving import PERPLEXITY
 from conversation_mcp.settings import Settings
 from conversation_mcp.sources import variable_of
+from conversation_mcp.text import presentable
 
 LEVELS = frozenset(
     ["fast", "low", "medium", "high", "xhigh", "fast-search", "pro-search", "deep-research", "advanced-deep-research"]
@@ -103,7 +104,7 @@ def _check_single(variable: str, name: str, definitions: Iterable[str], known: M
     is_chosen = category_of(name, "chat") is not None or is_family(name)
     if not is_chosen and split_name(name, definitions) is None and name.casefold() not in known:
         raise InvalidInputError(
-            f"{variable}: nobody knows the model {name!r}.{near_names(name, known)} "
+            f"{variable}: nobody knows the model {presentable(name)!r}.{near_names(name, known)} "
             "It takes auto, auto:fast, auto:balanced, auto:deep, a known name, or provider:model."
         )
 
@@ -117,7 +118,8 @@ def _check_list(
         if get_close_matches(name.casefold(), known, 1, VERY_NEAR):
             sure = f"{provider or 'provider'}:{name}"
             raise InvalidInputError(
-                f"{variable}: nobody knows the model {name!r}.{near_names(name, known)} If it is right, write {sure}."
+                f"{variable}: nobody knows the model {presentable(name)!r}.{near_names(name, known)} "
+                f"If it is right, write {sure}."
             )
 
 

@@ -7,13 +7,8 @@ from pathlib import Path
 
 from conversation_mcp.models import Source
 from conversation_mcp.providers.base import ChatMessage
+from conversation_mcp.providers.code_spans import CODE
 
-CODE = r"""
-    (?P<code>
-        ^\ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*(?:\n.*?(?:^\ {0,3}(?P=fence)[`~]*[ ]*$|\Z)|\Z)
-        | (?<!`)(?P<ticks>`+)(?!`)(?:(?!\n\s*\n).){1,1000}?(?<!`)(?P=ticks)(?!`)
-    )
-"""
 NUMBERS = r"(?<![ \t])[ \t]*\[(?P<numbers>[0-9]+|[1-9][0-9]*(?:[,;][ ]?[1-9][0-9]*)+)\]"
 CODE_OR_NUMBERS = re.compile(f"{CODE}|{NUMBERS}", re.VERBOSE | re.MULTILINE | re.DOTALL)
 """Brackets in code are no citations."""

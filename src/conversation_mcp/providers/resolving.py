@@ -15,6 +15,7 @@ from conversation_mcp.providers.naming import Restrictions, known_names, near_na
 from conversation_mcp.providers.sides import side_of
 from conversation_mcp.providers.whereabouts import DOCUMENTS, Side
 from conversation_mcp.settings import Kind
+from conversation_mcp.text import presentable
 
 if TYPE_CHECKING:
     from conversation_mcp.providers.definitions import Definition
@@ -206,7 +207,7 @@ class Resolver:
             raise ProviderNotConfiguredError(_not_configured(self.definitions[owner]))
         provider = known[owner]
         if chooses_itself(provider) and not provider.serves(model):
-            raise InvalidInputError(f"{owner} has no model {model!r}.{self._near(model, providers)}")
+            raise InvalidInputError(f"{owner} has no model {presentable(model)!r}.{self._near(model, providers)}")
         return provider, model
 
     def _catches(self, provider: Provider, name: str) -> bool:
@@ -231,7 +232,7 @@ class Resolver:
             return
         definition = described.configured.definition
         if definition.accepts_any_model:
-            raise InvalidInputError(f"{model!r} is no name of a model.")
+            raise InvalidInputError(f"{presentable(model)!r} is no name of a model.")
         listed = await self._listings.of(provider)
         if listed is not None and model not in {one.id for one in listed}:
             there = ", ".join(one.id for one in listed) or "none"
@@ -245,15 +246,17 @@ class Resolver:
         able = [provider for provider in providers if mode in provider.abilities]
         others = [provider for provider in able if not chooses_itself(provider)]
         if not others and all(provider.name != PERPLEXITY for provider in able):
-            return ProviderNotConfiguredError(f"no configured provider has the model {name!r}. {NEEDS_KEY}")
+            return ProviderNotConfiguredError(
+                f"no configured provider has the model {presentable(name)!r}. {NEEDS_KEY}"
+            )
         near = self._near(name, able)
         if not others:
             return InvalidInputError(
                 "model must be a preset (fast, low, medium, high, xhigh), provider/model, or local; "
-                f"got {name!r}.{near}"
+                f"got {presentable(name)!r}.{near}"
             )
         return InvalidInputError(
-            f"no configured provider knows the model {name!r}.{near} "
+            f"no configured provider knows the model {presentable(name)!r}.{near} "
             f"If it is new, say whose it is: {others[0].name}:{name}."
         )
 

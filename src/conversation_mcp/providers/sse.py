@@ -7,7 +7,7 @@ LINE_END = re.compile(rb"\r\n|\r|\n")
 UNFRAMED = ("{", "[{")
 """What no field of an event begins with: JSON that was written into the stream as it is."""
 BOM = b"\xef\xbb\xbf"
-MAX_EVENT_BYTES = 32 * 2**20
+MAX_EVENT_BYTES = 8 * 2**20
 
 
 class EventTooLargeError(ValueError):

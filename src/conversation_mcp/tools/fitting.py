@@ -1,7 +1,9 @@
 """An answer above the limit is cut at a paragraph, its sources at one of them, and a notice says where all of it is."""
 
+from collections.abc import Iterable
 from itertools import accumulate
 
+from conversation_mcp.models import Source, without_snippets
 from conversation_mcp.text import cut
 from conversation_mcp.turns.result import TurnResult
 
@@ -27,7 +29,11 @@ def _with_less_text(result: TurnResult, max_chars: int) -> TurnResult:
 
 def _with_fewer_sources(result: TurnResult, max_chars: int) -> TurnResult:
     sources = result.search_results or ()
-    sizes = accumulate(len(str(source.model_dump(exclude_unset=True))) for source in sources)
+    if _size(sources) > max_chars - len(result.raw_result_text or "") and any(source.snippet for source in sources):
+        notice = f"what the sources say is left out here; it is in {result.conversation_path}"
+        sources = without_snippets(sources)
+        result = _changed(result, notice, search_results=sources)
+    sizes = accumulate(_size([source]) for source in sources)
     fitting = sum(size <= max_chars for size in sizes)
     if fitting == len(sources):
         return result
@@ -37,3 +43,7 @@ def _with_fewer_sources(result: TurnResult, max_chars: int) -> TurnResult:
 
 def _changed(result: TurnResult, notice: str, **fields: object) -> TurnResult:
     return result.model_copy(update={**fields, "notices": (*(result.notices or ()), notice)})
+
+
+def _size(sources: Iterable[Source]) -> int:
+    return sum(len(str(source.model_dump(exclude_unset=True))) for source in sources)

@@ -16,7 +16,9 @@ from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.definitions import Configured
 from conversation_mcp.providers.http import Sent, Sleep
 from conversation_mcp.providers.wire.api import Api
+from conversation_mcp.providers.wire.bodies import UnreadableBodyError
 from conversation_mcp.providers.wire.events import incoming
+from conversation_mcp.providers.wire.guarding import Guard
 from conversation_mcp.providers.wire.limits import LIMITS, Limits
 from conversation_mcp.providers.wire.names import serves
 from conversation_mcp.providers.wire.problems import Problem
@@ -49,8 +51,11 @@ class ChatCompletionsProvider:
         """Tell whether this is a name of the provider's, or may be one where any name is taken."""
         return serves(self.configured, model)
 
-    async def ask(self, request: Request) -> AsyncGenerator[Event]:
+    def ask(self, request: Request) -> AsyncGenerator[Event]:
         """Send the request, and again only without a field whose refusal names it."""
+        return Guard(self._api.errors.secret).events(self._ask(request))
+
+    async def _ask(self, request: Request) -> AsyncGenerator[Event]:
         drafted = draft(request, self.configured)
         notices = (*drafted.notices, *self._habits.notices(drafted))
         async with aclosing(self._create(drafted)) as steps:
@@ -93,6 +98,8 @@ class ChatCompletionsProvider:
                             yield event
                         if reader.ended:
                             break
+            except UnreadableBodyError as error:
+                raise StreamBrokenError(f"{self._api.title} {error}.") from None
             except (StreamBrokenError, ProviderTimeoutError):
                 if not reader.is_whole:
                     raise

@@ -12,6 +12,7 @@ from conversation_mcp.errors import (
 from conversation_mcp.models import Usage
 from conversation_mcp.providers.base import Answer, Event, Finished, Progress
 from conversation_mcp.providers.chat_completions.pieces import calls_tools, reasoning_in, refusal_in, text_in
+from conversation_mcp.providers.wire.bodies import Kept
 from conversation_mcp.providers.wire.errors import ErrorMap
 from conversation_mcp.providers.wire.events import END
 from conversation_mcp.providers.wire.problems import short_cause
@@ -39,7 +40,8 @@ class CompletionReader:
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._refusal: list[str] = []
-        self._sources = SourceCollector()
+        self._kept = Kept()
+        self._sources = SourceCollector(self._kept)
         self._wants_tool = False
         self._finish = ""
         self._facts: dict[str, str] = {}
@@ -83,12 +85,13 @@ class CompletionReader:
         piece = text_in(delta) or ("" if self._text else text_in(message))
         self._sources.take(delta, message)
         self._wants_tool = self._wants_tool or calls_tools(source)
-        self._refusal.append(refusal_in(source))
+        if refused := refusal_in(source):
+            self._refusal.append(self._kept.text(refused))
         if thought := reasoning_in(source):
-            self._reasoning.append(thought)
+            self._reasoning.append(self._kept.text(thought))
             yield from self._doing("thinking")
         if piece:
-            self._text.append(piece)
+            self._text.append(self._kept.text(piece))
             yield from self._doing("writing the answer")
             yield from self._visible.feed(piece)
         came_whole = "stop" if message and not delta else ""

@@ -1,6 +1,6 @@
 """Running a question to its end, on a stream or in the background, whichever dialect of Responses it is put in."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import replace
 
@@ -12,7 +12,9 @@ from conversation_mcp.providers.responses.output import is_response_id
 from conversation_mcp.providers.responses.runs import Runs
 from conversation_mcp.providers.responses.stream import StreamReader
 from conversation_mcp.providers.wire.api import Api
+from conversation_mcp.providers.wire.bodies import UnreadableBodyError
 from conversation_mcp.providers.wire.events import END, incoming
+from conversation_mcp.providers.wire.guarding import Guard
 from conversation_mcp.providers.wire.problems import Problem
 from conversation_mcp.providers.wire.reading import JsonObject, raw_text_at
 from conversation_mcp.providers.wire.usage import with_usage
@@ -28,10 +30,18 @@ class Engine:
         self._api = api
         self._clock = clock
         self._runs = Runs(api, path, sleep=sleep, clock=clock)
+        self._guard = Guard(api.errors.secret)
         self._forgotten = Asked(api.title, secret=api.errors.secret)
 
-    async def stream(self, asked: Asked, creating: Creating) -> AsyncGenerator[Event]:
+    def stream(self, asked: Asked, creating: Creating) -> AsyncGenerator[Event]:
         """Yield what happens while the answer is streamed."""
+        return self._guard.events(self._stream(asked, creating))
+
+    def research(self, asked: Asked, creating: Creating) -> AsyncGenerator[Event]:
+        """Yield what happens until a run in the background ends; it goes on when nobody listens."""
+        return self._guard.events(self._research(asked, creating))
+
+    async def _stream(self, asked: Asked, creating: Creating) -> AsyncGenerator[Event]:
         asked = replace(asked, secret=self._api.errors.secret)
         async with aclosing(creating) as steps:
             async for step in steps:
@@ -42,8 +52,7 @@ class Engine:
                     async for event in events:
                         yield event
 
-    async def research(self, asked: Asked, creating: Creating) -> AsyncGenerator[Event]:
-        """Yield what happens until a run in the background ends; it goes on when nobody listens."""
+    async def _research(self, asked: Asked, creating: Creating) -> AsyncGenerator[Event]:
         asked = replace(asked, secret=self._api.errors.secret)
         submitted_at = self._clock()
         response_id = ""
@@ -63,17 +72,21 @@ class Engine:
 
     async def fetch(self, response_id: str) -> Finished | StillRunning:
         """Look once at a run; where only the look failed, the error does not end the run."""
-        return await self._runs.look(response_id, self._forgotten)
+        return await self._looked(self._runs.look(response_id, self._forgotten))
 
-    async def follow(self, response_id: str) -> AsyncGenerator[Event]:
+    def follow(self, response_id: str) -> AsyncGenerator[Event]:
         """Watch a run until it ends."""
-        async with aclosing(self._runs.watch(response_id, self._forgotten)) as events:
-            async for event in events:
-                yield event
+        return self._guard.events(self._runs.watch(response_id, self._forgotten))
 
     async def cancel(self, response_id: str) -> Finished | StillRunning:
         """Stop a run; raises RunCancelledError when that has shown, and returns its answer when it was faster."""
-        return await self._runs.cancel(response_id, self._forgotten)
+        return await self._looked(self._runs.cancel(response_id, self._forgotten))
+
+    async def _looked(self, looking: Awaitable[Finished | StillRunning]) -> Finished | StillRunning:
+        try:
+            return self._guard.look(await looking)
+        except ProviderError as error:
+            raise self._guard.error(error) from error.__cause__
 
     async def _read(self, sent: Sent, asked: Asked) -> AsyncGenerator[Event]:
         reader = StreamReader(asked)
@@ -91,6 +104,9 @@ class Engine:
                     if reader.ended:
                         return
             raise StreamBrokenError(f"{self._api.title} broke off before the answer was complete.")
+        except UnreadableBodyError as error:
+            broken = StreamBrokenError(f"{self._api.title} {error}.")
+            raise with_usage(broken, reader.usage) from None
         except ProviderError as error:
             raise with_usage(error, reader.usage) from error.__cause__
 

@@ -75,6 +75,14 @@ def settle(response: JsonObject, asked: Asked, *, streamed_text: str = "", seen:
     )
 
 
+def other_run(response: JsonObject, response_id: str) -> tuple[str, ...]:
+    """Return what to say where a run that was asked for by its id answers with another one."""
+    told = name_at(response, "id")
+    if not told or told == response_id:
+        return ()
+    return (f"the run {response_id} answered as {told}; this may be the answer to another question",)
+
+
 def failure(response: JsonObject, asked: Asked) -> ProviderError:
     """Return the error for a run that the provider itself gave up."""
     problem = problem_in(response, secret=asked.secret)

@@ -1,12 +1,13 @@
 """Runs that go on at the provider without a connection: looking at them, watching them, stopping them."""
 
 from collections.abc import AsyncGenerator, Callable, Iterator
+from dataclasses import replace
 
 from conversation_mcp.errors import ProviderTimeoutError, RunLostError
 from conversation_mcp.providers.base import Event, Finished, Progress, StillRunning, TextDelta
 from conversation_mcp.providers.http import Sleep
 from conversation_mcp.providers.responses.asked import Asked
-from conversation_mcp.providers.responses.outcome import has_ended, settle
+from conversation_mcp.providers.responses.outcome import has_ended, other_run, settle
 from conversation_mcp.providers.responses.output import answer_text, is_response_id, page_count, reading
 from conversation_mcp.providers.wire.api import Api
 from conversation_mcp.providers.wire.errors import UnseenError
@@ -27,7 +28,7 @@ class Runs:
 
     async def look(self, response_id: str, asked: Asked) -> Finished | StillRunning:
         """Look once. Raises as `Provider.fetch`."""
-        return outcome(await self._seen(response_id), asked)
+        return outcome(await self._seen(response_id), asked, response_id)
 
     async def _seen(self, response_id: str) -> JsonObject:
         if not is_response_id(response_id):
@@ -58,7 +59,7 @@ class Runs:
                 failures = 0
                 for event in view.news(response):
                     yield event
-                found = outcome(response, asked)
+                found = outcome(response, asked, response_id)
                 if isinstance(found, Finished):
                     yield found
                     return
@@ -87,10 +88,11 @@ class Runs:
         return found
 
 
-def outcome(response: JsonObject, asked: Asked) -> Finished | StillRunning:
-    """Return what a look at a run shows; raises when it ended without an answer."""
+def outcome(response: JsonObject, asked: Asked, response_id: str) -> Finished | StillRunning:
+    """Return what a look at the run of this id shows; raises when it ended without an answer."""
     if has_ended(response):
-        return Finished(settle(response, asked))
+        answer = settle(response, asked.noting(other_run(response, response_id)))
+        return Finished(replace(answer, response_id=response_id))
     return StillRunning(_doing(response), _visible(response))
 
 

@@ -1,12 +1,14 @@
 """From the typed events of a streamed run to ours."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from conversation_mcp.models import Usage
 from conversation_mcp.providers.base import Event, Finished, Progress, Started
 from conversation_mcp.providers.responses.asked import Asked
-from conversation_mcp.providers.responses.outcome import ENDED, settle
+from conversation_mcp.providers.responses.outcome import ENDED, other_run, settle
 from conversation_mcp.providers.responses.output import is_response_id, queries, reading
+from conversation_mcp.providers.wire.bodies import Kept
 from conversation_mcp.providers.wire.reading import (
     JsonObject,
     count_at,
@@ -28,10 +30,11 @@ class StreamReader:
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
         self._visible = VisibleText()
-        self._started = False
+        self._response_id = ""
         self._last_progress = ""
         self._pieces: dict[tuple[object, int], list[str]] = {}
         self._items: list[JsonObject] = []
+        self._kept = Kept()
         self._response: JsonObject = {}
         self.ended = False
 
@@ -51,14 +54,14 @@ class StreamReader:
             case "output_text.delta":
                 yield from self._progress("writing the answer")
                 piece = raw_text_at(event, "delta")
-                self._pieces.setdefault(_place(event), []).append(piece)
+                self._pieces.setdefault(_place(event), []).append(self._kept.text(piece))
                 yield from self._visible.feed(piece)
             case "output_text.done":
                 if text := raw_text_at(event, "text"):
-                    self._pieces[_place(event)] = [text]
+                    self._pieces[_place(event)] = [self._kept.text(text)]
             case "output_item.done":
                 item = object_at(event, "item")
-                self._items.append(item)
+                self._keep(item)
                 if searched := queries(item):
                     yield from self._progress(_searching(searched))
             case state if state in ENDED:
@@ -92,8 +95,10 @@ class StreamReader:
 
     def _start(self, response: JsonObject) -> Iterator[Event]:
         response_id = raw_text_at(response, "id")
-        if self._asked.is_kept and not self._started and is_response_id(response_id):
-            self._started = True
+        if self._response_id or not is_response_id(response_id):
+            return
+        self._response_id = response_id
+        if self._asked.is_kept:
             yield Started(response_id)
 
     def _doing(self, kind: str, event: JsonObject) -> Iterator[Event]:
@@ -107,7 +112,7 @@ class StreamReader:
                     _searching([query for query in items_at(event, "queries") if isinstance(query, str)])
                 )
             case "reasoning.search_results":
-                self._items.append({"type": "search_results", "results": event.get("results")})
+                self._keep({"type": "search_results", "results": event.get("results")})
                 yield from self._progress(reading(len(objects_at(event, "results"))))
             case "reasoning.fetch_url_queries":
                 yield from self._progress(reading(len(items_at(event, "urls"))))
@@ -115,6 +120,10 @@ class StreamReader:
                 yield from self._progress(reading(len(items_at(event, "contents"))))
             case _:
                 return
+
+    def _keep(self, item: JsonObject) -> None:
+        self._kept.data(item)
+        self._items.append(item)
 
     def _progress(self, text: str) -> Iterator[Event]:
         if text != self._last_progress:
@@ -124,7 +133,9 @@ class StreamReader:
     def _finish(self, response: JsonObject, event: JsonObject) -> Finished:
         if not object_at(response, "error"):
             response = {**response, "error": event.get("error")}
-        return Finished(settle(response, self._asked, streamed_text=self._text(), seen=self._items))
+        asked = self._asked.noting(other_run(response, self._response_id)) if self._response_id else self._asked
+        answer = settle(response, asked, streamed_text=self._text(), seen=self._items)
+        return Finished(replace(answer, response_id=self._response_id or answer.response_id))
 
     def _text(self) -> str:
         messages: dict[object, str] = {}

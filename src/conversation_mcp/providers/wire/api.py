@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,17 +19,13 @@ from conversation_mcp.providers.base import ListedModel, Progress
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.definitions import Configured, is_web_address
 from conversation_mcp.providers.http import Sent, Sleep, send_create
+from conversation_mcp.providers.wire.bodies import ACCEPTED, UnreadableBodyError, whole
 from conversation_mcp.providers.wire.errors import ErrorMap, UnseenError
+from conversation_mcp.providers.wire.guarding import Guard
 from conversation_mcp.providers.wire.limits import Limits
 from conversation_mcp.providers.wire.models import listed_models
 from conversation_mcp.providers.wire.problems import BAD_REQUEST, NOT_FOUND, SERVER_ERROR, Problem, read_problem
-from conversation_mcp.providers.wire.reading import (
-    BodyTooLargeError,
-    JsonObject,
-    bounded,
-    parse_first_object,
-    parse_object,
-)
+from conversation_mcp.providers.wire.reading import JsonObject, parse_first_object, parse_object
 from conversation_mcp.text import counted
 
 if TYPE_CHECKING:
@@ -101,9 +98,11 @@ class Api:
         import httpx  # noqa: PLC0415 -- costs start-up time
 
         try:
-            body = parse_first_object(await _content(response))
+            body = parse_first_object(await whole(response))
         except httpx.HTTPError as error:
             raise self.errors.of_transport(error) from error
+        except UnreadableBodyError as error:
+            raise ProviderUnavailableError(f"{self.title} {error}.", maybe_billed=True) from None
         if body is None:
             raise ProviderUnavailableError(f"{self.title} answered with something else than JSON.", maybe_billed=True)
         if problem := None if "id" in body else self.errors.problem_in(body):
@@ -154,6 +153,8 @@ class Api:
                 )
         except (TimeoutError, httpx.ReadTimeout):
             raise ProviderTimeoutError(self.title, "list its models", limit_seconds) from None
+        except UnreadableBodyError as error:
+            raise ProviderUnavailableError(f"{self.title} {error}.") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise self.errors.of_transport(error) from error
         if response.status_code >= SERVER_ERROR:
@@ -165,7 +166,8 @@ class Api:
             raise ProviderUnavailableError(f"{self.title} answered with something else than JSON.")
         if "data" not in body:
             raise self.errors.of_create(self.errors.problem_in(body, NOT_FOUND) or Problem(NOT_FOUND))
-        return listed_models(body)
+        guard = Guard(self.errors.secret)
+        return tuple(replace(model, id=guard.clean(model.id)) for model in listed_models(body))
 
     async def check(self) -> str:
         """Have the models listed and say how many there are; raises as `list_models`."""
@@ -189,6 +191,8 @@ class Api:
             raise self.errors.unseen_in_time("show the run", seconds) from None
         except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
             raise self.errors.of_transport(error) from error
+        except UnreadableBodyError as error:
+            raise UnseenError(self.title, f"it {error}") from None
         except httpx.HTTPError as error:
             raise UnseenError(self.title, "the connection failed") from error
 
@@ -202,11 +206,12 @@ class Api:
 
     def _headers(self) -> dict[str, str]:
         key = self.errors.secret
+        more = {"Accept-Encoding": ACCEPTED, **self._more_headers}
         if self._configured.key is None:
-            return dict(self._more_headers)
+            return more
         if not key or not (key.isascii() and key.isprintable()) or " " in key:
             raise self.errors.auth()
-        return {"Authorization": f"Bearer {key}", **self._more_headers}
+        return {"Authorization": f"Bearer {key}", **more}
 
     def _timeout(self, silence_seconds: float) -> "httpx.Timeout":
         import httpx  # noqa: PLC0415 -- costs start-up time
@@ -220,16 +225,8 @@ async def _fetched(client: "httpx.AsyncClient", request: "httpx.Request") -> "ht
 
     response = await client.send(request, stream=True)
     try:
-        content = await _content(response)
+        content = await whole(response)
     finally:
         await response.aclose()
     told = {name: value for name, value in response.headers.items() if name in KEPT_HEADERS}
     return httpx.Response(response.status_code, headers=told, content=content)
-
-
-async def _content(response: "httpx.Response") -> bytes:
-    """Return the body; nothing when it is too large to be meant."""
-    try:
-        return b"".join([chunk async for chunk in bounded(response.aiter_bytes())])
-    except BodyTooLargeError:
-        return b""

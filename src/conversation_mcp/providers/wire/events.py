@@ -2,25 +2,22 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from anyio import move_on_after
 
 from conversation_mcp.errors import ProviderTimeoutError, ProviderUnavailableError, StreamBrokenError
 from conversation_mcp.providers.sse import EventTooLargeError, ServerSentEvent, SseParser
+from conversation_mcp.providers.wire.bodies import MAX_BODY_BYTES, MAX_STREAM_BYTES, UnreadableBodyError, decoded
 from conversation_mcp.providers.wire.errors import broken_off
 from conversation_mcp.providers.wire.limits import Timeouts
-from conversation_mcp.providers.wire.reading import (
-    BodyTooLargeError,
-    JsonObject,
-    bounded,
-    parse_first_object,
-)
+from conversation_mcp.providers.wire.reading import JsonObject, parse_first_object
 
 if TYPE_CHECKING:
     import httpx
 
 END_MARK = "[DONE]"
+MAX_EVENTS = 1_000_000
 ERROR = "error"
 END: JsonObject = {"[DONE]": True}
 """Stands for the end mark that some streams have; compare with `is`."""
@@ -39,8 +36,10 @@ async def incoming(
         ProviderTimeoutError: it took longer than a whole answer may.
     """
     kind = response.headers.get("content-type", "").lower()
-    async with aclosing(_chunks(response, title, timeouts, clock)) as chunks:
-        if kind.startswith("text/event-stream"):
+    is_stream = kind.startswith("text/event-stream")
+    max_bytes = MAX_STREAM_BYTES if is_stream else MAX_BODY_BYTES
+    async with aclosing(_chunks(response, title, timeouts, clock, max_bytes)) as chunks:
+        if is_stream:
             async with aclosing(_events(chunks, title)) as events:
                 async for event in events:
                     yield event
@@ -52,9 +51,13 @@ async def incoming(
 
 
 async def _events(chunks: AsyncGenerator[bytes], title: str) -> AsyncGenerator[JsonObject]:
-    parser = SseParser()
+    parser, count = SseParser(), 0
     async for chunk in chunks:
-        for event in _parsed(parser, chunk, title):
+        events = _parsed(parser, chunk, title)
+        count += len(events)
+        if count > MAX_EVENTS:
+            raise StreamBrokenError(f"{title} sent too much: more than {MAX_EVENTS} events.")
+        for event in events:
             yield END if event.data.strip() == END_MARK else _readable(event, title)
     for event in parser.close():
         if event.data.strip() == END_MARK:
@@ -64,10 +67,10 @@ async def _events(chunks: AsyncGenerator[bytes], title: str) -> AsyncGenerator[J
 
 
 async def _chunks(
-    response: "httpx.Response", title: str, timeouts: Timeouts, clock: Callable[[], float]
+    response: "httpx.Response", title: str, timeouts: Timeouts, clock: Callable[[], float], max_bytes: int
 ) -> AsyncGenerator[bytes]:
     deadline = clock() + timeouts.answer_seconds
-    async with aclosing(cast("AsyncGenerator[bytes]", bounded(response.aiter_bytes()))) as chunks:
+    async with aclosing(decoded(response, max_bytes)) as chunks:
         while True:
             chunk: bytes | None = None
             with move_on_after(max(0.0, deadline - clock())) as limit:
@@ -84,8 +87,8 @@ async def _next(chunks: AsyncGenerator[bytes], title: str, timeouts: Timeouts) -
 
     try:
         return await anext(chunks, None)
-    except BodyTooLargeError as error:
-        raise StreamBrokenError(f"{title} sent too much: {error}.") from None
+    except UnreadableBodyError as error:
+        raise StreamBrokenError(f"{title} {error}.") from None
     except httpx.HTTPError as error:
         raise broken_off(error, title, timeouts) from error
 

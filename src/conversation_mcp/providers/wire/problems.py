@@ -1,12 +1,13 @@
 """What servers say instead of an answer, wherever they put it, reduced to what decides."""
 
 import re
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conversation_mcp.logs import redact
 from conversation_mcp.providers.http import retry_after_seconds
+from conversation_mcp.providers.wire.bodies import UnreadableBodyError, decoded
 from conversation_mcp.providers.wire.overflow import Overflow, overflow_in
 from conversation_mcp.providers.wire.reading import (
     JsonObject,
@@ -67,11 +68,10 @@ async def read_problem(response: "httpx.Response", secret: str) -> Problem:
     import httpx  # noqa: PLC0415 -- costs start-up time
 
     data = bytearray()
-    with suppress(httpx.HTTPError):
-        async for chunk in response.aiter_bytes():
-            data += chunk
-            if len(data) > MAX_ERROR_BYTES:
-                break
+    with suppress(httpx.HTTPError, UnreadableBodyError):
+        async with aclosing(decoded(response, MAX_ERROR_BYTES)) as pieces:
+            async for piece in pieces:
+                data += piece
     body = parse_first_object(bytes(data)) or {}
     return _problem(body, response.status_code, retry_after_seconds(response.headers), secret)
 

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import AsyncIterable, AsyncIterator, Mapping
+from collections.abc import Mapping
 from typing import cast
 
 from conversation_mcp.text import shorten, storable
@@ -10,32 +10,37 @@ from conversation_mcp.text import shorten, storable
 JsonObject = Mapping[str, object]
 NOTHING: JsonObject = {}
 MAX_NAME_CHARS = 200
-MAX_BODY_BYTES = 128 * 2**20
-"""Far more than the stream of the longest answer has."""
-
-
-class BodyTooLargeError(ValueError):
-    """A response has no end, or is larger than anything that is sent on purpose."""
-
-
-async def bounded(chunks: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
-    """Yield the pieces of a response; raises BodyTooLargeError before they fill the memory."""
-    size_bytes = 0
-    async for chunk in chunks:
-        size_bytes += len(chunk)
-        if size_bytes > MAX_BODY_BYTES:
-            message = f"a response is larger than {MAX_BODY_BYTES} bytes"
-            raise BodyTooLargeError(message)
-        yield chunk
+MAX_MARKS = 600_000
+"""How many values JSON may have: each takes far more memory than its characters."""
 
 
 def parse_object(data: str | bytes) -> JsonObject | None:
     """Return the JSON object in the data, or None when there is none."""
+    value = _parsed(data)
+    return cast("JsonObject", value) if isinstance(value, dict) else None
+
+
+def parse_first_object(data: str | bytes) -> JsonObject | None:
+    """Return the JSON object in the data, or the first of a list of them, which is how one provider tells errors."""
+    value = _parsed(data)
+    if isinstance(value, list) and value:
+        value = cast("list[object]", value)[0]
+    return cast("JsonObject", value) if isinstance(value, dict) else None
+
+
+def _parsed(data: str | bytes) -> object:
+    if len(data) > MAX_MARKS and _marks(data) > MAX_MARKS:
+        return None
     try:
-        value: object = json.loads(data)
+        return json.loads(data)
     except (ValueError, RecursionError):
         return None
-    return cast("JsonObject", value) if isinstance(value, dict) else None
+
+
+def _marks(data: str | bytes) -> int:
+    if isinstance(data, str):
+        return sum(map(data.count, ",[{"))
+    return sum(map(data.count, (b",", b"[", b"{")))
 
 
 def object_at(parent: JsonObject, name: str) -> JsonObject:
@@ -86,14 +91,3 @@ def count_at(parent: JsonObject, name: str) -> int | None:
     """Return the whole number of this name."""
     value = number_at(parent, name)
     return None if value is None else int(value)
-
-
-def parse_first_object(data: str | bytes) -> JsonObject | None:
-    """Return the JSON object in the data, or the first of a list of them, which is how one provider tells errors."""
-    try:
-        value: object = json.loads(data)
-    except (ValueError, RecursionError):
-        return None
-    if isinstance(value, list) and value:
-        value = cast("list[object]", value)[0]
-    return cast("JsonObject", value) if isinstance(value, dict) else None

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from conversation_mcp.models import Source
+from conversation_mcp.providers.wire.bodies import Kept
 from conversation_mcp.providers.wire.reading import (
     JsonObject,
     count_at,
@@ -12,7 +13,10 @@ from conversation_mcp.providers.wire.reading import (
     raw_text_at,
     text_at,
 )
+from conversation_mcp.text import cut
 
+SNIPPETS = ("snippet", "content", "cited_text")
+MAX_SNIPPET_CHARS = 1000
 RESULT_LISTS = {"fetch_url_results": "contents"}
 """Where an output item holds its pages, if that is not `results`."""
 
@@ -24,17 +28,21 @@ class SourceCollector:
     number after the highest; what is known of the same address is put together.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, kept: Kept | None = None) -> None:
+        self._kept = kept
         self._found: list[JsonObject] = []
         self._cited: list[JsonObject] = []
 
     def take(self, *objects: JsonObject) -> None:
         """Take pages from output items, messages, deltas or whole responses; what holds none is passed over."""
         for each in objects:
-            self._found += results(each)
+            found, cited = results(each), list(_citations(each))
             for part in (each, *objects_at(each, "content")):
-                self._cited += _annotations(part)
-            self._cited += _citations(each)
+                cited += _annotations(part)
+            if self._kept and (found or cited):
+                self._kept.data([found, cited])
+            self._found += found
+            self._cited += cited
 
     def sources(self) -> tuple[Source, ...]:
         """Return what was collected, by number."""
@@ -46,6 +54,11 @@ class SourceCollector:
                 others[text_at(page, "url")] = _source(0, page, others.get(text_at(page, "url")))
             elif number not in numbered:
                 numbered[number] = _source(number, page)
+            elif numbered[number].url == text_at(page, "url"):
+                numbered[number] = _source(number, page, numbered[number])
+        for number, source in numbered.items():
+            if source.url in others:
+                numbered[number] = _with_snippet(source, others[source.url])
         known = {source.url for source in numbered.values()}
         first = max(0, max(numbered, default=0)) + 1
         new = [source for url, source in others.items() if url not in known]
@@ -65,7 +78,8 @@ def _annotations(part: JsonObject) -> Iterator[JsonObject]:
         if raw_text_at(cited, "url"):
             title = text_at(cited, "title")
             # One provider has no titles there but the number that stands in the text.
-            yield {"url": text_at(cited, "url"), ("id" if _is_number(title) else "title"): title}
+            quoted = {name: cited.get(name) for name in SNIPPETS}
+            yield {"url": text_at(cited, "url"), ("id" if _is_number(title) else "title"): title, **quoted}
 
 
 def _citations(response: JsonObject) -> Iterator[JsonObject]:
@@ -90,4 +104,14 @@ def _source(number: int, page: JsonObject, known: Source | None = None) -> Sourc
         title=(known.title if known else None) or text_at(page, "title") or None,
         url=text_at(page, "url"),
         date=(known.date if known else None) or text_at(page, "date") or None,
+        snippet=(known.snippet if known else None) or _snippet(page),
     )
+
+
+def _snippet(page: JsonObject) -> str | None:
+    told = next((text for name in SNIPPETS if (text := text_at(page, name).strip())), "")
+    return cut(told, MAX_SNIPPET_CHARS).rstrip() or None
+
+
+def _with_snippet(source: Source, other: Source) -> Source:
+    return source if source.snippet or not other.snippet else source.model_copy(update={"snippet": other.snippet})

@@ -1,0 +1,144 @@
+"""The bytes of a response, unpacked a little at a time: what counts is how large they become, not how many arrive."""
+
+import sys
+import zlib
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import aclosing
+from typing import TYPE_CHECKING, cast
+
+from anyio.lowlevel import checkpoint
+
+if TYPE_CHECKING:
+    import httpx
+
+ACCEPTED = "gzip, deflate"
+"""What is asked for; nothing else is unpacked, and never more than once."""
+UNPACKING = {"gzip": 47, "x-gzip": 47, "deflate": 47}
+RAW_DEFLATE = -15
+GZIP_MAGIC = b"\x1f\x8b"
+PIECE_BYTES = 64 * 1024
+MAX_BODY_BYTES = 8 * 2**20
+"""Far more than the longest answer, run or list of models has that comes in one piece."""
+MAX_STREAM_BYTES = 128 * 2**20
+"""Far more than the stream of the longest answer has, most of which is not kept."""
+MAX_KEPT_BYTES = 48 * 2**20
+MAX_TEXT_CHARS = 4 * 2**20
+
+
+class UnreadableBodyError(ValueError):
+    """A response is larger than anything that is sent on purpose, or packed in a way that nobody asked for."""
+
+
+async def decoded(response: "httpx.Response", max_bytes: int) -> AsyncGenerator[bytes]:
+    """Yield the unpacked body in small pieces.
+
+    Raises:
+        UnreadableBodyError: before it fills the memory.
+        httpx.HTTPError: it broke off, or is damaged.
+    """
+    size_bytes = 0
+    async with aclosing(_pieces(response)) as pieces:
+        async for piece in pieces:
+            size_bytes += len(piece)
+            if size_bytes > max_bytes:
+                message = f"sent too much: a response is larger than {max_bytes} bytes"
+                raise UnreadableBodyError(message)
+            yield piece
+
+
+async def whole(response: "httpx.Response") -> bytes:
+    """Return the unpacked body; raises as `decoded`."""
+    async with aclosing(decoded(response, MAX_BODY_BYTES)) as pieces:
+        return b"".join([piece async for piece in pieces])
+
+
+async def _pieces(response: "httpx.Response") -> AsyncGenerator[bytes]:
+    if response.is_stream_consumed:
+        yield response.content
+        return
+    unpacker = _unpacker(response)
+    async for chunk in response.aiter_raw():
+        if unpacker is None:
+            yield chunk
+            continue
+        for piece in unpacker.unpacked(chunk):
+            yield piece
+            await checkpoint()
+
+
+def _unpacker(response: "httpx.Response") -> "_Unpacker | None":
+    told = response.headers.get("content-encoding", "")
+    names = [name for part in told.split(",") if (name := part.strip().lower()) not in {"", "identity"}]
+    if not names:
+        return None
+    if len(names) > 1 or names[0] not in UNPACKING:
+        message = f"packed the answer as {told[:40]!r}, which was not asked for"
+        raise UnreadableBodyError(message)
+    return _Unpacker(UNPACKING[names[0]])
+
+
+class _Unpacker:
+    def __init__(self, window_bits: int) -> None:
+        self._window_bits = window_bits
+        self._unpacking = zlib.decompressobj(window_bits)
+        self._has_begun = False
+
+    def unpacked(self, data: bytes) -> Iterator[bytes]:
+        """Yield what the data holds, never more than a piece at once."""
+        import httpx  # noqa: PLC0415 -- costs start-up time
+
+        while data:
+            try:
+                piece = self._unpacking.decompress(data, PIECE_BYTES)
+            except zlib.error as error:
+                if self._has_begun or self._window_bits == RAW_DEFLATE:
+                    message = "the response cannot be unpacked"
+                    raise httpx.DecodingError(message) from error
+                self._window_bits = RAW_DEFLATE  # some servers leave out the header of deflate
+                self._unpacking = zlib.decompressobj(RAW_DEFLATE)
+                continue
+            self._has_begun = True
+            data = self._unpacking.unconsumed_tail
+            if self._unpacking.eof:
+                data = self._unpacking.unused_data if self._unpacking.unused_data.startswith(GZIP_MAGIC) else b""
+                self._unpacking = zlib.decompressobj(self._window_bits)
+            if piece:
+                yield piece
+
+
+class Kept:
+    """Counts what is kept of a response while it comes."""
+
+    def __init__(self) -> None:
+        self._size_bytes = 0
+        self._text_chars = 0
+
+    def text(self, piece: str) -> str:
+        """Return the piece of a text, which is kept; raises UnreadableBodyError where that is no text any more."""
+        self._text_chars += len(piece)
+        self._size_bytes += sys.getsizeof(piece)
+        self._check()
+        return piece
+
+    def data(self, value: object) -> None:
+        """Count JSON that is kept; raises as `text`."""
+        self._size_bytes += size_of(value)
+        self._check()
+
+    def _check(self) -> None:
+        if self._text_chars > MAX_TEXT_CHARS or self._size_bytes > MAX_KEPT_BYTES:
+            message = "sent too much: the answer is larger than any that is written on purpose"
+            raise UnreadableBodyError(message)
+
+
+def size_of(value: object) -> int:
+    """Return about how much memory JSON takes."""
+    size_bytes, left = 0, [value]
+    while left:
+        item = left.pop()
+        size_bytes += sys.getsizeof(item)
+        if isinstance(item, Mapping):
+            left += cast("Mapping[str, object]", item).values()
+        elif isinstance(item, list):
+            left += cast("list[object]", item)
+    return size_bytes
