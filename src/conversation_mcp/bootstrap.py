@@ -89,7 +89,7 @@ async def open_app(
         settler = Settler(store, chosen, runner, unsaved, now)
         worker = TurnWorker(store, chosen, runner, unsaved, settler, prompts, limits, tasks)
         resumer = Resumer(worker, running)
-        budget = Budget(store, settings.max_cost_usd_per_day, now)
+        budget = Budget(store, settings.max_cost_usd_per_day, chosen.catalogue, now)
         earlier = EarlierCalls(store, resumer, unsaved)
         turns = Turns(store, chosen, worker, running, earlier, budget, limits, now)
         watch = Watch(store, worker, running, resumer, unsaved, now)
