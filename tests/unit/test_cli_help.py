@@ -153,6 +153,7 @@ Options:
   --after TIME                    Only if changed since this day or time, in
                                   UTC.
   --before TIME                   Only if changed before it.
+  --largest                       The largest files first; takes no filters.
   --json                          Print one JSON document.
   --logs-dir FOLDER               Where conversations are kept. [env:
                                   CONVERSATION_LOGS_DIR]

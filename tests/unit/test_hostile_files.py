@@ -1,6 +1,7 @@
 """What a record takes, every reader bears; what it does not take is refused by all of them alike."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
@@ -79,7 +80,8 @@ def test_the_quick_reader_judges_as_the_codec_does(body: bytes) -> None:
             describe(body, "c.json", ID)
     else:
         described = describe(body, "c.json", ID)
-        assert described == describe(settle(conversation)[1], "c.json", ID)
+        written = describe(settle(conversation)[1], "c.json", ID)
+        assert replace(written, facts=replace(written.facts, size_bytes=len(body))) == described
 
 
 @given(files())

@@ -24,6 +24,13 @@ def inherited_count(data: Mapping[str, Any]) -> int:
     return count if isinstance(count, int) and count > 0 else 0
 
 
+def total_tokens(data: Data) -> tuple[int, int]:
+    """Return how many tokens were sent and came back, as far as providers reported it."""
+    used: list[Data] = [turn.get("usage") or {} for _, turn in chargeable(data)]
+    sent, came = (sum(usage.get(name) or 0 for usage in used) for name in ("inputTokens", "outputTokens"))
+    return sent, came
+
+
 def total_cost(data: Data) -> float | None:
     """Return the sum of what providers reported, in US dollars; None if none did."""
     used: list[Data] = [turn.get("usage") or {} for _, turn in chargeable(data)]

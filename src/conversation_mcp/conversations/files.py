@@ -49,6 +49,7 @@ class File:
     path: str
     written: float
     """When the file was written, in seconds since 1970."""
+    size_bytes: int
 
 
 def find_all(root: Path) -> Iterator[File]:
@@ -68,14 +69,15 @@ def find(root: Path, names: re.Pattern[str] = SHAPE) -> Iterator[File]:
             if names.fullmatch(entry.name):
                 path = os.path.join(entry.path, FILE_NAME)  # noqa: PTH118 -- a Path for each of thousands costs as much as reading
                 with suppress(FileNotFoundError, NotADirectoryError):
-                    yield File(cast("ConversationId", entry.name.partition(".")[0]), path, _written(path))
+                    yield File(cast("ConversationId", entry.name.partition(".")[0]), path, *_stamp(path))
 
 
-def _written(path: str) -> float:
+def _stamp(path: str) -> tuple[float, int]:
     try:
-        return os.lstat(path).st_mtime
+        found = os.lstat(path)
     except PermissionError:  # for whoever reads it to tell
-        return 0.0
+        return 0.0, 0
+    return found.st_mtime, found.st_size
 
 
 def read_each(

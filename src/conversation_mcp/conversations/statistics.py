@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from conversation_mcp.conversations.costs import Data, chargeable
-from conversation_mcp.conversations.describing import facts_of, milliseconds_of, moment_of
+from conversation_mcp.conversations.describing import milliseconds_of, moment_of
 from conversation_mcp.conversations.files import File, find_all, read_each
+from conversation_mcp.conversations.listing import facts_in
 from conversation_mcp.conversations.prices import Prices
 from conversation_mcp.stores.index.base import Watch
 
@@ -85,7 +86,7 @@ def statistics(root: Path, by: By, since_milliseconds: int | None, prices: Price
 
     def take(file: File, data: Data) -> tuple[Turn, ...]:
         if by == "conversation":
-            titles[file.conversation_id] = facts_of(data, file.conversation_id).title
+            titles[file.conversation_id] = facts_in(file, data).title
         return tuple(turns_since(data, since_milliseconds, prices))
 
     for file, turns in read_each(_watched(find_all(root), watch), take, problems):
