@@ -92,7 +92,7 @@ async def open_app(
         sender = TurnSender(store, chosen, runner, tasks)
         worker = TurnWorker(store, chosen, runner, sender, unsaved, settler, prompts, limits)
         resumer = Resumer(worker, running)
-        budget = Budget(store, settings.max_cost_usd_per_day, now)
+        budget = Budget(store, settings.max_cost_usd_per_day, chosen.catalogue, now)
         earlier = EarlierCalls(store, resumer, unsaved)
         turns = Turns(store, chosen, worker, running, earlier, budget, limits, now)
         watch = Watch(store, worker, running, resumer, unsaved, now)

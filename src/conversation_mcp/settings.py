@@ -186,7 +186,7 @@ class Settings(BaseModel):
     max_cost_usd_per_day: float | None = Field(
         default=None,
         ge=0,
-        description="Refuse questions once the files of the day (UTC) add up to this cost. Default: no limit.",
+        description="Refuse questions once the day (UTC) adds up to this cost, told or estimated. Default: no limit.",
     )
     log_level: str = Field(
         default="WARNING",

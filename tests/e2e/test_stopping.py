@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from typer.testing import CliRunner
 from conversation_mcp.bootstrap import open_app
 from conversation_mcp.cli.main import app as command_line
 from conversation_mcp.errors import InvalidInputError, RunCancelledError
-from conversation_mcp.providers.base import Answer, Finished, StillRunning
+from conversation_mcp.models import Usage
+from conversation_mcp.providers.base import Answer, Event, Finished, Request, StillRunning
 from conversation_mcp.turns.asking import Ask, Caller
 
 ASK = Ask("search", "search", "one?", "fast")
@@ -222,3 +224,15 @@ def test_an_error_of_a_command_is_one_sentence_on_stderr(tmp_path: Path) -> None
     assert run.returncode == 1
     assert run.stderr == f"CONVERSATION_NOT_FOUND: no conversation {ID} in {tmp_path}. Check the id.\n"
     assert run.stdout == ""
+
+
+async def test_where_no_cost_is_reported_an_estimate_counts_and_is_said_to_be_one(tmp_path: Path) -> None:
+    async def unpriced(_request: Request) -> AsyncGenerator[Event]:
+        yield Finished(Answer("Sure.", model="gpt-5", usage=Usage(input_tokens=200_000, output_tokens=10_000)))
+
+    provider = FakeProvider(unpriced, name="openai")
+    async with serving(tmp_path, provider, max_cost_usd_per_day=0.3) as client:
+        data_of(await client.call_tool("search", {"query": "one?"}))
+        error = error_of(await client.call_tool("search", {"query": "two?"}))
+    assert error["code"] == "BUDGET_REACHED"
+    assert "$0.35 were spent today, $0.35 of it by an estimate, the limit is $0.30." in error["message"]

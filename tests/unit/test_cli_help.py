@@ -155,6 +155,7 @@ Options:
   --after TIME                    Only if changed since this day or time, in
                                   UTC.
   --before TIME                   Only if changed before it.
+  --largest                       The largest files first; takes no filters.
   --json                          Print one JSON document.
   --logs-dir FOLDER               Where conversations are kept. [env:
                                   CONVERSATION_LOGS_DIR]
@@ -206,13 +207,16 @@ Usage: conversation-mcp stats [OPTIONS]
 
   Show turns, tokens and cost.
 
-  Questions that were charged and never answered count too, archived
-  conversations as well. In a pipe each row is a line of name, turns,
-  questions without an answer, tokens in and out, and cost, with tabs between
-  them.
+  Questions that were charged and never answered count too, as do archived
+  conversations and those in the trash: what a daily limit counts. Where a
+  provider reports no cost, an estimate counts, which is marked with ~. In a
+  pipe each row is a line of name, turns, questions without an answer, tokens
+  in and out, and cost, with tabs between them; the title of a conversation
+  ends it.
 
 Options:
-  --by <day|tool|provider|model>  What the rows are; days are those of UTC.
+  --by <day|tool|provider|model|conversation>
+                                  What the rows are; days are those of UTC.
                                   [default: day]
   --since TIME                    Only what was asked or answered since this
                                   day or time, in UTC.

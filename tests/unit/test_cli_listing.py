@@ -9,7 +9,7 @@ from dirty_equals import IsPartialDict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
-from tests.fixtures.cli import Here, put_conversation
+from tests.fixtures.cli import Here, on_terminal, put_conversation
 from tests.fixtures.folders import ID, left_behind
 from tests.fixtures.library import Shelf, child, output_of
 from tests.fixtures.stores import public_folder
@@ -18,6 +18,7 @@ from conversation_mcp.cli.quick import ListArguments, quick_list
 from conversation_mcp.cli.rows import row_data
 from conversation_mcp.conversations.listing import newest
 from conversation_mcp.conversations.titles import title_of
+from conversation_mcp.stores.ids import id_at
 
 OTHER, THIRD, FOURTH = "20260201-1769904000000", "20260202-1769990400000", "20260203-1770076800000"
 LONG_BEFORE = 1_000_000_000
@@ -61,6 +62,7 @@ def test_json_has_everything_that_is_known(here: Here, tmp_path: Path) -> None:
                     "turnCount": 1,
                     "lastQuestion": "What is a B-tree?",
                     "costUsd": 0.0031,
+                    "sizeBytes": 441,
                     "tool": "search",
                     "conversationPath": "PATH",
                 }
@@ -215,3 +217,28 @@ def test_the_quick_way_and_the_parser_print_the_same(here: Here, tmp_path: Path)
     assert here("list", "--json", "--limit", "2") == here("list", "--json", "--limit=2")
     elsewhere = str(logs(tmp_path) / "elsewhere")
     assert here("list", "--logs-dir", elsewhere) == here("list", f"--logs-dir={elsewhere}")
+
+
+def test_the_largest_files_come_first_when_they_are_asked_for(here: Here, tmp_path: Path) -> None:
+    for number, size in enumerate((10, 30_000, 500)):
+        put_conversation(tmp_path, id_at(1769817600000 + number), note="x" * size)
+    put_conversation(tmp_path, id_at(1769817600009), note="x" * 90_000, archived=True)
+    order = [id_at(1769817600000 + number) for number in (1, 2, 0)]
+    assert [line.partition("\t")[0] for line in here("list", "--largest").out.splitlines()] == order
+    shown = json.loads(here("list", "--largest", "--limit", "2", "--json").out)["conversations"]
+    assert [row["conversationId"] for row in shown] == order[:2]
+    for row in shown:
+        assert row["sizeBytes"] == Path(row["conversationPath"]).stat().st_size
+    screen = on_terminal(tmp_path, "list", "--largest", columns=120).out
+    assert [line.split()[0] for line in screen.splitlines()[-4:]] == ["size", "30", "1", "1"]
+    wrong = here("list", "--largest", "--tag", "a")
+    assert (wrong.code, wrong.err) == (2, "VALIDATION_ERROR: --largest takes no filters and no --cursor.\n")
+
+
+def test_json_has_the_tokens_from_the_files_and_from_the_index_alike(here: Here, tmp_path: Path) -> None:
+    used = {"role": "assistant", "content": "So.", "usage": {"inputTokens": 4000, "outputTokens": 300}}
+    put_conversation(tmp_path, id_at(1769817600000), messages=[used, used], tags=["a"])
+    put_conversation(tmp_path, id_at(1769817600001), tags=["a"])
+    plain = json.loads(here("list", "--json").out)["conversations"]
+    assert [(row.get("inputTokens"), row.get("outputTokens")) for row in plain] == [(None, None), (8000, 600)]
+    assert json.loads(here("list", "--json", "--tag", "a").out)["conversations"] == plain

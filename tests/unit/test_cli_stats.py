@@ -11,8 +11,11 @@ from tests.fixtures.cli import Here, on_terminal, put_conversation
 from tests.fixtures.folders import ID
 
 from conversation_mcp.conversations.costs import total_cost
+from conversation_mcp.conversations.prices import Prices
 from conversation_mcp.conversations.statistics import turns_of
+from conversation_mcp.providers.model_facts import Catalogue
 
+PRICES = Prices(Catalogue({}).load())
 OTHER, THIRD = "20260201-1769904000000", "20260202-1769990400000"
 USAGE = {"inputTokens": 4000, "outputTokens": 300, "costUsd": 0.25}
 
@@ -153,4 +156,56 @@ def test_the_costs_of_turns_are_the_cost_of_their_conversation(
         "pendingTurn": pending,
         "unansweredTurns": unanswered,
     }
-    assert sum(turn.cost_usd for turn in turns_of(data)) == (total_cost(data) or 0)
+    assert sum(turn.cost_usd for turn in turns_of(data, PRICES)) == (total_cost(data) or 0)
+
+
+ESTIMATED = [
+    {"role": "user", "content": "q", "tool": "chat"},
+    {
+        "role": "assistant",
+        "content": "a",
+        "createdAt": "2026-02-01T00:00:00Z",
+        "provider": "openai",
+        "model": "gpt-5-2026-01-01",
+        "requestedModel": "openai:gpt-5",
+        "usage": {"inputTokens": 1_000_000, "outputTokens": 100_000},
+    },
+]
+
+
+def test_what_went_to_the_trash_counts_as_it_does_for_the_daily_limit(here: Here, library: Path) -> None:
+    whole = here("stats", "--json").out
+    assert here("delete", OTHER).code == 0
+    assert json.loads(here("stats", "--json").out) == json.loads(whole)
+
+
+def test_a_cost_that_no_provider_reported_is_estimated_and_said_to_be(here: Here, tmp_path: Path) -> None:
+    put_conversation(tmp_path, OTHER, messages=ESTIMATED)
+    put_conversation(tmp_path, ID)
+    ended = here("stats", "--by", "provider")
+    assert ended.out == "openai\t1\t0\t1000000\t100000\t~$2.25\n(unknown)\t1\t0\t0\t0\t$0.0031\n"
+    assert ended.err.startswith("Notice: $2.25 of the cost is an estimate (~): where a provider reports none, ")
+    total = json.loads(here("stats", "--json").out)["total"]
+    assert (total["costUsd"], total["estimatedCostUsd"]) == (2.2531, 2.25)
+
+
+def test_no_price_and_no_tokens_are_no_estimate(here: Here, tmp_path: Path) -> None:
+    question, answer = ESTIMATED
+    unknown: tuple[dict[str, object], ...] = (
+        {"usage": {}},
+        {"model": "own", "requestedModel": None},
+        {"provider": "x"},
+    )
+    for number, facts in enumerate(unknown):
+        put_conversation(tmp_path, f"20260201-176990400000{number}", messages=[question, {**answer, **facts}])
+    assert "estimatedCostUsd" not in json.loads(here("stats", "--json").out)["total"]
+
+
+def test_rows_of_conversations_have_their_tokens_and_titles(here: Here, library: Path) -> None:
+    assert library
+    assert here("stats", "--by", "conversation").out == snapshot("""\
+20260201-1769904000000	2	2	12000	900	$0.75	q
+20260131-1769817600000	1	0	0	0	$0.0031	What is a B-tree?
+""")
+    row = json.loads(here("stats", "--by", "conversation", "--json").out)["rows"][0]
+    assert (row["conversation"], row["title"], row["inputTokens"]) == (OTHER, "q", 12000)

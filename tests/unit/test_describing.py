@@ -5,10 +5,12 @@ import json
 import pytest
 from tests.fixtures.library import data_of_conversation, id_of
 
-from conversation_mcp.conversations.costs import cost_since
-from conversation_mcp.conversations.describing import describe
+from conversation_mcp.conversations.describing import describe, milliseconds_of
+from conversation_mcp.conversations.prices import Prices
+from conversation_mcp.conversations.statistics import turns_since
 from conversation_mcp.errors import ConversationCorruptedError
-from conversation_mcp.models import Conversation, ConversationId
+from conversation_mcp.models import ConversationId
+from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.stores.codec import decode
 from conversation_mcp.stores.index.base import Described, Facts
 
@@ -54,23 +56,17 @@ def test_the_cost_is_that_of_answers_and_of_questions_without_one() -> None:
 
 def test_the_cost_of_a_day_counts_what_was_charged_on_it() -> None:
     charged = {"usage": {"costUsd": 0.25}}
-    conversation = decode(
-        json.dumps(
-            data_of_conversation(
-                1,
-                messages=[
-                    {"role": "assistant", "content": "One.", "createdAt": "2026-01-30T23:59:59.999Z", **charged},
-                    {"role": "assistant", "content": "Two.", "createdAt": "2026-01-31T00:00:00.000Z", **charged},
-                    {"role": "assistant", "content": "By hand.", **charged},
-                ],
-                pendingTurn={"question": "q", "startedAt": "2026-01-31T10:00:00.000Z", **charged},
-            )
-        ).encode(),
-        "c.json",
-        ID,
+    data = data_of_conversation(
+        1,
+        messages=[
+            {"role": "assistant", "content": "One.", "createdAt": "2026-01-30T23:59:59.999Z", **charged},
+            {"role": "assistant", "content": "Two.", "createdAt": "2026-01-31T00:00:00.000Z", **charged},
+            {"role": "assistant", "content": "Elsewhere.", "createdAt": "2026-01-31T00:30:00.000+02:00", **charged},
+        ],
+        pendingTurn={"question": "q", "startedAt": "2026-01-31T10:00:00.000Z", **charged},
     )
-    assert isinstance(conversation, Conversation)
-    assert cost_since(conversation, "2026-01-31T00:00:00.000Z") == 0.5
+    since = milliseconds_of("2026-01-31T00:00:00.000Z")
+    assert sum(turn.cost_usd for turn in turns_since(data, since, Prices(Catalogue({}).load()))) == 0.5
 
 
 @pytest.mark.parametrize(

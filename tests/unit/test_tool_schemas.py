@@ -13,7 +13,7 @@ from tests.fixtures.processes import RawServer
 from conversation_mcp.server.calling import shown
 from conversation_mcp.tools.catalog import TOOL_SETS, AnyTool, tools_of
 
-MAX_BYTES = 6_300
+MAX_BYTES = 6_900
 DEFAULT_TOOLS = tools_of(("research",))
 
 

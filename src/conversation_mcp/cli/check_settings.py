@@ -12,6 +12,7 @@ from conversation_mcp.cli.findings import Finding
 from conversation_mcp.cli.setting_values import Value, masked, values_of
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.providers.configured import configured_in, is_certain
+from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.settings import LoadedSettings, Settings
 from conversation_mcp.sources import config_path
 from conversation_mcp.tools.catalog import tools_of
@@ -38,6 +39,9 @@ def check_settings(loaded: LoadedSettings, environment: Mapping[str, str], *, on
             yield Finding("fail", f"{value.label} = {value.shown} (from {value.origin}): {wrong}")
         elif value.origin != "default" and not value.is_secret and value.name != "logs_dir":
             yield Finding("ok", f"{value.label} = {value.shown} (from {value.origin})")
+    if loaded.settings.max_cost_usd_per_day is not None:
+        date = Catalogue(loaded.settings.models).load().date
+        yield Finding("ok", f"the daily limit counts reported costs, or else an estimate by the prices of {date} (~)")
     yield from _providers(
         loaded.settings, [value for value in values if value.is_secret and value.shown], online=online
     )

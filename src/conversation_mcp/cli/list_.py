@@ -1,5 +1,10 @@
 """`list`: the conversations, newest first."""
 
+from typing import Annotated
+
+import typer
+
+from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.filters import chosen
 from conversation_mcp.cli.listing import show_list
 from conversation_mcp.cli.options import (
@@ -31,6 +36,7 @@ def list_conversations(
     archived: Archived = False,
     after: After = None,
     before: Before = None,
+    by_size: Annotated[bool, typer.Option("--largest", help="The largest files first; takes no filters.")] = False,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
 ) -> None:
@@ -49,4 +55,7 @@ def list_conversations(
         provider=provider,
         model=model,
     )
-    show_list(limit, logs_dir, as_json=as_json, wanted=None if wanted == Wanted() else wanted, cursor=cursor)
+    if by_size and (cursor or wanted != Wanted()):
+        raise WrongUsageError("--largest takes no filters and no --cursor.")
+    given = None if wanted == Wanted() else wanted
+    show_list(limit, logs_dir, as_json=as_json, wanted=given, cursor=cursor, by_size=by_size)

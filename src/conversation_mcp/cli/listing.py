@@ -10,7 +10,7 @@ from conversation_mcp.cli.loading import folder_from
 from conversation_mcp.cli.rows import put_lines, row_data, table_of
 from conversation_mcp.cli.terminal import console, is_terminal, put_json_list, say
 from conversation_mcp.clock import utc_now
-from conversation_mcp.conversations.listing import newest, notices_of
+from conversation_mcp.conversations.listing import largest, newest, notices_of
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.stores.index.base import Page, Place, Wanted
 
@@ -29,15 +29,21 @@ def show_list(
     as_json: bool = False,
     wanted: Wanted | None = None,
     cursor: str | None = None,
+    by_size: bool = False,
 ) -> None:
-    """Print the conversations, newest first."""
+    """Print the conversations, newest first or by the size of their files."""
     folder = folder_from(logs_dir)
     count = limit_of(limit, as_json=as_json)
-    found = _plain(folder, count) if wanted is None and cursor is None else _chosen(folder, wanted, count, cursor)
+    if by_size:
+        found = iter((largest(folder, count),))
+    elif wanted is None and cursor is None:
+        found = _plain(folder, count)
+    else:
+        found = _chosen(folder, wanted, count, cursor)
     if as_json:
         put_pages_as_json(found, folder, "")
     elif is_terminal():
-        _show(found, folder, is_plain=wanted is None and cursor is None)
+        _show(found, folder, is_plain=wanted is None and cursor is None, by_size=by_size)
     else:
         for page in told(found):
             put_lines(page.found)
@@ -123,16 +129,17 @@ def _chosen(folder: Path, wanted: Wanted | None, limit: int | None, cursor: str 
     return pages(index, wanted or Wanted(), limit, place)
 
 
-def _show(pages: Iterable[Page], folder: Path, *, is_plain: bool) -> None:
+def _show(pages: Iterable[Page], folder: Path, *, is_plain: bool, by_size: bool) -> None:
     screen, moment = console(), utc_now().astimezone()
     last: Page | None = None
     last_id: str | None = None
     is_empty = True
     for last in told(pages):
         if last.found:
-            if is_empty and is_plain:
+            if is_empty and is_plain and not by_size:
                 last_id = last.found[0].facts.conversation_id
-            screen.print(table_of(last.found, screen.width, moment, has_header=is_empty, last_id=last_id))
+            table = table_of(last.found, screen.width, moment, has_header=is_empty, last_id=last_id, has_sizes=by_size)
+            screen.print(table)
             is_empty = False
     if is_empty and is_plain:
         say(f'There are no conversations in {folder}. Start one with: conversation-mcp ask "…"')

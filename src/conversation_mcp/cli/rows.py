@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 WITH_IDS_COLUMNS, WITH_REMARKS_COLUMNS = 72, 110
 GAP, REMARK_CHARS, LEAST_TITLE_COLUMNS = 2, 40, 10
 ANSWERED = "answered"
+RIGHT = frozenset({"size", "turns"})
 MARK = "**"
 
 
@@ -33,6 +34,9 @@ def row_data(found: Found, folder: Path) -> dict[str, Any]:
         "turnCount": facts.turn_count,
         "lastQuestion": facts.last_question,
         "costUsd": facts.cost_usd,
+        "inputTokens": facts.input_tokens or None,
+        "outputTokens": facts.output_tokens or None,
+        "sizeBytes": facts.size_bytes,
         "state": found.state,
         "problem": facts.problem,
         "tool": facts.last_tool,
@@ -49,20 +53,35 @@ def put_lines(founds: Iterable[Found]) -> None:
     put_fields((*_fields(found), *_place(found)) for found in founds)
 
 
+def size_of(facts: Facts) -> str:
+    """Return how large the file is, as a person says it."""
+    return f"{max(1, round(facts.size_bytes / 1024)):,} KB"
+
+
 def when_updated(facts: Facts, moment: datetime) -> str:
     """Return when the conversation was changed, as a person says it at that moment."""
     return when(moment_of(facts.updated_milliseconds), moment)
 
 
 def table_of(
-    founds: Sequence[Found], columns: int, moment: datetime, *, has_header: bool, last_id: str | None
+    founds: Sequence[Found],
+    columns: int,
+    moment: datetime,
+    *,
+    has_header: bool,
+    last_id: str | None,
+    has_sizes: bool = False,
 ) -> "Table":
-    """Return a table that fits the columns; it remarks which conversation is `last`."""
+    """Return a table that fits the columns; it remarks which conversation is `last`, or has the size of each file."""
     names = ["when", "turns", "cost", "title"]
     rows = [
         [when_updated(found.facts, moment), str(found.facts.turn_count), _cost_or_state(found), found.facts.title]
         for found in founds
     ]
+    if has_sizes:
+        names.insert(0, "size")
+        for row, found in zip(rows, founds, strict=True):
+            row.insert(0, size_of(found.facts))
     if columns >= WITH_REMARKS_COLUMNS:
         names.append("")
         for row, found in zip(rows, founds, strict=True):
@@ -121,7 +140,7 @@ def _table(names: Sequence[str], rows: Sequence[Sequence[str]], columns: int, *,
             name,
             no_wrap=True,
             overflow="ellipsis",
-            justify="right" if name == "turns" else "left",
+            justify="right" if name in RIGHT else "left",
             style="dim" if place > names.index("title") else "",
             max_width=max(LEAST_TITLE_COLUMNS, columns - others) if name == "title" else None,
         )

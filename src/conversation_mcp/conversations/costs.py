@@ -1,11 +1,7 @@
 """What a conversation has cost: its answers, and the questions that never got one but were charged all the same."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, cast
-
-if TYPE_CHECKING:
-    from conversation_mcp.models import Conversation
-
+from typing import Any, cast
 
 Data = Mapping[str, Any]
 
@@ -28,20 +24,15 @@ def inherited_count(data: Mapping[str, Any]) -> int:
     return count if isinstance(count, int) and count > 0 else 0
 
 
-def charges(data: Data) -> Iterator[tuple[str | None, float]]:
-    """Yield when and how much was charged, in US dollars, from the data of a file."""
-    for at, turn in chargeable(data):
-        cost_usd = turn["usage"].get("costUsd") if turn.get("usage") else None
-        if cost_usd is not None:
-            yield at, cost_usd
+def total_tokens(data: Data) -> tuple[int, int]:
+    """Return how many tokens were sent and came back, as far as providers reported it."""
+    used: list[Data] = [turn.get("usage") or {} for _, turn in chargeable(data)]
+    sent, came = (sum(usage.get(name) or 0 for usage in used) for name in ("inputTokens", "outputTokens"))
+    return sent, came
 
 
 def total_cost(data: Data) -> float | None:
-    """Return the sum of what is known, None if nothing is."""
-    costs = [cost_usd for _, cost_usd in charges(data)]
+    """Return the sum of what providers reported, in US dollars; None if none did."""
+    used: list[Data] = [turn.get("usage") or {} for _, turn in chargeable(data)]
+    costs: list[float] = [usage["costUsd"] for usage in used if usage.get("costUsd") is not None]
     return sum(costs) if costs else None
-
-
-def cost_since(conversation: "Conversation", moment: str) -> float:
-    """Return what the conversation has cost since the moment (ISO 8601 UTC)."""
-    return sum(cost_usd for at, cost_usd in charges(conversation.data()) if at is not None and at >= moment)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
 from conversation_mcp.clock import parse_time
-from conversation_mcp.conversations.costs import total_cost
+from conversation_mcp.conversations.costs import total_cost, total_tokens
 from conversation_mcp.conversations.files import read_data
 from conversation_mcp.conversations.titles import title_of
 from conversation_mcp.stores.index.base import Described, Facet, Facts, Pending
@@ -28,7 +28,7 @@ def describe(body: bytes, path: str, conversation_id: "ConversationId") -> Descr
     Raises:
         ConversationCorruptedError: they are no conversation.
     """
-    return _described(read_data(body, path, conversation_id), conversation_id)
+    return _described(read_data(body, path, conversation_id), conversation_id, len(body))
 
 
 def milliseconds_of(time: str) -> int:
@@ -46,13 +46,14 @@ def facet(kind: str, value: str) -> Facet:
     return kind, fold(value.strip())
 
 
-def facts_of(data: Data, conversation_id: str) -> Facts:
-    """Return what a list shows of the data of a file."""
+def facts_of(data: Data, conversation_id: str, size_bytes: int) -> Facts:
+    """Return what a list shows of the data of a file of that size."""
     messages: list[Data] = data["messages"]
     pending: Data = data.get("pendingTurn") or {}
     questions = [message for message in messages if message["role"] == "user"]
     last = pending or (questions[-1] if questions else pending)
     asked = (questions[0]["content"] if questions else "", pending["question"] if pending else "")
+    sent, came = total_tokens(data)
     return Facts(
         conversation_id=conversation_id,
         title=title_of(data.get("title"), asked),
@@ -64,6 +65,9 @@ def facts_of(data: Data, conversation_id: str) -> Facts:
         last_question=_question(last),
         last_tool=last.get("tool"),
         cost_usd=total_cost(data),
+        input_tokens=sent,
+        output_tokens=came,
+        size_bytes=size_bytes,
         pending=cast("Pending", pending.get("status", "running")) if pending else None,
         problem=pending["error"]["message"] if pending.get("error") else None,
         runs_at_provider=bool(pending.get("background") and pending.get("responseId")),
@@ -72,7 +76,7 @@ def facts_of(data: Data, conversation_id: str) -> Facts:
     )
 
 
-def _described(data: Data, conversation_id: str) -> Described:
+def _described(data: Data, conversation_id: str, size_bytes: int) -> Described:
     messages: list[Data] = data["messages"]
     pending: Data = data.get("pendingTurn") or {}
     unanswered: list[Data] = data.get("unansweredTurns") or []
@@ -80,7 +84,7 @@ def _described(data: Data, conversation_id: str) -> Described:
     given = {("tag", tag) for tag in tags}
     given |= {(kind, turn.get(kind)) for turn in (*messages, pending, *unanswered) for kind in FACETS}
     given |= {("model", message.get("preset")) for message in messages}
-    return Described(facts_of(data, conversation_id), frozenset(_facets(given)), _texts(data, tags))
+    return Described(facts_of(data, conversation_id, size_bytes), frozenset(_facets(given)), _texts(data, tags))
 
 
 def _tags(data: Data) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ Nothing here imports the records, whose validation takes longer than reading the
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from conversation_mcp.conversations.shapes import CONVERSATION
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import open_regular
 from conversation_mcp.errors import ConversationMCPError
-from conversation_mcp.stores.ids import SHAPE
+from conversation_mcp.stores.ids import SHAPE, TRASH, TRASHED
 from conversation_mcp.text import storable_data
 
 if TYPE_CHECKING:
@@ -48,9 +49,16 @@ class File:
     path: str
     written: float
     """When the file was written, in seconds since 1970."""
+    size_bytes: int
 
 
-def find(root: Path) -> Iterator[File]:
+def find_all(root: Path) -> Iterator[File]:
+    """Yield the conversations of the folder and those in its trash; raises as `find`."""
+    yield from find(root)
+    yield from find(root / TRASH, TRASHED)
+
+
+def find(root: Path, names: re.Pattern[str] = SHAPE) -> Iterator[File]:
     """Yield the conversations of the folder in no order, none where there is no folder.
 
     Raises:
@@ -58,17 +66,18 @@ def find(root: Path) -> Iterator[File]:
     """
     with explained(root), suppress(FileNotFoundError), os.scandir(root) as entries:
         for entry in entries:
-            if SHAPE.fullmatch(entry.name):
+            if names.fullmatch(entry.name):
                 path = os.path.join(entry.path, FILE_NAME)  # noqa: PTH118 -- a Path for each of thousands costs as much as reading
                 with suppress(FileNotFoundError, NotADirectoryError):
-                    yield File(cast("ConversationId", entry.name), path, _written(path))
+                    yield File(cast("ConversationId", entry.name.partition(".")[0]), path, *_stamp(path))
 
 
-def _written(path: str) -> float:
+def _stamp(path: str) -> tuple[float, int]:
     try:
-        return os.lstat(path).st_mtime
+        found = os.lstat(path)
     except PermissionError:  # for whoever reads it to tell
-        return 0.0
+        return 0.0, 0
+    return found.st_mtime, found.st_size
 
 
 def read_each(

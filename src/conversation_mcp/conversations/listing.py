@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from conversation_mcp.conversations.describing import facts_of
@@ -31,10 +32,27 @@ def newest(root: Path, limit: int | None = None, begins: str = "") -> Page:
             kept.append((facts.updated_milliseconds, facts.conversation_id, facts))
     kept.sort(key=lambda entry: entry[:2], reverse=True)
     shown = kept[:limit]
+    following = Place(*shown[-1][:2]) if shown and len(kept) > len(shown) else None
+    return _page(root, [facts for *_, facts in shown], following, problems)
+
+
+def largest(root: Path, limit: int | None = None) -> Page:
+    """Return those with the largest files, without archived ones, and read no more of them than that takes.
+
+    Raises:
+        FilesystemError: the folder cannot be read.
+    """
+    files = sorted(find(root), key=lambda file: (file.size_bytes, file.conversation_id), reverse=True)
+    problems: list[str] = []
+    facts = (facts for _, facts in read_each(files, facts_in, problems) if not facts.archived)
+    return _page(root, list(islice(facts, limit)), None, problems)
+
+
+def _page(root: Path, shown: Iterable[Facts], following: Place | None, problems: Sequence[str]) -> Page:
     is_answered_now = partial(_is_being_answered, root)
     return Page(
-        found=tuple(Found(facts, state_of(facts, is_answered_now)) for *_, facts in shown),
-        next=Place(*shown[-1][:2]) if shown and len(kept) > len(shown) else None,
+        found=tuple(Found(facts, state_of(facts, is_answered_now)) for facts in shown),
+        next=following,
         unreadable_count=len(problems),
         problems=tuple(problems[:SHOWN_PROBLEMS]),
     )
@@ -69,7 +87,7 @@ def _until_older(files: Iterable[File], kept: list[Placed], count: int | None) -
 
 def facts_in(file: File, data: Data) -> Facts:
     """Return what a list shows of the data of a file."""
-    return facts_of(data, file.conversation_id)
+    return facts_of(data, file.conversation_id, file.size_bytes)
 
 
 def _is_being_answered(root: Path, conversation_id: str) -> bool:

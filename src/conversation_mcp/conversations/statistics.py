@@ -7,10 +7,12 @@ from typing import Any, Literal
 
 from conversation_mcp.conversations.costs import Data, chargeable
 from conversation_mcp.conversations.describing import milliseconds_of, moment_of
-from conversation_mcp.conversations.files import File, find, read_each
+from conversation_mcp.conversations.files import File, find_all, read_each
+from conversation_mcp.conversations.listing import facts_in
+from conversation_mcp.conversations.prices import Prices
 from conversation_mcp.stores.index.base import Watch
 
-By = Literal["day", "tool", "provider", "model"]
+By = Literal["day", "tool", "provider", "model", "conversation"]
 
 
 @dataclass(frozen=True)
@@ -24,25 +26,30 @@ class Turn:
     input_tokens: int
     output_tokens: int
     cost_usd: float
+    """As the provider reported it, else as it is estimated."""
+    is_estimate: bool
     is_answered: bool | None
     """None for a message that is no answer but was charged all the same."""
 
-    def key(self, by: By) -> str | None:
+    def key(self, by: By, conversation_id: str) -> str | None:
         """Return what the turn is counted under, None where that is not known."""
         if by == "day":
             return moment_of(self.milliseconds).date().isoformat()
-        return {"tool": self.tool, "provider": self.provider, "model": self.model}[by]
+        named = {"tool": self.tool, "provider": self.provider, "model": self.model, "conversation": conversation_id}
+        return named[by]
 
 
 @dataclass
 class Sums:
-    """What several turns took together, as far as providers reported it."""
+    """What several turns took together, as far as it is known."""
 
     answered: int = 0
     unanswered: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float = 0.0
+    estimated_usd: float = 0.0
+    """The part of the cost that no provider reported."""
 
     def add(self, turn: Turn) -> None:
         """Count the turn."""
@@ -51,6 +58,7 @@ class Sums:
         self.input_tokens += turn.input_tokens
         self.output_tokens += turn.output_tokens
         self.cost_usd += turn.cost_usd
+        self.estimated_usd += turn.cost_usd if turn.is_estimate else 0.0
 
 
 @dataclass(frozen=True)
@@ -60,28 +68,44 @@ class Statistics:
     sums: Mapping[str | None, Sums]
     total: Sums
     conversation_count: int
+    """Those in the trash included."""
     problems: tuple[str, ...]
+    titles: Mapping[str | None, str]
+    """By their ids, where the sums are those of conversations."""
 
 
-def statistics(root: Path, by: By, since_milliseconds: int | None, watch: Watch) -> Statistics:
-    """Read every conversation, archived ones too, and hold no more of them than the sums.
+def statistics(root: Path, by: By, since_milliseconds: int | None, prices: Prices, watch: Watch) -> Statistics:
+    """Read every conversation, archived ones and those in the trash too, and hold no more of them than the sums.
 
     Raises:
         FilesystemError: the folder cannot be read.
     """
     sums: dict[str | None, Sums] = {}
     total, count, problems = Sums(), 0, list[str]()
-    for _, turns in read_each(_watched(find(root), watch), _turns_of_file, problems):
+    titles: dict[str | None, str] = {}
+
+    def take(file: File, data: Data) -> tuple[Turn, ...]:
+        if by == "conversation":
+            titles[file.conversation_id] = facts_in(file, data).title
+        return tuple(turns_since(data, since_milliseconds, prices))
+
+    for file, turns in read_each(_watched(find_all(root), watch), take, problems):
         count += 1
         for turn in turns:
-            if since_milliseconds is None or turn.milliseconds >= since_milliseconds:
-                sums.setdefault(turn.key(by), Sums()).add(turn)
-                total.add(turn)
+            sums.setdefault(turn.key(by, file.conversation_id), Sums()).add(turn)
+            total.add(turn)
     order = sorted(sums, key=str) if by == "day" else sorted(sums, key=lambda key: _weight(sums[key]), reverse=True)
-    return Statistics({key: sums[key] for key in order}, total, count, tuple(problems))
+    return Statistics({key: sums[key] for key in order}, total, count, tuple(problems), titles)
 
 
-def turns_of(data: Data) -> Iterator[Turn]:
+def turns_since(data: Data, since_milliseconds: int | None, prices: Prices) -> Iterator[Turn]:
+    """Yield the turns of the data of a file that were asked or answered since then."""
+    for turn in turns_of(data, prices):
+        if since_milliseconds is None or turn.milliseconds >= since_milliseconds:
+            yield turn
+
+
+def turns_of(data: Data, prices: Prices) -> Iterator[Turn]:
     """Yield the turns of the data of a file; the time of one that has none is that of the conversation."""
     asked_with: str | None = None
     for at, turn in chargeable(data):
@@ -92,6 +116,8 @@ def turns_of(data: Data) -> Iterator[Turn]:
         is_answered = role == "assistant" if role in (None, "assistant") else None
         if is_answered is None and not usage:
             continue
+        told = usage.get("costUsd")
+        estimate = prices.estimate(turn) if told is None else None
         yield Turn(
             milliseconds=_milliseconds(at, data["createdAt"]),
             tool=asked_with if role else turn.get("tool"),
@@ -99,13 +125,10 @@ def turns_of(data: Data) -> Iterator[Turn]:
             model=turn.get("model"),
             input_tokens=usage.get("inputTokens") or 0,
             output_tokens=usage.get("outputTokens") or 0,
-            cost_usd=usage.get("costUsd") or 0.0,
+            cost_usd=(told or 0.0) if estimate is None else estimate,
+            is_estimate=estimate is not None,
             is_answered=is_answered,
         )
-
-
-def _turns_of_file(_file: File, data: Data) -> tuple[Turn, ...]:
-    return tuple(turns_of(data))
 
 
 def _milliseconds(at: str | None, otherwise: str) -> int:

@@ -1,7 +1,6 @@
 """The trash as folders in `.trash`, each named by the conversation's id and the millisecond of its deletion."""
 
 import os
-import re
 import shutil
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
@@ -21,10 +20,8 @@ from conversation_mcp.stores.calls import CallFiles
 from conversation_mcp.stores.codec import decode
 from conversation_mcp.stores.finishing import finish
 from conversation_mcp.stores.folder import WRITE_WAIT_SECONDS, ConversationFolder, readable
-from conversation_mcp.stores.ids import EPOCH, check_id, milliseconds_of
+from conversation_mcp.stores.ids import EPOCH, TRASH, TRASHED, check_id, milliseconds_of
 from conversation_mcp.stores.marks import Marks, mark_of
-
-NAME = re.compile(r"([0-9]{8}-[0-9]{13})\.([0-9]{13})")
 
 
 class TrashFiles:
@@ -39,7 +36,7 @@ class TrashFiles:
         on_written: OnWritten,
     ) -> None:
         self._root = root
-        self._folder = root / ".trash"
+        self._folder = root / TRASH
         self._conversations = conversations
         self._calls = calls
         self._locks = LockFolder(root / ".locks")
@@ -96,7 +93,7 @@ class TrashFiles:
             disk.refuse_link(self._folder)
             with os.scandir(self._folder) as entries:
                 for entry in entries:
-                    name = NAME.fullmatch(entry.name)
+                    name = TRASHED.fullmatch(entry.name)
                     if name and entry.is_dir(follow_symlinks=False) and _is_written(Path(entry), written_since):
                         found.append(_trashed(Path(entry), ConversationId(name[1]), int(name[2])))
         return tuple(sorted(found, key=lambda each: (each.deleted_at, each.conversation_id), reverse=True))

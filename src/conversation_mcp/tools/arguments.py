@@ -10,6 +10,7 @@ from pydantic_core import ErrorDetails
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.models import Record
 from conversation_mcp.text import nearest, shorten
+from conversation_mcp.tools.coercing import FILLERS, coerced, is_unset
 from conversation_mcp.tools.tool import Input, Tool
 
 GivenT = TypeVar("GivenT", bound=Input)
@@ -45,11 +46,13 @@ def wire_name(tool: Tool[Any, Any], field: str) -> str:
 
 
 def _by_field(tool: Tool[Any, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Take either spelling of a name, and null as left out where that is allowed."""
+    """Take either spelling of a name, and what stands for nothing as left out where that is allowed."""
     fields = tool.input_model.model_fields
     spellings = {spelling: name for name in fields for spelling in (name, to_camel(name), wire_name(tool, name))}
     given: dict[str, Any] = {}
     for name, value in arguments.items():
+        if name not in spellings and name in FILLERS:
+            continue
         if name not in spellings:
             known = [wire_name(tool, field) for field in fields]
             near = nearest(name, known)
@@ -58,8 +61,8 @@ def _by_field(tool: Tool[Any, Any], arguments: Mapping[str, Any]) -> dict[str, A
         field = spellings[name]
         if field in given:
             raise InvalidInputError(f"{tool.name} was given {wire_name(tool, field)!r} in two spellings; give one.")
-        if value is not None or fields[field].is_required():
-            given[field] = value
+        if not is_unset(fields[field], value):
+            given[field] = coerced(fields[field], value)
     return given
 
 

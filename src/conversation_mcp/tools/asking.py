@@ -30,7 +30,7 @@ class SearchInput(SearchFilters, AskingInput):
     query: Query
 
 
-class ResearchInput(ResearchOptions, AskingInput):
+class ResearchInput(SearchFilters, ResearchOptions, AskingInput):
     """A question for a research."""
 
     query: Query

@@ -22,7 +22,8 @@ DEEP_RESEARCH = Tool(
     title="Deep research",
     description=(
         "Research a question thoroughly: many sources, a long report, minutes, and more cost than search. Opens a "
-        "conversation like search does. Returns status running when it takes long; the answer is kept."
+        "conversation like search does. Returns status running when it takes long; the answer is kept. Filters as "
+        "in search."
     ),
     hints=ASKS,
 )

@@ -32,7 +32,7 @@ DEEP_RESEARCH_FOLLOWUP = Tool(
     title="Deep research: follow up",
     description=(
         "Ask the next question of any stored conversation with a thorough research. All earlier questions and "
-        "answers are sent along."
+        "answers are sent along. Filters as in search."
     ),
     hints=ASKS,
 )

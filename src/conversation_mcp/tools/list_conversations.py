@@ -10,7 +10,7 @@ from conversation_mcp.conversations.filters import wanted_of
 from conversation_mcp.conversations.library import ConversationPage
 from conversation_mcp.stores.index.base import State
 from conversation_mcp.tools.rendering_list import render_list
-from conversation_mcp.tools.tool import READS, Input, Tool
+from conversation_mcp.tools.tool import AS_WRITTEN, READS, Input, Tool
 from conversation_mcp.turns.asking import Caller
 
 MAX_QUERY_CHARS = 10_000
@@ -37,7 +37,7 @@ Moment = Annotated[str, AfterValidator(_moment)]
 class ListInput(Input):
     """Which conversations, and which part of their list."""
 
-    query: Annotated[str, AfterValidator(_query)] = Field(
+    query: Annotated[str, AfterValidator(_query), AS_WRITTEN] = Field(
         default="", description='Words in any of them; "a phrase" must occur, begin* is a beginning.'
     )
     limit: int = Field(default=20, ge=1, le=100)

@@ -1,19 +1,21 @@
 """The tool `list_models`."""
 
+from typing import Annotated
+
 from pydantic import Field
 
 from conversation_mcp.app import App
 from conversation_mcp.providers.base import Mode
 from conversation_mcp.providers.offering import ModelList, list_offer
 from conversation_mcp.tools.rendering_models import render_models
-from conversation_mcp.tools.tool import READS, Input, Tool
+from conversation_mcp.tools.tool import AS_WRITTEN, READS, Input, Tool
 from conversation_mcp.turns.asking import Caller
 
 
 class ListModelsInput(Input):
     """Which models."""
 
-    query: str = Field(default="", description="Part of a name.")
+    query: Annotated[str, AS_WRITTEN] = Field(default="", description="Part of a name.")
     provider: str | None = None
     """Only this provider."""
     ability: Mode | None = None

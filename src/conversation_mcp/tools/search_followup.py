@@ -28,7 +28,7 @@ SEARCH_FOLLOWUP = Tool(
     title="Search: follow up",
     description=(
         "Ask the next question of any stored conversation with a quick search. All earlier questions and answers "
-        "are sent along, so ask only what is new."
+        "are sent along, so ask only what is new. Filters as in search."
     ),
     hints=ASKS,
 )

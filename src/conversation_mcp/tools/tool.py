@@ -31,6 +31,9 @@ class Input(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
 
 
+AS_WRITTEN = object()
+"""Marks an optional argument that is meant as it stands, where it is empty or a word such as null too."""
+
 GivenT = TypeVar("GivenT", bound=Input)
 ResultT = TypeVar("ResultT", bound=Record)
 

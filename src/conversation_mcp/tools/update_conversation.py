@@ -11,7 +11,7 @@ from conversation_mcp.providers.options import json_list
 from conversation_mcp.tools.asking import ConversationIdArgument
 from conversation_mcp.tools.rendering_tidied import render_tidied
 from conversation_mcp.tools.tidied import TidiedConversation, tidied
-from conversation_mcp.tools.tool import Hints, Input, Tool
+from conversation_mcp.tools.tool import AS_WRITTEN, Hints, Input, Tool
 from conversation_mcp.turns.asking import Caller
 
 
@@ -29,8 +29,12 @@ class UpdateInput(Input):
     """What to change in which conversation."""
 
     conversation_id: ConversationIdArgument
-    title: str | None = Field(default=None, description="Empty: the first question stands for it again.")
-    tags: Tags | None = Field(default=None, description="All its tags, in place of those it has.")
+    title: Annotated[str | None, AS_WRITTEN] = Field(
+        default=None, description="Empty: the first question stands for it again."
+    )
+    tags: Annotated[Tags | None, AS_WRITTEN] = Field(
+        default=None, description="All its tags, in place of those it has."
+    )
     archived: bool | None = Field(default=None, description="Whether lists leave it out; a question brings it back.")
 
 

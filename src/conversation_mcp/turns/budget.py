@@ -1,22 +1,31 @@
-"""The day's cost, counted from the files themselves and those in the trash, against the limit that was set."""
+"""The day's cost, summed up as statistics do, against the limit that was set."""
 
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
 
-from conversation_mcp.conversations.costs import cost_since
+from conversation_mcp.conversations.describing import milliseconds_of
+from conversation_mcp.conversations.prices import Prices
+from conversation_mcp.conversations.statistics import Sums, turns_since
 from conversation_mcp.errors import BudgetReachedError, ConversationMCPError
 from conversation_mcp.models import iso
+from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.stores.base import Store
 
 
 class Budget:
-    """Refuses questions when the cost of the current day (UTC) has reached the limit, if one is set."""
+    """Refuses questions when the cost of the current day (UTC) has reached the limit, if one is set.
 
-    def __init__(self, store: Store, limit_usd: float | None, now: Callable[[], datetime]) -> None:
+    Conversations in the trash count. Where a provider reports no cost, what it is estimated to be counts.
+    """
+
+    def __init__(
+        self, store: Store, limit_usd: float | None, catalogue: Catalogue, now: Callable[[], datetime]
+    ) -> None:
         self._store = store
         self._limit_usd = limit_usd
+        self._catalogue = catalogue
         self._now = now
 
     async def check(self) -> None:
@@ -24,12 +33,13 @@ class Budget:
         if self._limit_usd is None:
             return
         midnight = self._now().replace(hour=0, minute=0, second=0, microsecond=0)
-        spent_usd = 0.0
+        since, prices, spent = milliseconds_of(iso(midnight)), Prices(await self._catalogue.ready()), Sums()
         for reading in [
             *(partial(self._store.load, each) for each in await self._store.changed_since(midnight)),
             *(partial(self._store.trash.load, each) for each in await self._store.trash.entries(midnight)),
         ]:
             with suppress(ConversationMCPError):
-                spent_usd += cost_since(await reading(), iso(midnight))
-        if spent_usd >= self._limit_usd:
-            raise BudgetReachedError(spent_usd, self._limit_usd)
+                for turn in turns_since((await reading()).data(), since, prices):
+                    spent.add(turn)
+        if spent.cost_usd >= self._limit_usd:
+            raise BudgetReachedError(spent.cost_usd, self._limit_usd, spent.estimated_usd)

@@ -33,6 +33,10 @@ class Facts:
     last_question: str | None = None
     last_tool: str | None = None
     cost_usd: float | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    size_bytes: int = 0
+    """How large the file is."""
     pending: Pending | None = None
     problem: str | None = None
     """Why the last question has no answer."""

@@ -1,0 +1,104 @@
+"""Arguments as clients and models really send them."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.tools.arguments import parse
+from conversation_mcp.tools.catalog import TOOL_SETS, AnyTool, tools_of
+from conversation_mcp.tools.schema import input_schema
+
+TOOLS = {tool.name: tool for tool in tools_of(TOOL_SETS)}
+UNSET: list[Any] = ["", " ", None, [], "[]", "null", "undefined", "None"]
+FILLED: dict[str, Any] = {
+    "query": "Why?",
+    "prompt": "Why?",
+    "conversationId": "20260131-1769817600000",
+    "messageNumber": 3,
+}
+WORDS = {
+    ("update_conversation", "title"),
+    ("update_conversation", "tags"),
+    ("list_conversations", "query"),
+    ("list_models", "query"),
+}
+OPTIONAL = [
+    (name, argument)
+    for name, tool in TOOLS.items()
+    for argument in input_schema(tool)["properties"]
+    if argument not in input_schema(tool)["required"] and (name, argument) not in WORDS
+]
+
+
+def least(tool: AnyTool) -> dict[str, Any]:
+    return {name: FILLED[name] for name in input_schema(tool)["required"]}
+
+
+def taken(name: str, **arguments: Any) -> Any:
+    return parse(TOOLS[name], {**least(TOOLS[name]), **arguments})
+
+
+@pytest.mark.parametrize("nothing", UNSET, ids=repr)
+@pytest.mark.parametrize(("name", "argument"), OPTIONAL)
+def test_what_stands_for_nothing_leaves_an_optional_argument_out(name: str, argument: str, nothing: object) -> None:
+    assert taken(name, **{argument: nothing}) == taken(name)
+
+
+@pytest.mark.parametrize("five", [5, 5.0, "5", "5.0", " 5 "], ids=repr)
+def test_a_whole_number_may_come_as_any_client_spells_it(five: object) -> None:
+    assert taken("get_conversation_history", limit=five, waitSeconds=five).limit == 5
+    assert taken("branch_conversation", messageNumber=five).message_number == 5
+
+
+@pytest.mark.parametrize("other", [True, 5.5, "5.5", "five", "1e3", [5], "9" * 40], ids=repr)
+def test_what_is_no_whole_number_is_refused(other: object) -> None:
+    with pytest.raises(InvalidInputError, match="limit must be a"):
+        taken("list_conversations", limit=other)
+
+
+@pytest.mark.parametrize(("said", "meant"), [("true", True), ("false", False), ("True", True), (False, False)])
+def test_a_flag_may_be_a_word(said: object, meant: bool) -> None:
+    assert taken("search", showThinking=said, return_related_questions=said).show_thinking is meant
+    assert taken("update_conversation", archived=said).archived is meant
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_what_clients_add_by_themselves_is_ignored(name: str) -> None:
+    assert taken(name, wait_for_previous=True, random_string="dummy") == taken(name)
+
+
+def test_words_are_taken_as_they_were_written() -> None:
+    assert taken("search", query="null").query == "null"
+    assert taken("list_conversations", query="undefined", tag="5").query == "undefined"
+    assert taken("list_conversations", tag="5").tag == "5"
+    assert taken("update_conversation", title="null", tags=["5", "null"]).tags == ("5", "null")
+    assert taken("update_conversation", tags="null", archived=True).tags is None
+    assert (taken("update_conversation", title="").title, taken("update_conversation", tags=[]).tags) == ("", ())
+    assert taken("search", model="5").model == "5"
+
+
+@pytest.mark.parametrize("word", ["", "null", "[]"])
+def test_an_argument_that_is_needed_is_never_taken_as_left_out(word: str) -> None:
+    assert taken("search", query=word).query == word
+
+
+FREE = {"search_domain_filter", "search_after_date_filter", "search_before_date_filter", "after", "before"}
+"""Their schemas say less than what they mean: a list of words is no list of domains, a text no date."""
+
+
+@given(st.data())
+def test_nothing_that_the_schema_of_a_tool_allows_is_refused(data: st.DataObject) -> None:
+    tool = data.draw(st.sampled_from(list(TOOLS.values())))
+    schema = input_schema(tool)
+    values = (
+        st.none() | st.booleans() | st.sampled_from((0, 1, 5, 5.0, 50.0, 1e2, "5", "", "day", "web", "low", "json"))
+    )
+    values |= st.lists(st.sampled_from(("a", "5")), max_size=2)
+    names = st.sampled_from(sorted(schema["properties"].keys() - FREE))
+    arguments = {**least(tool), **data.draw(st.dictionaries(names, values, max_size=4))}
+    if Draft202012Validator(schema).is_valid(arguments):  # pyright: ignore[reportUnknownMemberType] -- of the library
+        parse(tool, arguments)
