@@ -30,6 +30,8 @@ SERVERS, COMMANDS = 3, 2
 KILLS = int(os.environ.get("CRASH_KILLS", "10"))
 TERMS = int(os.environ.get("CRASH_TERMS", "5"))
 SEED = int(os.environ.get("CRASH_SEED", "20261127"))
+TOLD_AT_THE_END = {"SERVER_ENDING", "PROVIDER_UNAVAILABLE"}
+"""What a client hears whose question was not sent any more, or has no answer within the grace."""
 FOLLOW_UPS = ("search_followup", "deep_research_followup")
 
 
@@ -91,7 +93,7 @@ class Worker:
                     if end is None:
                         raise
                     return None
-        if end and result.get("structuredContent", {}).get("code") == "SERVER_ENDING":
+        if end and result.get("structuredContent", {}).get("code") in TOLD_AT_THE_END:
             return None
         assert not result.get("isError"), result
         is_left = end is not None and result["structuredContent"]["status"] == "running"
