@@ -6,7 +6,7 @@
 # make docs        write the documents that come from the code
 # make models      make the snapshot of what is known of models anew, from published packages
 # make bundle      pack build/conversation-mcp.mcpb, which Claude Desktop installs; needs npm
-# make crash       kill servers at 200 random moments and look at what is left; CRASH_KILLS and CRASH_SEED choose another run
+# make crash       end servers and commands at 400 random moments, and in each way 50 times, and look at what is left; CRASH_KILLS, CRASH_TERMS, CRASH_ENDINGS and CRASH_SEED choose another run
 # make bench       measure against peers; prints the table that docs/benchmarks.md keeps
 PYTHON ?= python3
 VENV := .venv
@@ -101,7 +101,7 @@ $(VENV)/.installed-peers: $(VENV)/.made tests/benchmarks/peers.txt
 	@$(PYTHON) -m venv $(VENV)/peers && $(VENV)/peers/bin/python -m pip install --quiet --disable-pip-version-check --requirement tests/benchmarks/peers.txt && touch $@ || echo "bench: the peers cannot be installed; their rows will say so"
 
 crash: $(VENV)/.installed-dev
-	CRASH_KILLS=$${CRASH_KILLS:-200} $(BIN)/python -m pytest tests/e2e/test_crashes.py
+	CRASH_KILLS=$${CRASH_KILLS:-300} CRASH_TERMS=$${CRASH_TERMS:-100} CRASH_ENDINGS=$${CRASH_ENDINGS:-50} $(BIN)/python -m pytest tests/e2e/test_crashes.py tests/e2e/test_endings.py $(ARGS)
 
 bench: $(VENV)/.installed-dev $(VENV)/.installed-peers
 	$(BIN)/python -m tests.benchmarks $(ARGS)

@@ -85,6 +85,7 @@ async def open_app(
     failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(keeper.run)
+        tasks.start_soon(store.sweep)
         running = RunningTurns(tasks)
         chosen = Providers(build, settings, now)
         runner = TurnRunner(store, unsaved)

@@ -1,29 +1,37 @@
-"""Servers are killed at random moments; nothing that anybody saw is lost, and nothing is paid twice.
+"""Servers and commands are killed and ended at random moments; nothing seen is lost, and nothing is paid twice.
 
-A short sweep runs with the other tests; `make crash` runs the long one. CRASH_KILLS and CRASH_SEED choose another.
+A short sweep runs with the other tests; `make crash` runs the long one. CRASH_KILLS, CRASH_TERMS and CRASH_SEED choose
+another.
 """
 
 import json
 import os
 import random
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.fixtures.agent import agent_process
-from tests.fixtures.processes import RawServer
+from tests.fixtures.processes import RawServer, environment
 
 from conversation_mcp.models import Conversation, ConversationId
 from conversation_mcp.stores.codec import decode
 
-WORKERS = 4
-KILLS = int(os.environ.get("CRASH_KILLS", "12"))
+SERVERS, COMMANDS = 3, 2
+KILLS = int(os.environ.get("CRASH_KILLS", "10"))
+TERMS = int(os.environ.get("CRASH_TERMS", "5"))
 SEED = int(os.environ.get("CRASH_SEED", "20261127"))
+TOLD_AT_THE_END = {"SERVER_ENDING", "PROVIDER_UNAVAILABLE"}
+"""What a client hears whose question was not sent any more, or has no answer within the grace."""
 FOLLOW_UPS = ("search_followup", "deep_research_followup")
 
 
@@ -35,7 +43,8 @@ class Worker:
     folder: Path
     base_url: str
     chance: random.Random
-    kills: int
+    ends: list[signal.Signals]
+    """What the next processes die of."""
     asked: list[str] = field(default_factory=list[str])
     seen: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
     problems: list[str] = field(default_factory=list[str])
@@ -50,15 +59,15 @@ class Worker:
 
     def _work(self) -> None:
         conversation_id = self._first_conversation()
-        while self.kills:
+        while self.ends:
             question = f"worker {self.number} question {len(self.asked)} [[delay:0.1]] [[polls:1]]"
             self.asked.append(question)
             call = ("search", {"query": question})
             if conversation_id and self.chance.random() < 0.8:
                 call = (self.chance.choice(FOLLOW_UPS), {"conversationId": conversation_id, "query": question})
-            result = self._call(*call, mortal=True)
+            result = self._call(*call, end=self.ends[-1])
             if result is None and self._is_traceable(question):
-                result = self._call(*call, mortal=False)
+                result = self._call(*call)
             if result is not None:
                 conversation_id = result["conversationId"]
                 self.seen.append((conversation_id, question, result["rawResultText"]))
@@ -72,26 +81,40 @@ class Worker:
             self.longest_life_seconds = 1.5 * (time.monotonic() - started) + 0.2
         return result["conversationId"]
 
-    def _call(self, tool: str, arguments: dict[str, Any], *, mortal: bool) -> dict[str, Any] | None:
-        """Return the result, or None when the server was killed before it came."""
+    def _call(self, tool: str, arguments: dict[str, Any], end: signal.Signals | None = None) -> dict[str, Any] | None:
+        """Return the result, or None when the server was ended before it came."""
         with RawServer(self.folder, self.base_url) as server:
             server.initialize()
-            killer = threading.Timer(self.chance.uniform(0, self.longest_life_seconds), server.process.kill)
-            if mortal:
-                killer.start()
-            try:
-                server.call(tool, **arguments)
-                result = server.answer_to(1)["result"]
-            except (AssertionError, BrokenPipeError):
-                if not mortal:
-                    raise
-                self.kills -= 1
-                return None
-            finally:
-                killer.cancel()
-                killer.join() if mortal else None
+            with self._ending(server.process, end):
+                try:
+                    server.call(tool, **arguments)
+                    result = server.answer_to(1)["result"]
+                except (AssertionError, BrokenPipeError):
+                    if end is None:
+                        raise
+                    return None
+        if end and result.get("structuredContent", {}).get("code") in TOLD_AT_THE_END:
+            return None
         assert not result.get("isError"), result
-        return result["structuredContent"]
+        is_left = end is not None and result["structuredContent"]["status"] == "running"
+        return None if is_left else result["structuredContent"]
+
+    @contextmanager
+    def _ending(self, process: "subprocess.Popen[bytes]", end: signal.Signals | None) -> Generator[None]:
+        """End the process at a random moment of the body, unless that is over before."""
+
+        def strike() -> None:
+            self.ends.pop()
+            process.send_signal(end or signal.SIGKILL)
+
+        striker = threading.Timer(self.chance.uniform(0, self.longest_life_seconds), strike)
+        if end:
+            striker.start()
+        try:
+            yield
+        finally:
+            striker.cancel()
+            striker.join() if end else None
 
     def _is_traceable(self, question: str) -> bool:
         """Tell whether the file names the run, so that the same call again costs nothing."""
@@ -102,6 +125,36 @@ class Worker:
             if any(message.content == question for message in conversation.messages):
                 return True
         return False
+
+
+class CommandLoop(Worker):
+    """Somebody who asks with the command line, one command after the other."""
+
+    def _first_conversation(self) -> str:
+        started = time.monotonic()
+        result = self._call("search", {"query": f"worker {self.number} opens"})
+        self.longest_life_seconds = 1.5 * (time.monotonic() - started) + 0.2
+        assert result
+        return result["conversationId"]
+
+    def _call(self, tool: str, arguments: dict[str, Any], end: signal.Signals | None = None) -> dict[str, Any] | None:
+        follows = ["--continue", arguments["conversationId"]] if "conversationId" in arguments else []
+        deep = ["--deep"] if tool.startswith("deep") else []
+        command = [sys.executable, "-m", "conversation_mcp", "ask", "--json", *deep, *follows, arguments["query"]]
+        process = subprocess.Popen(
+            command,
+            env=environment(self.folder, self.base_url),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        with process, self._ending(process, end):
+            out, err = process.communicate(timeout=100)
+        assert b"Traceback" not in err, err.decode()
+        assert process.returncode in {0, *((-signal.SIGKILL, 128 + signal.SIGTERM, -signal.SIGTERM) if end else ())}, (
+            err
+        )
+        return json.loads(out) if process.returncode == 0 else None
 
 
 def conversations(folder: Path) -> Iterator[Conversation]:
@@ -115,8 +168,8 @@ def test_a_sweep_of_kills_loses_nothing_and_pays_nothing_twice(tmp_path: Path) -
     journal = tmp_path / "journal.jsonl"
     with agent_process(journal) as base_url:
         workers = [
-            Worker(number, tmp_path, base_url, random.Random(SEED + number), KILLS // WORKERS)
-            for number in range(WORKERS)
+            kind(number, tmp_path, base_url, random.Random(SEED + number), ends_of(random.Random(SEED + number)))
+            for number, kind in enumerate([Worker] * SERVERS + [CommandLoop] * COMMANDS)
         ]
         threads = [threading.Thread(target=worker.run) for worker in workers]
         for thread in threads:
@@ -134,6 +187,13 @@ def test_a_sweep_of_kills_loses_nothing_and_pays_nothing_twice(tmp_path: Path) -
     kept = Counter(question for conversation in stored.values() for question in questions_of(conversation))
     assert [question for question in paid if kept[question] != 1] == []
     assert all(alternates(conversation) for conversation in stored.values())
+
+
+def ends_of(chance: random.Random) -> list[signal.Signals]:
+    """Return a worker's share of what its processes die of, in no order."""
+    workers = SERVERS + COMMANDS
+    ends = [signal.SIGKILL] * (KILLS // workers) + [signal.SIGTERM] * (TERMS // workers)
+    return chance.sample(ends, len(ends))
 
 
 def questions_of(conversation: Conversation) -> list[str]:

@@ -35,7 +35,7 @@ MAYBE_BILLED = {
     "failed": "PROVIDER_UNAVAILABLE",
     "failed_early": "PROVIDER_UNAVAILABLE",
     "error": "PROVIDER_UNAVAILABLE",
-    "cancelled": "PROVIDER_UNAVAILABLE",
+    "cancelled": "CANCELLED",
     "incomplete_empty": "ANSWER_INCOMPLETE",
     "empty": "ANSWER_INCOMPLETE",
     "refusal": "ANSWER_INCOMPLETE",

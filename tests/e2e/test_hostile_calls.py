@@ -41,19 +41,37 @@ def calls_of(folder: Path) -> Path:
     return folder / "conversation-logs" / ".calls"
 
 
-@pytest.mark.parametrize("look", [ProviderUnavailableError("fake cannot be reached."), StillRunning("reading")])
-async def test_a_call_whose_run_cannot_be_had_now_is_not_paid_again_by_the_next_try(
-    tmp_path: Path, look: ProviderUnavailableError | StillRunning
-) -> None:
+async def test_a_call_whose_run_cannot_be_had_now_is_not_paid_again_by_the_next_try(tmp_path: Path) -> None:
     first = await ask_on_a_server_that_ends(tmp_path, FakeProvider(held(anyio.Event())))
     provider = FakeProvider()
-    provider.runs["resp_held"] = look
+    provider.runs["resp_held"] = ProviderUnavailableError("fake cannot be reached.")
     async with serving(tmp_path, provider) as client:
         error_of(await client.call_tool(*CALL))
         provider.runs["resp_held"] = Finished(Answer("whole after all"))
         again = data_of(await client.call_tool(*CALL))
     assert provider.requests == []
     assert again == IsPartialDict(conversationId=first, rawResultText="whole after all")
+
+
+async def test_a_call_whose_run_still_goes_on_is_joined_by_the_same_call(tmp_path: Path) -> None:
+    first = await ask_on_a_server_that_ends(tmp_path, FakeProvider(held(anyio.Event())))
+    provider = FakeProvider()
+    provider.runs["resp_held"] = StillRunning("reading")
+    async with serving(tmp_path, provider, answer_wait_seconds=0.5) as client:
+        assert data_of(await client.call_tool(*CALL)) == IsPartialDict(conversationId=first, status="running")
+    async with serving(tmp_path, provider) as client, anyio.create_task_group() as tasks:
+        results: list[dict[str, Any]] = []
+
+        async def ask() -> None:
+            results.append(data_of(await client.call_tool(*CALL)))
+
+        tasks.start_soon(ask)
+        with anyio.fail_after(60):
+            while len(provider.fetched) < 2:
+                await anyio.lowlevel.checkpoint()
+        provider.runs["resp_held"] = Finished(Answer("whole after all"))
+    assert provider.requests == []
+    assert results == [IsPartialDict(conversationId=first, rawResultText="whole after all")]
 
 
 async def test_a_research_that_nobody_watches_any_more_is_not_paid_again_by_the_same_call(tmp_path: Path) -> None:

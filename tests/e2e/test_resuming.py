@@ -75,12 +75,46 @@ async def test_a_follow_up_on_a_run_that_goes_on_is_busy_and_says_how_to_wait_or
     left_behind(tmp_path, young=True, responseId="resp_1")
     provider = FakeProvider()
     provider.runs["resp_1"] = StillRunning("reading 14 pages")
-    async with serving(tmp_path, provider) as client:
+    async with serving(tmp_path, provider, lock_wait_seconds=0) as client:
         busy = error_of(await client.call_tool("search_followup", {"conversationId": ID, "query": "three?"}))
     assert busy["code"] == "CONVERSATION_BUSY"
     assert "get_conversation_history" in busy["message"]
     assert f"conversation-mcp cancel {ID}" in busy["message"]
     assert provider.requests == []
+
+
+@pytest.mark.parametrize("background", [False, True])
+async def test_a_follow_up_waits_for_a_run_that_goes_on_says_so_and_is_asked_then(
+    tmp_path: Path, background: bool
+) -> None:
+    left_behind(tmp_path, young=True, responseId="resp_1", background=background)
+    provider = FakeProvider()
+    provider.runs["resp_1"] = StillRunning("reading 14 pages")
+    told: list[str] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        del progress, total
+        told.append(message or "")
+        if "reading 14 pages" in told[-1]:
+            provider.runs["resp_1"] = Finished(Answer("Two."))
+
+    async with serving(tmp_path, provider) as client:
+        call = {"conversationId": ID, "query": "three?"}
+        data_of(await client.call_tool("search_followup", call, progress_callback=hear))
+    assert any("the question before this one" in each for each in told)
+    assert [message.content for message in provider.requests[0].messages[-3:]] == ["two?", "Two.", "three?"]
+
+
+async def test_a_follow_up_that_is_given_up_while_such_a_run_goes_on_is_never_asked(tmp_path: Path) -> None:
+    left_behind(tmp_path, young=True, responseId="resp_1")
+    provider = FakeProvider()
+    provider.runs["resp_1"] = StillRunning("reading 14 pages")
+    async with serving(tmp_path, provider, answer_wait_seconds=0.2) as client:
+        call = ("search_followup", {"conversationId": ID, "query": "three?"})
+        assert error_of(await client.call_tool(*call))["code"] == "CONVERSATION_BUSY"
+        provider.runs["resp_1"] = Finished(Answer("Two."))
+        data_of(await client.call_tool(*call))
+    assert [request.messages[-1].content for request in provider.requests] == ["three?"]
 
 
 @pytest.mark.parametrize("background", [False, True])
@@ -101,7 +135,7 @@ async def test_a_run_that_never_ends_at_its_provider_does_not_block_the_conversa
     [
         (ProviderUnavailableError("it failed there.", maybe_billed=True), "failed", "PROVIDER_UNAVAILABLE"),
         (AnswerIncompleteError("no text."), "failed", "ANSWER_INCOMPLETE"),
-        (RunCancelledError("fake"), "failed", "PROVIDER_UNAVAILABLE"),
+        (RunCancelledError("fake"), "failed", "CANCELLED"),
         (RunLostError("fake"), "interrupted", "PROVIDER_UNAVAILABLE"),
     ],
 )

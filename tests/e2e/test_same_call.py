@@ -1,15 +1,17 @@
 """The same call again, as models make it after a timeout: joined or delivered, one paid call."""
 
+import json
 import os
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import anyio
+import pytest
 from dirty_equals import IsPartialDict, IsStr
 from mcp import Client
 from mcp.types import CallToolResult
 from tests.fixtures.folders import only_conversation, until_settled
-from tests.fixtures.providers import FakeProvider, held
+from tests.fixtures.providers import FakeProvider, failing, held
 from tests.fixtures.serving import data_of, error_of, serving, text_of
 
 from conversation_mcp.errors import ProviderUnavailableError
@@ -202,13 +204,55 @@ async def test_who_waits_for_a_call_whose_server_dies_is_told_so_and_does_not_pa
     assert len(other.requests) == 1
 
 
-async def test_what_killed_processes_left_in_the_register_is_swept_after_a_day(tmp_path: Path) -> None:
+async def test_what_killed_processes_left_in_the_register_is_swept(tmp_path: Path) -> None:
     folder = tmp_path / "conversation-logs" / ".calls"
     folder.mkdir(parents=True)
-    old, young = folder / ".0123.tmp", folder / ".4567.tmp"
-    old.touch()
-    young.touch()
-    os.utime(old, (0, 0))
+    for name in (".0123.tmp", ".4567.tmp", ".0123.lock", ".4567.lock"):
+        (folder / name).touch()
+    os.utime(folder / ".0123.lock", (0, 0))
     async with serving(tmp_path, FakeProvider()) as client:
         data_of(await client.call_tool(*CALL))
-    assert sorted(folder.iterdir()) == [young]
+    assert sorted(folder.iterdir()) == [folder / ".4567.lock"]
+
+
+async def test_a_start_that_failed_goes_on_in_its_conversation_when_it_is_called_again(tmp_path: Path) -> None:
+    failure = ProviderUnavailableError("the provider fell over.", maybe_billed=True)
+    failure.usage = {"cost_usd": 0.25}
+    provider = FakeProvider(failing(failure))
+    async with serving(tmp_path, provider) as client:
+        result = await client.call_tool(*CALL)
+        failed = error_of(result)
+        assert f"The question is kept in {failed['conversationId']}." in text_of(result)
+        again = data_of(await client.call_tool(*CALL))
+        assert again["conversationId"] == failed["conversationId"]
+        assert "notices" not in again
+        assert data_of(await client.call_tool(*CALL))["conversationId"] != failed["conversationId"]
+    path = tmp_path / "conversation-logs" / failed["conversationId"] / "conversation.json"
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    assert [message["role"] for message in stored["messages"]] == ["system", "user", "assistant"]
+    assert [turn["usage"] for turn in stored["unansweredTurns"]] == [{"costUsd": 0.25}]
+
+
+async def test_a_failed_start_that_was_deleted_or_gone_on_with_is_not_taken_up_again(tmp_path: Path) -> None:
+    failure = ProviderUnavailableError("the provider fell over.", maybe_billed=True)
+    provider = FakeProvider(failing(failure))
+    async with serving(tmp_path, provider) as client:
+        failed = error_of(await client.call_tool(*CALL))["conversationId"]
+        data_of(await client.call_tool("search_followup", {"conversationId": failed, "query": "another?"}))
+        assert data_of(await client.call_tool(*CALL))["conversationId"] != failed
+
+
+@pytest.mark.parametrize("times", range(5))
+async def test_a_follow_up_that_was_cancelled_and_is_called_again_at_once_is_asked(tmp_path: Path, times: int) -> None:
+    provider = FakeProvider()
+    async with serving(tmp_path, provider) as client:
+        first = data_of(await client.call_tool(*CALL))["conversationId"]
+        call = ("search_followup", {"conversationId": first, "query": "again?"})
+        with anyio.CancelScope() as scope:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(client.call_tool, *call)
+                for _ in range(times + 1):
+                    await anyio.lowlevel.checkpoint()
+                scope.cancel()
+        assert data_of(await client.call_tool(*call))["rawResultText"]
+    assert [request.messages[-1].content for request in provider.requests].count("again?") == 1

@@ -159,13 +159,13 @@ async def test_a_second_creation_keeps_the_first_conversation(store: FileStore) 
     assert texts_of(await store.load(conversation_id)) == ["first"]
 
 
-async def test_what_crashed_writes_left_is_swept_after_an_hour(store: FileStore, clock: Clock) -> None:
+async def test_the_next_write_sweeps_what_crashed_writes_left_and_nothing_else(store: FileStore, clock: Clock) -> None:
     conversation_id = await started(store)
     folder = Path(store.location(conversation_id)).parent
     now = clock().timestamp()
     for name, age_seconds in [
         (".conversation.0a.tmp", 3700),
-        (".conversation.0b.tmp", 3500),
+        (".conversation.0b.tmp", 0),
         ("notes.tmp", 9999),
         ("conversation (1).json", 9999),
     ]:
@@ -173,7 +173,7 @@ async def test_what_crashed_writes_left_is_swept_after_an_hour(store: FileStore,
         await to_thread.run_sync(file.write_bytes, b"{")
         os.utime(file, (now - age_seconds, now - age_seconds))
     await store.update(conversation_id, appended("more"))
-    assert tree(folder) == [".conversation.0b.tmp", "conversation (1).json", "conversation.json", "notes.tmp"]
+    assert tree(folder) == ["conversation (1).json", "conversation.json", "notes.tmp"]
 
 
 async def test_a_folder_that_was_deleted_meanwhile_is_made_again_for_the_next_conversation(

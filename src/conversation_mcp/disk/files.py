@@ -9,12 +9,16 @@ from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 
+from conversation_mcp.clock import utc_now
+
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
 MAX_FILE_BYTES = 64 * 1024 * 1024
 PLAIN_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 NO_FOLDER_SYNC = frozenset({errno.EINVAL, errno.ENOTSUP})
 SHARING_WINERRORS = frozenset({5, 32, 33})
+HAS_DRAFT_LOCKS = os.name == "posix"
+DEAD_AFTER_SECONDS = 3600
 RETRY_SECONDS = (0.05, 0.1, 0.2, 0.4, 0.8, 0.8)
 
 
@@ -74,30 +78,34 @@ def make_private_folder(folder: Path) -> None:
         claim_folder(folder)
 
 
-def replace_file(path: Path, data: bytes) -> None:
+def replace_file(path: Path, data: bytes, *, is_durable: bool = True) -> None:
     """Give the file new content, durably; a reader sees the old bytes or the new ones, and a failure leaves the old."""
-    replace_by_pieces(path, (data,))
+    replace_by_pieces(path, (data,), is_durable=is_durable)
 
 
-def replace_by_pieces(path: Path, pieces: Iterable[bytes]) -> None:
+def replace_by_pieces(path: Path, pieces: Iterable[bytes], *, is_durable: bool = True) -> None:
     """Do the same with content that need not be in memory at once; an error of the pieces is a failure too."""
-    draft = path.with_name(f".{path.stem}.{token_hex(8)}.tmp")
-    descriptor = create_private(draft, os.O_WRONLY)
+    draft, descriptor = _open_draft(path)
     try:
         try:
             for data in pieces:
                 left = memoryview(data)
                 while left:
                     left = left[os.write(descriptor, left) :]
-            os.fsync(descriptor)
+            if is_durable:
+                os.fsync(descriptor)
+            if HAS_DRAFT_LOCKS:
+                draft.replace(path)
         finally:
             os.close(descriptor)
-        patiently(lambda: draft.replace(path))
+        if not HAS_DRAFT_LOCKS:
+            patiently(lambda: draft.replace(path))
     except BaseException:
         with suppress(OSError):
             draft.unlink()
         raise
-    sync_folder(path.parent)
+    if is_durable:
+        sync_folder(path.parent)
 
 
 def patiently(step: Callable[[], object], sleep: Callable[[float], object] = time.sleep) -> None:
@@ -128,13 +136,49 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def remove_stray_drafts(path: Path, older_than: float) -> None:
-    """Remove what crashed writes of the file left behind, if it is older than the time stamp."""
-    with suppress(OSError), os.scandir(path.parent) as entries:
+def remove_dead_drafts(folder: Path) -> bool:
+    """Remove the drafts of writes that were killed, and tell whether there were any; those of live processes stay."""
+    found = False
+    with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            stray = entry.name.startswith(f".{path.stem}.") and entry.name.endswith(".tmp")
-            if stray and entry.stat(follow_symlinks=False).st_mtime < older_than:
-                Path(entry).unlink()
+            if entry.name.startswith(".") and entry.name.endswith(".tmp"):
+                with suppress(OSError):
+                    found = _remove_if_dead(Path(entry)) or found
+    return found
+
+
+def _open_draft(path: Path) -> tuple[Path, int]:
+    """Make a draft of the file, locked for as long as its writer lives, where the system can do that."""
+    while True:
+        draft = path.with_name(f".{path.stem}.{token_hex(8)}.tmp")
+        descriptor = create_private(draft, os.O_WRONLY)
+        if not _lock(descriptor, "LOCK_EX") or os.fstat(descriptor).st_nlink:
+            return draft, descriptor
+        os.close(descriptor)  # somebody took it for dead before it was locked
+
+
+def _remove_if_dead(draft: Path) -> bool:
+    if not HAS_DRAFT_LOCKS:
+        is_old = utc_now().timestamp() - draft.lstat().st_mtime > DEAD_AFTER_SECONDS
+        return is_old and draft.unlink() is None
+    descriptor = os.open(draft, os.O_WRONLY | PLAIN_FLAGS)
+    try:
+        return _lock(descriptor, "LOCK_EX", "LOCK_NB") and draft.unlink() is None
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, *flags: str) -> bool:
+    """Lock the file; False where another process has it or the system has no such locks."""
+    if not HAS_DRAFT_LOCKS:
+        return False
+    import fcntl  # noqa: PLC0415 -- Windows has none
+
+    try:
+        fcntl.flock(descriptor, sum(getattr(fcntl, flag) for flag in flags))
+    except OSError:
+        return False
+    return True
 
 
 def _objection(found: os.stat_result) -> int:

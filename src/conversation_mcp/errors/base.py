@@ -18,6 +18,8 @@ class ConversationMCPError(Exception):
 
     code: str
     retryable: ClassVar[bool] = False
+    keeps_question: ClassVar[bool] = False
+    """Whether a conversation that it names holds the question that was asked."""
     advice: str = ""
 
     def __init__(self, message: str, *, conversation_id: str | None = None) -> None:
@@ -46,4 +48,7 @@ class ConversationMCPError(Exception):
 
     def sentence(self, tools: Tools = NO_TOOLS) -> str:
         """Return the code, what happened and what to do next."""
-        return f"{self.code}: {self.message} {self.next_step(tools)}".rstrip()
+        sentence = f"{self.code}: {self.message} {self.next_step(tools)}".rstrip()
+        if self.keeps_question and self.conversation_id and self.conversation_id not in sentence:
+            sentence += f" The question is kept in {self.conversation_id}."
+        return sentence

@@ -71,6 +71,7 @@ class ServerEndingError(ConversationMCPError):
 class EarlierTurnFailedError(ConversationMCPError):
     """The same call was made before and failed; its caller never heard of it."""
 
+    keeps_question = True
     advice = "That is the outcome of this same call, made earlier. Ask again to try anew."
 
     def __init__(self, code: str, message: str, conversation_id: str) -> None:

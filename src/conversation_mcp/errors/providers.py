@@ -11,6 +11,8 @@ NOT_BILLED = "Nothing was billed. Ask again in a while."
 class ProviderError(ConversationMCPError):
     """The answer engine gave no answer; what it charged all the same is in `usage`."""
 
+    keeps_question = True
+
     def __init__(self, message: str, *, conversation_id: str | None = None) -> None:
         super().__init__(message, conversation_id=conversation_id)
         self.usage: Mapping[str, float] = {}

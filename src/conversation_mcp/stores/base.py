@@ -1,7 +1,7 @@
 """The port of the store: where conversations live. Services know nothing else of it."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
@@ -42,6 +42,8 @@ class Call:
 
     conversation_id: ConversationId
     started_at: str
+    is_told: bool = field(default=False, compare=False)
+    """Its failure was told: the same call again goes on where it failed."""
 
 
 class CallRegister(Protocol):
@@ -189,6 +191,10 @@ class Store(Protocol):
 
     async def imports(self) -> Mapping[Origin, ConversationId]:
         """Return the conversations that were brought in from elsewhere, by what `imported` says: `from` and `id`."""
+        ...
+
+    async def sweep(self) -> None:
+        """Remove what killed processes left behind; what belongs to live ones stays. Raises nothing."""
         ...
 
     async def acquire_turn(self, conversation_id: ConversationId, wait_seconds: float, on_wait: OnWait) -> TurnLock:

@@ -6,13 +6,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from secrets import token_hex
 from typing import cast
 
 from anyio import to_thread
 
 from conversation_mcp.disk.faults import explained
-from conversation_mcp.disk.files import create_private, make_private_folder, read_file, refuse_link
+from conversation_mcp.disk.files import make_private_folder, read_file, refuse_link, remove_dead_drafts, replace_file
 from conversation_mcp.disk.locks import FileLock, LockFolder
 from conversation_mcp.errors import FilesystemError, InvalidInputError
 from conversation_mcp.models import ConversationId
@@ -82,7 +81,7 @@ class CallFiles:
             make_private_folder(self._folder)
         if not self._is_swept:
             self._is_swept = True
-            self._sweep()
+            self.sweep()
         lock = self._locks.try_lock(f".{key}.lock", lambda: None)
         held = None if lock is None else HeldCall(self._folder / f".{key}.lock", lock)
         try:
@@ -92,8 +91,9 @@ class CallFiles:
                 held.give_back()
             raise
 
-    def _sweep(self) -> None:
-        """Remove what killed processes left behind, once it is as old as a call that is forgotten."""
+    def sweep(self) -> None:
+        """Remove the drafts of killed processes, and what is as old as a call that is forgotten; blocks."""
+        remove_dead_drafts(self._folder)
         oldest = (self._now() - FORGET_AFTER).timestamp()
         with suppress(OSError), os.scandir(self._folder) as entries:
             for entry in entries:
@@ -104,7 +104,7 @@ class CallFiles:
         try:
             age = self._now().timestamp() - path.lstat().st_mtime
             data = cast("dict[str, str]", json.loads(read_file(path)))
-            call = Call(check_id(data["conversationId"]), str(data["startedAt"]))
+            call = Call(check_id(data["conversationId"]), str(data["startedAt"]), bool(data.get("isTold")))
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -125,28 +125,14 @@ class CallFiles:
         with explained(path):
             refuse_link(self._folder)
             make_private_folder(self._folder)
-            draft = self._write(path.with_name(f".{token_hex(8)}.tmp"), call)
-            try:
-                draft.replace(path)
-            except BaseException:
-                self._remove(draft)
-                raise
+            data = {"conversationId": call.conversation_id, "startedAt": call.started_at}
+            data |= {"isTold": "yes"} if call.is_told else {}
+            replace_file(path, json.dumps(data).encode(), is_durable=False)
 
     def _forget(self, path: Path, call: Call) -> None:
         with suppress(FilesystemError):  # it was delivered; that must not be hidden
             if self._find(path) == call:
                 self._remove(path)
-
-    def _write(self, path: Path, call: Call) -> Path:
-        data = {"conversationId": call.conversation_id, "startedAt": call.started_at}
-        descriptor = create_private(path, os.O_WRONLY)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(json.dumps(data).encode())
-        except OSError:
-            self._remove(path)
-            raise
-        return path
 
     def _remove(self, path: Path) -> None:
         with suppress(OSError):

@@ -21,6 +21,7 @@ from conversation_mcp.stores.trash import TrashFiles
 from conversation_mcp.stores.turn_locks import HeldTurn, TurnLocks
 
 PARSED_AT_ONCE_BYTES = 256 * 1024
+SWEPT_AT_ONCE = 100
 
 
 def _ignore(_conversation_id: ConversationId) -> None:
@@ -102,6 +103,13 @@ class FileStore:
     async def turn_is_held(self, conversation_id: ConversationId) -> bool:
         """Tell whether a live process holds the turn lock; leaves no trace."""
         return await to_thread.run_sync(self._folder.turn_is_held, conversation_id)
+
+    async def sweep(self) -> None:
+        """Go through the folders, some at a time, so that a process that ends need not wait for it."""
+        names = await to_thread.run_sync(self._folder.names)
+        for start in range(0, len(names), SWEPT_AT_ONCE):
+            await to_thread.run_sync(self._folder.sweep, names[start : start + SWEPT_AT_ONCE])
+        await to_thread.run_sync(self._calls.sweep)
 
     async def _create(self, conversation: Conversation) -> None:
         await to_thread.run_sync(self._folder.create, conversation)

@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from functools import partial
@@ -31,7 +31,6 @@ class ConversationFolder:
         self._now = now
         self._locks = LockFolder(root / ".locks")
         self._taken_milliseconds = range(0)
-        self._swept: set[str] = set()
 
     def file(self, conversation_id: str) -> Path:
         """Return the path of a conversation's file. The id is checked here, before any path is built."""
@@ -130,15 +129,29 @@ class ConversationFolder:
         require = partial(self.require, conversation_id)
         with self._locks.hold(f"{conversation_id}.write.lock", require, WRITE_WAIT_SECONDS):
             before = self._load(conversation_id)
-            moment = self._now()
-            now = iso(moment)
+            now = iso(self._now())
             latest = max(now, before.updated_at, key=parse_time)
             after, data = settle(change(before, now).changed(conversation_id=before.conversation_id, updated_at=latest))
-            if conversation_id not in self._swept:
-                self._swept.add(conversation_id)
-                disk.remove_stray_drafts(path, (moment - STRAY_AFTER).timestamp())
+            disk.remove_dead_drafts(path.parent)
             self._write(path, data)
         return after
+
+    def names(self) -> list[str]:
+        """Return the folders that have the name of a conversation; none where the root cannot be read."""
+        with suppress(OSError), os.scandir(self._root) as entries:
+            return [entry.name for entry in entries if SHAPE.fullmatch(entry.name)]
+        return []
+
+    def sweep(self, names: Iterable[str]) -> None:
+        """Remove what killed writes left in these folders, and conversations that were never written."""
+        reserved_since = (self._now() - STRAY_AFTER).timestamp()
+        for name in names:
+            folder = self._root / name
+            with suppress(OSError):
+                disk.refuse_link(folder)
+                is_old = folder.stat().st_mtime < reserved_since
+                if disk.remove_dead_drafts(folder) or is_old:
+                    folder.rmdir()  # one that holds anything stays
 
     def try_turn(self, conversation_id: ConversationId) -> FileLock | None:
         """Take the turn lock of a conversation that exists or is reserved, if it is free."""

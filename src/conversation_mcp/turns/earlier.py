@@ -1,5 +1,7 @@
 """The same call again: its caller gave up, the call did not. It is joined or its answer delivered, never paid twice."""
 
+from dataclasses import replace
+
 import anyio
 
 from conversation_mcp.errors import (
@@ -7,6 +9,7 @@ from conversation_mcp.errors import (
     ConversationMCPError,
     ConversationNotFoundError,
     EarlierTurnFailedError,
+    RunCancelledError,
     ServerEndedError,
     ServerEndingError,
 )
@@ -49,7 +52,7 @@ class EarlierCalls:
             ServerEndedError: it died while it was waited for here, and may have been billed.
             ProviderError: its run may still have an answer, which cannot be had now.
         """
-        calls, is_follow_up = self._store.calls, turn.conversation_id is not None
+        calls = self._store.calls
         seen: Call | None = None
         joined, pause_seconds = False, POLL_SECONDS
         while True:
@@ -71,14 +74,14 @@ class EarlierCalls:
                     turn.call = seen
                     return self._delivered(turn, conversation, found, notice="" if joined else NOTICE)
                 if turn.held and not await self._may_have_outcome(conversation, found):
-                    await self._bury(turn, seen, found, joined=joined)
+                    await self._bury(turn, seen, conversation, found, joined=joined)
                     return None
                 if turn.held:  # its run goes on at its provider, which is not asked all the time
                     pause_seconds = min(2 * pause_seconds, MAX_LOOK_SECONDS)
             elif turn.held:
                 return None
             joined = joined or turn.held is None
-            turn.joined, turn.queued = True, is_follow_up and found is None
+            turn.joined, turn.queued = True, turn.is_follow_up and found is None
             turn.asked(seen.started_at if seen and found else None)
             turn.report("the same question is already being answered")
             await anyio.sleep(pause_seconds)
@@ -105,9 +108,20 @@ class EarlierCalls:
         if isinstance(resumed.outcome, ConversationMCPError) and not isinstance(resumed.outcome, ConversationBusyError):
             raise resumed.outcome
 
-    async def _bury(self, turn: RunningTurn, call: Call, found: FoundTurn | None, *, joined: bool) -> None:
-        await self._store.calls.forget(turn.key, call)
+    async def _bury(
+        self, turn: RunningTurn, call: Call, conversation: Conversation | None, found: FoundTurn | None, *, joined: bool
+    ) -> None:
+        is_litter = conversation and conversation.turn_count == 0 and found == conversation.pending_turn is not None
+        if is_litter and not turn.is_follow_up:
+            turn.failed_in = call.conversation_id
+            await self._store.calls.claim(turn.key, replace(call, is_told=True))
+        else:
+            await self._store.calls.forget(turn.key, call)
+        if call.is_told:
+            return
         if isinstance(found, PendingTurn) and found.status == "failed" and found.error:
+            if found.error.code == RunCancelledError.code:  # whoever stopped it knows
+                return
             raise EarlierTurnFailedError(found.error.code, found.error.message, call.conversation_id)
         if isinstance(found, PendingTurn) and joined:  # who only waited for it has not asked again since it died
             raise ServerEndedError(call.conversation_id)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -32,7 +33,7 @@ from conversation_mcp.turns.earlier import EarlierCalls
 from conversation_mcp.turns.kept import kept
 from conversation_mcp.turns.result import TurnResult
 from conversation_mcp.turns.runner import finish
-from conversation_mcp.turns.running import RunningTurn, RunningTurns
+from conversation_mcp.turns.running import Outcome, RunningTurn, RunningTurns
 from conversation_mcp.turns.working import TurnLimits, TurnWorker
 
 
@@ -144,10 +145,19 @@ class Turns:
                 caller.on_asked(turn.place)
             return self._still_running(turn)
         if turn.call and not (turn.background and isinstance(outcome, ProviderError) and not outcome.ends_run):
-            await finish(caller.on_result(partial(self._store.calls.forget, turn.key, turn.call)))
+            await finish(caller.on_result(partial(self._deliver, turn, turn.call, outcome)))
         if isinstance(outcome, ConversationMCPError):
             raise outcome
         return outcome
+
+    async def _deliver(self, turn: RunningTurn, call: Call, outcome: Outcome) -> None:
+        """Write down that the outcome was told; a start that failed is remembered as the place to go on."""
+        calls = self._store.calls
+        failed = isinstance(outcome, ConversationMCPError) and not turn.is_follow_up
+        if failed and await calls.find(turn.key) == call:
+            await calls.claim(turn.key, replace(call, is_told=True))
+        else:
+            await calls.forget(turn.key, call)
 
     def _still_running(self, turn: RunningTurn) -> TurnResult:
         assert turn.conversation_id is not None  # noqa: S101 -- RunningTurn.wait has seen to it
@@ -167,6 +177,7 @@ class Turns:
         try:
             if earlier := await self._earlier.outcome(turn):
                 return earlier
+            given = given or turn.failed_in
             turn.conversation_id, turn.started_at, turn.joined, turn.queued = given, None, False, False
             await self._budget.check()
             own = given or await self._store.reserve()

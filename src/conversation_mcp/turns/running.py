@@ -35,6 +35,7 @@ class RunningTurn:
         self.key = key
         self.ask = ask
         self.conversation_id = conversation_id
+        self.is_follow_up = conversation_id is not None
         self.asks_at = ""
         self.started_at: str | None = None
         self.partial_text = ""
@@ -56,6 +57,8 @@ class RunningTurn:
         """The call's name, while this process has it."""
         self.call: Call | None = None
         """The call that the outcome delivers."""
+        self.failed_in: ConversationId | None = None
+        """The conversation that the same call opened before, and where it failed."""
         self.ended = False
         self.is_stopped = False
         self.is_refused = False

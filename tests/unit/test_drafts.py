@@ -1,0 +1,78 @@
+"""Drafts of writes that were killed: gone with the next write or start, and never mistaken for a live one."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.fixtures.folders import ID, left_behind
+from tests.fixtures.providers import FakeProvider
+from tests.fixtures.serving import settings_for
+
+from conversation_mcp.bootstrap import open_app
+from conversation_mcp.clock import utc_now
+from conversation_mcp.disk.files import remove_dead_drafts, replace_by_pieces
+from conversation_mcp.models import ConversationId
+from conversation_mcp.stores.files import FileStore
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="other systems cannot tell whether a writer lives")
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from conversation_mcp.disk.files import replace_by_pieces
+def pieces():
+    yield b"half"
+    os.kill(os.getpid(), 9)
+replace_by_pieces(Path(sys.argv[1]), pieces())
+"""
+
+
+def kill_a_write_of(path: Path) -> list[Path]:
+    """Return the drafts that a process leaves that is killed while it writes the file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
+    drafts = drafts_in(path.parent)
+    assert len(drafts) == 1
+    return drafts
+
+
+def drafts_in(folder: Path) -> list[Path]:
+    return list(folder.glob(".*.tmp"))
+
+
+async def test_the_next_write_of_a_conversation_removes_the_drafts_beside_it(tmp_path: Path) -> None:
+    path = left_behind(tmp_path)
+    kill_a_write_of(path)
+    await FileStore(path.parents[1], now=utc_now).update(ConversationId(ID), lambda stored, _: stored)
+    assert drafts_in(path.parent) == []
+
+
+async def test_a_start_removes_all_drafts_and_conversations_that_were_never_written(tmp_path: Path) -> None:
+    path = left_behind(tmp_path)
+    kill_a_write_of(path)
+    unwritten = path.parents[1] / "20260131-1769817600001" / "conversation.json"
+    kill_a_write_of(unwritten)
+    kill_a_write_of(path.parents[1] / ".calls" / "0123")
+    reserved = path.parents[1] / "20260131-1769817600002"
+    reserved.mkdir()
+    async with open_app(settings_for(tmp_path), providers=[FakeProvider()]) as app:
+        await app.store.sweep()
+    assert [drafts_in(folder) for folder in (path.parent, path.parents[1] / ".calls")] == [[], []]
+    assert not unwritten.parent.exists()
+    assert reserved.exists()
+    assert path.exists()
+
+
+def test_the_draft_of_a_live_writer_stays(tmp_path: Path) -> None:
+    def pieces() -> Iterator[bytes]:
+        yield b"half "
+        assert not remove_dead_drafts(tmp_path)
+        assert len(drafts_in(tmp_path)) == 1
+        yield b"and half"
+
+    replace_by_pieces(tmp_path / "file", pieces())
+    assert (tmp_path / "file").read_bytes() == b"half and half"
+    assert drafts_in(tmp_path) == []
