@@ -59,8 +59,8 @@ async def test_a_call_whose_run_still_goes_on_is_joined_by_the_same_call(tmp_pat
     provider.runs["resp_held"] = StillRunning("reading")
     async with serving(tmp_path, provider, answer_wait_seconds=0.5) as client:
         assert data_of(await client.call_tool(*CALL)) == IsPartialDict(conversationId=first, status="running")
+    results: list[dict[str, Any]] = []
     async with serving(tmp_path, provider) as client, anyio.create_task_group() as tasks:
-        results: list[dict[str, Any]] = []
 
         async def ask() -> None:
             results.append(data_of(await client.call_tool(*CALL)))

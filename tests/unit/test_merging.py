@@ -11,8 +11,9 @@ from tests.fixtures.exports import bring_in, put_json, stored_in
 from conversation_mcp.conversations.branching import branched
 from conversation_mcp.conversations.costs import total_cost
 from conversation_mcp.conversations.merging import merged
+from conversation_mcp.conversations.placing import transcript
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.models import Conversation, ConversationId
+from conversation_mcp.models import Conversation, ConversationId, Message
 
 FIRST, SECOND, NEW = (ConversationId(f"20260131-176981760000{number}") for number in range(3))
 AT = "2026-01-31T00:00:00.000Z"
@@ -74,6 +75,22 @@ def test_questions_without_an_answer_come_along_and_cost_nothing_again() -> None
     assert [(turn.question, turn.status) for turn in turns] == [("q0", "failed"), ("q9", "interrupted")]
     assert merge.pending_turn is None
     assert not total_cost(merge.data())
+
+
+def test_a_question_without_an_answer_stands_where_it_was_asked() -> None:
+    failed = {"question": "before q2?", "status": "failed", "afterMessage": 1}
+    waiting = {"question": "after a2?", "status": "interrupted"}
+    first = conversation(FIRST, "s", "q1", "a1")
+    second = conversation(SECOND, "s", "q2", "a2", unansweredTurns=[failed], pendingTurn=waiting)
+    merge = merged([first, second], NEW)
+    shown = [entry.content if isinstance(entry, Message) else entry.question for _, entry in transcript(merge)]
+    assert shown == ["s", "q1", "a1", "before q2?", "q2", "a2", "after a2?"]
+
+
+def test_the_answers_of_an_import_keep_where_their_words_have_been() -> None:
+    imported = conversation(FIRST, "q1", "a1", imported={"from": "chatgpt", "id": "1"})
+    merge = merged([imported, conversation(SECOND, "q2", "a2")], NEW)
+    assert merge.messages[1].sent_to == {"chatgpt": "outside"}
 
 
 def test_a_branch_of_a_merge_is_a_branch_and_no_merge() -> None:

@@ -1,8 +1,10 @@
 """A merge: a conversation of its own in which others stand one after the other."""
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, takewhile
+from itertools import accumulate, chain, takewhile
 
+from conversation_mcp.conversations.placing import placed
+from conversation_mcp.conversations.whereabouts import with_recipients
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.models import Conversation, ConversationId, PendingTurn
 from conversation_mcp.stores.ids import created_at
@@ -25,10 +27,12 @@ def merged(originals: Sequence[Conversation], conversation_id: ConversationId) -
     if len(set(ids)) < len(ids) or len(ids) < 2:  # noqa: PLR2004 -- a merge is of two
         raise InvalidInputError("merging needs at least two different conversations.")
     heads = [tuple(takewhile(lambda said: said.role in LEADING, original.messages)) for original in originals]
-    bodies = [original.messages[len(head) :] for original, head in zip(originals, heads, strict=True)]
+    bodies = [with_recipients(original)[len(head) :] for original, head in zip(originals, heads, strict=True)]
     spoken_by = next((place for place, head in enumerate(heads) if head), 0)
     counts = [len(body) + (len(heads[place]) if place == spoken_by else 0) for place, body in enumerate(bodies)]
     messages = (*heads[spoken_by], *chain.from_iterable(bodies))
+    before = accumulate(map(len, bodies), initial=len(heads[spoken_by]))
+    moved = [at - len(head) for at, head in zip(before, heads, strict=False)]
     tags = tuple(dict.fromkeys(tag for original in originals for tag in original.tags or ()))
     now = created_at(conversation_id)
     notes = {
@@ -49,15 +53,16 @@ def merged(originals: Sequence[Conversation], conversation_id: ConversationId) -
         parent={"conversationId": ids[0], "messageCount": len(messages)},
         parents=tuple({"conversationId": one, "messageCount": count} for one, count in zip(ids, counts, strict=True)),
         pending_turn=None,
-        unanswered_turns=tuple(turn for original in originals for turn in _unanswered(original)) or None,
+        unanswered_turns=tuple(chain.from_iterable(map(_unanswered, originals, moved))) or None,
         messages=messages,
     )
 
 
-def _unanswered(original: Conversation) -> Iterator[PendingTurn]:
-    pending = original.pending_turn
-    for turn in (*(original.unanswered_turns or ()), *((pending,) if pending else ())):
+def _unanswered(original: Conversation, moved: int) -> Iterator[PendingTurn]:
+    """Yield the questions that got no answer where they were asked; the messages before them are `moved` by so many."""
+    pending, last = original.pending_turn, len(original.messages)
+    for place, turn in (*placed(original), *(((last, pending),) if pending else ())):
         if turn.status != "running":
-            copy = turn.model_copy(update={"usage": None})
+            copy = turn.model_copy(update={"usage": None, "after_message": max(place + moved, 0)})
             copy.model_fields_set.discard("usage")
             yield copy

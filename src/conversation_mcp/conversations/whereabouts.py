@@ -11,6 +11,7 @@ SERVICES: Mapping[str, str] = {
     "chatgpt": "chatgpt",
     "claude": "claude",
     "claude-code": "claude",
+    "gemini-takeout": "gemini-app",
 }
 """Who gave the answers of an import, by its format. The answers of others may have been given on this machine."""
 

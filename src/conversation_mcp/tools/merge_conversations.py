@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from conversation_mcp.app import App
-from conversation_mcp.tools.asking import following_up
+from conversation_mcp.tools.following import way_on_in
 from conversation_mcp.tools.rendering_tidied import render_tidied
 from conversation_mcp.tools.tidied import TidiedConversation, tidied
 from conversation_mcp.tools.tool import Hints, Input, Tool
@@ -27,7 +27,7 @@ async def merge_conversations(given: MergeInput, app: App, caller: Caller) -> Ti
     """Open a conversation with the messages of several others."""
     del caller
     merge = await app.tidier.merge(given.conversation_ids)
-    return tidied(merge, app, following_up(merge.conversation_id, app.tools))
+    return tidied(merge, app, (await way_on_in(merge, app)).sentence(merge.conversation_id))
 
 
 MERGE_CONVERSATIONS = Tool(

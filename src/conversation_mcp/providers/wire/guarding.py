@@ -8,7 +8,16 @@ from urllib.parse import quote
 
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.models import Source
-from conversation_mcp.providers.base import Answer, Event, Finished, Progress, Started, StillRunning, TextDelta
+from conversation_mcp.providers.base import (
+    Answer,
+    Event,
+    Finished,
+    PassedOn,
+    Progress,
+    Started,
+    StillRunning,
+    TextDelta,
+)
 from conversation_mcp.providers.wire.citing import citation_notices
 from conversation_mcp.text import REDACTED
 
@@ -116,6 +125,8 @@ class _Stream:
             case Started():
                 if self._guard.clean(event.response_id) == event.response_id:
                     yield event
+            case PassedOn():
+                yield event
 
     def rest(self) -> Iterator[Event]:
         """Yield what was kept back, now that nothing follows."""
