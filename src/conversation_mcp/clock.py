@@ -9,13 +9,12 @@ def utc_now() -> datetime:
 
 
 def parse_time(text: str) -> datetime:
-    """Read an ISO 8601 time and return it in UTC; one without a zone is taken as UTC.
+    """Read an ISO 8601 time and return it in UTC; one without a zone is taken as UTC. Raises ValueError.
 
-    Raises:
-        ValueError: it is no time, or none that UTC has: the years are 1 to 9999.
+    What lies hours before or after all the years that there are, 1 to 9999, is taken without its zone.
     """
     moment = datetime.fromisoformat(text)
     try:
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-    except OverflowError as error:
-        raise ValueError(text) from error
+    except OverflowError:
+        return moment.replace(tzinfo=UTC)

@@ -172,7 +172,7 @@ async def test_a_branch_at_the_system_message_begins_anew(client: Client, provid
         (0, "messageNumber must be at least 1; got 0."),
         (-1, "messageNumber must be at least 1; got -1."),
         (1.5, "messageNumber must be a whole number; got 1.5."),
-        ("3", "messageNumber must be a whole number; got '3'."),
+        ("three", "messageNumber must be a whole number; got 'three'."),
         (True, "messageNumber must be a whole number; got True."),
     ],
 )
