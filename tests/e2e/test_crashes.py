@@ -154,7 +154,7 @@ class CommandLoop(Worker):
         assert process.returncode in {0, *((-signal.SIGKILL, 128 + signal.SIGTERM, -signal.SIGTERM) if end else ())}, (
             err
         )
-        return json.loads(out) if process.returncode == 0 else None
+        return json.loads(out) if out.endswith(b"\n}\n") else None  # also of one that was ended after it had printed
 
 
 def conversations(folder: Path) -> Iterator[Conversation]:

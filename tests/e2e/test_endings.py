@@ -31,7 +31,7 @@ def test_an_answer_is_handed_to_who_listens_and_kept_for_who_does_not(tmp_path: 
             with peer.server(tmp_path) as server:
                 server.initialize()
                 peer.ask(server, question)
-                assert peer.provider.wait_until(lambda peer, number=number: len(peer.paid) == number + 1)
+                assert peer.provider.wait_until(lambda peer, number=number: len(peer.paid) == number + 1, 60)
                 ended = end(server, way, peer.provider)
             assert (ended.returncode, "Traceback" in ended.log) == (0, False), ended.log
             answer = ended.answer()
@@ -60,7 +60,7 @@ def test_what_does_not_come_within_the_grace_is_told_to_the_client(tmp_path: Pat
     with family(name) as peer, peer.server(tmp_path, CONVERSATION_MCP_ENDING_GRACE_SECONDS="0.2") as server:
         server.initialize()
         peer.ask(server, "one? [[hold]]")
-        assert peer.provider.wait_until(lambda peer: len(peer.paid) == 1)
+        assert peer.provider.wait_until(lambda peer: len(peer.paid) == 1, 60)
         server.process.stdin.close() if server.process.stdin else None
         error = server.answer_to(1)["result"]["structuredContent"]
     assert error["code"] == "PROVIDER_UNAVAILABLE"
@@ -73,7 +73,7 @@ def test_a_research_that_goes_on_without_its_server_is_told_as_running(tmp_path:
     with family("with run ids") as peer, peer.server(tmp_path) as server:
         server.initialize()
         server.call("deep_research", query="one? [[hold]]")
-        assert peer.provider.wait_until(lambda peer: len(peer.paid) == 1)
+        assert peer.provider.wait_until(lambda peer: len(peer.paid) == 1, 60)
         server.process.stdin.close() if server.process.stdin else None
         result = server.answer_to(1)["result"]["structuredContent"]
     assert result["status"] == "running"
