@@ -89,8 +89,9 @@ Options:
                                   Only pages this recent.
   --domain DOMAIN                 Only this domain, or with a leading - not
                                   this one; may be repeated.
-  --after DATE                    Only pages from after this day: 2026-01-31.
-  --before DATE                   Only pages from before this day.
+  --after, --since DATE           Only pages from after this day: 2026-01-31,
+                                  or 2d ago.
+  --before, --until DATE          Only pages from before this day.
   --academic                      Prefer scholarly sources.
   --related                       Also get related questions.
   --effort <low|medium|high>      How hard a research or a model tries; goes
@@ -136,7 +137,8 @@ Usage: conversation-mcp list [OPTIONS]
   List the conversations, newest first.
 
   Archived ones only with --archived. In a pipe each is a line of id, time of
-  the last change, answers, cost, state and title, with tabs between them.
+  the last change, answers, cost, state, title, tags and the conversation that
+  it is a branch of, with tabs between them.
 
 Options:
   --limit N                       How many to show, 0 for all. Default: 20 on
@@ -151,9 +153,10 @@ Options:
                                   Only if this became of the last question.
   --archived                      Only archived ones, which are hidden
                                   otherwise.
-  --after TIME                    Only if changed since this day or time, in
-                                  UTC.
-  --before TIME                   Only if changed before it.
+  --after, --since TIME           Only if changed since then: a day or time in
+                                  UTC, an age such as 36h or 2d, today or
+                                  yesterday.
+  --before, --until TIME          Only if changed before then.
   --json                          Print one JSON document.
   --logs-dir FOLDER               Where conversations are kept. [env:
                                   CONVERSATION_LOGS_DIR]
@@ -189,9 +192,10 @@ Options:
                                   Only if this became of the last question.
   --archived                      Only archived ones, which are hidden
                                   otherwise.
-  --after TIME                    Only if changed since this day or time, in
-                                  UTC.
-  --before TIME                   Only if changed before it.
+  --after, --since TIME           Only if changed since then: a day or time in
+                                  UTC, an age such as 36h or 2d, today or
+                                  yesterday.
+  --before, --until TIME          Only if changed before then.
   --json                          Print one JSON document.
   --logs-dir FOLDER               Where conversations are kept. [env:
                                   CONVERSATION_LOGS_DIR]
@@ -213,8 +217,8 @@ Usage: conversation-mcp stats [OPTIONS]
 Options:
   --by <day|tool|provider|model>  What the rows are; days are those of UTC.
                                   [default: day]
-  --since TIME                    Only what was asked or answered since this
-                                  day or time, in UTC.
+  --since, --after TIME           Only what was asked or answered since then,
+                                  as 2d.
   --json                          Print one JSON document.
   --logs-dir FOLDER               Where conversations are kept. [env:
                                   CONVERSATION_LOGS_DIR]

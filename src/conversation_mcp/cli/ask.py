@@ -9,6 +9,7 @@ import typer
 from conversation_mcp.cli.completion import complete_ids
 from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.loading import settings_from
+from conversation_mcp.cli.moments import day_at
 from conversation_mcp.cli.options import Documents, LogsDir
 from conversation_mcp.cli.piped import stdin_text
 
@@ -54,9 +55,14 @@ def ask(
         typer.Option(metavar="DOMAIN", help="Only this domain, or with a leading - not this one; may be repeated."),
     ] = None,
     after: Annotated[
-        str | None, typer.Option(metavar="DATE", help="Only pages from after this day: 2026-01-31.")
+        str | None,
+        typer.Option(
+            "--after", "--since", metavar="DATE", help="Only pages from after this day: 2026-01-31, or 2d ago."
+        ),
     ] = None,
-    before: Annotated[str | None, typer.Option(metavar="DATE", help="Only pages from before this day.")] = None,
+    before: Annotated[
+        str | None, typer.Option("--before", "--until", metavar="DATE", help="Only pages from before this day.")
+    ] = None,
     academic: Annotated[bool, typer.Option("--academic", help="Prefer scholarly sources.")] = False,
     related: Annotated[bool, typer.Option("--related", help="Also get related questions.")] = False,
     effort: Annotated[
@@ -79,8 +85,8 @@ def ask(
         "model": model,
         "search_recency_filter": recency,
         "search_domain_filter": domain or None,
-        "search_after_date_filter": after,
-        "search_before_date_filter": before,
+        "search_after_date_filter": after and day_at(after),
+        "search_before_date_filter": before and day_at(before),
         "search_mode": "academic" if academic else None,
         "return_related_questions": related or None,
         "reasoning_effort": effort,

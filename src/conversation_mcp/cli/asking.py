@@ -76,6 +76,9 @@ def ask_and_show(settings: Settings, question: Question, *, as_json: bool) -> in
     with interrupts(STOPPING) as interrupt:
         try:
             result = anyio.run(_ask, settings, tool, given, watching, interrupt)
+        except InvalidInputError as error:
+            watching.end_line()
+            raise WrongUsageError(_in_options(error.message)) from None
         except Exception:
             watching.end_line()
             raise

@@ -22,13 +22,14 @@ def complete_ids(context: typer.Context, incomplete: str) -> list[tuple[str, str
     from conversation_mcp.conversations.listing import newest  # noqa: PLC0415 -- only Tab needs it
 
     logs_dir: object = context.params.get("logs_dir")
+    archived = bool(context.params.get("undo"))
     with suppress(ConversationMCPError):
         folder = folder_from(Path(str(logs_dir)) if logs_dir else None)
         if LAST.startswith(incomplete):
-            found = newest(folder, OFFERED).found
+            found = newest(folder, OFFERED, archived=archived).found
             last = [(LAST, found[0].facts.title)] if found else []
             return last if incomplete else last + _offers(found)
-        return _offers(newest(folder, OFFERED, begins=incomplete).found)
+        return _offers(newest(folder, OFFERED, begins=incomplete, archived=archived).found)
     return []
 
 

@@ -36,8 +36,8 @@ def list_conversations(
 ) -> None:
     """List the conversations, newest first.
 
-    Archived ones only with --archived. In a pipe each is a line of id, time of the last change, answers, cost, state
-    and title, with tabs between them.
+    Archived ones only with --archived. In a pipe each is a line of id, time of the last change, answers, cost, state,
+    title, tags and the conversation that it is a branch of, with tabs between them.
     """
     wanted = chosen(
         state=state,

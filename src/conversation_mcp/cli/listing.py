@@ -12,7 +12,7 @@ from conversation_mcp.cli.terminal import console, is_terminal, put_json_list, s
 from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.listing import newest, notices_of
 from conversation_mcp.disk.faults import explained
-from conversation_mcp.stores.index.base import Page, Place, Wanted
+from conversation_mcp.stores.index.base import Page, Wanted
 
 if TYPE_CHECKING:
     from conversation_mcp.stores.index.base import Index
@@ -115,10 +115,10 @@ def _has_many(folder: Path) -> bool:
 
 
 def _chosen(folder: Path, wanted: Wanted | None, limit: int | None, cursor: str | None) -> Iterator[Page]:
-    from conversation_mcp.cli.library import index_of, pages  # noqa: PLC0415 -- a plain list needs neither
-    from conversation_mcp.conversations.cursors import read_cursor  # noqa: PLC0415 -- the same
+    from conversation_mcp.cli.filters import place_of  # noqa: PLC0415 -- a plain list needs neither
+    from conversation_mcp.cli.library import index_of, pages  # noqa: PLC0415 -- the same
 
-    place: Place | None = read_cursor(cursor, "") if cursor else None
+    place = place_of(cursor, "")
     index: Index = index_of(folder)
     return pages(index, wanted or Wanted(), limit, place)
 

@@ -46,5 +46,13 @@ StateOption = Annotated[
     typer.Option(help="Only if this became of the last question."),
 ]
 Archived = Annotated[bool, typer.Option("--archived", help="Only archived ones, which are hidden otherwise.")]
-After = Annotated[str | None, typer.Option(metavar="TIME", help="Only if changed since this day or time, in UTC.")]
-Before = Annotated[str | None, typer.Option(metavar="TIME", help="Only if changed before it.")]
+After = Annotated[
+    str | None,
+    typer.Option(
+        "--after",
+        "--since",
+        metavar="TIME",
+        help="Only if changed since then: a day or time in UTC, an age such as 36h or 2d, today or yesterday.",
+    ),
+]
+Before = Annotated[str | None, typer.Option("--before", "--until", metavar="TIME", help="Only if changed before then.")]

@@ -15,7 +15,22 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 WITH_IDS_COLUMNS, WITH_REMARKS_COLUMNS = 72, 110
-GAP, REMARK_CHARS, LEAST_TITLE_COLUMNS = 2, 40, 10
+REMARK = ""
+COLUMNS = {
+    "when": 0,
+    "turns": 0,
+    "cost": 0,
+    "state": 0,
+    "title": 0,
+    "tags": WITH_IDS_COLUMNS,
+    REMARK: WITH_REMARKS_COLUMNS,
+    "id": WITH_IDS_COLUMNS,
+    "branch of": WITH_REMARKS_COLUMNS,
+}
+"""How wide a terminal must be for each column."""
+ALWAYS = frozenset({"when", "turns", "cost", "title", "id"})
+"""The others are left out where nothing would stand in them."""
+GAP, REMARK_CHARS, TAGS_CHARS, LEAST_TITLE_COLUMNS = 2, 40, 24, 10
 ANSWERED = "answered"
 MARK = "**"
 
@@ -36,6 +51,7 @@ def row_data(found: Found, folder: Path) -> dict[str, Any]:
         "problem": facts.problem,
         "tool": facts.last_tool,
         "tags": list(facts.tags) or None,
+        "parent": {"conversationId": facts.parent_id} if facts.parent_id else None,
         "snippet": found.snippet or None,
         "messageNumber": found.message_number,
         "conversationPath": str(folder / facts.conversation_id / FILE_NAME),
@@ -57,20 +73,10 @@ def table_of(
     founds: Sequence[Found], columns: int, moment: datetime, *, has_header: bool, last_id: str | None
 ) -> "Table":
     """Return a table that fits the columns; it remarks which conversation is `last`."""
-    names = ["when", "turns", "cost", "title"]
-    rows = [
-        [when_updated(found.facts, moment), str(found.facts.turn_count), _cost_or_state(found), found.facts.title]
-        for found in founds
-    ]
-    if columns >= WITH_REMARKS_COLUMNS:
-        names.append("")
-        for row, found in zip(rows, founds, strict=True):
-            row.append(shorten(_remark(found, last_id), REMARK_CHARS))
-    if columns >= WITH_IDS_COLUMNS:
-        names.append("id")
-        for row, found in zip(rows, founds, strict=True):
-            row.append(found.facts.conversation_id)
-    return _table(names, rows, columns, has_header=has_header)
+    cells = [_cells(found, moment, last_id) for found in founds]
+    names = [name for name, least in COLUMNS.items() if columns >= least]
+    names = [name for name in names if name in ALWAYS or any(row[name] for row in cells)]
+    return _table(names, [[row[name] for name in names] for row in cells], columns, has_header=has_header)
 
 
 def _fields(found: Found) -> Iterable[object]:
@@ -82,6 +88,8 @@ def _fields(found: Found) -> Iterable[object]:
         dollars(facts.cost_usd),
         found.state or ANSWERED,
         facts.title,
+        ",".join(facts.tags),
+        facts.parent_id or "",
     )
 
 
@@ -91,11 +99,19 @@ def _place(found: Found) -> Iterable[object]:
     return (found.message_number or "", found.snippet.replace(MARK, ""))
 
 
-def _cost_or_state(found: Found) -> str:
-    """Return what became of a question that has no answer, or what the conversation cost."""
-    if found.facts.pending is not None:
-        return found.state or ""
-    return dollars(found.facts.cost_usd)
+def _cells(found: Found, moment: datetime, last_id: str | None) -> dict[str, str]:
+    facts = found.facts
+    return {
+        "when": when_updated(facts, moment),
+        "turns": str(facts.turn_count),
+        "cost": dollars(facts.cost_usd),
+        "state": found.state or "",
+        "title": facts.title,
+        "tags": shorten(", ".join(facts.tags), TAGS_CHARS),
+        REMARK: shorten(_remark(found, last_id), REMARK_CHARS),
+        "id": facts.conversation_id,
+        "branch of": facts.parent_id or "",
+    }
 
 
 def _remark(found: Found, last_id: str | None) -> str:

@@ -59,12 +59,7 @@ class ToolCalls:
 
     def as_error(self, error: ConversationMCPError) -> CallToolResult:
         """Return the error in both forms; it names only tools that are switched on."""
-        sentence = error.sentence(self.names)
-        data: dict[str, Any] = {"code": error.code, "message": sentence.removeprefix(f"{error.code}: ")}
-        if error.conversation_id:
-            data["conversationId"] = error.conversation_id
-        data["retryable"] = error.retryable
-        return _result(sentence, data, is_error=True)
+        return _result(error.sentence(self.names), error.data(self.names), is_error=True)
 
     def _named(self, name: str) -> AnyTool:
         if name not in self._tools:

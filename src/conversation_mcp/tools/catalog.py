@@ -30,16 +30,21 @@ TOOL_SETS: Mapping[str, tuple[str, ...]] = {
 """Each tool is `NAME` in the module `name`. A set that is off costs the start nothing."""
 
 
+def check_set(name: str) -> None:
+    """Raise InvalidInputError when there is no such set; the message lists those there are."""
+    if name not in TOOL_SETS:
+        raise InvalidInputError(f"there is no tool set {name!r}; the sets are {', '.join(TOOL_SETS)}.")
+
+
 def tools_of(names: Iterable[str]) -> tuple[AnyTool, ...]:
     """Return the tools of the named sets, each once; their modules are imported now.
 
     Raises:
-        InvalidInputError: a set has no such name; the message lists those there are.
+        InvalidInputError: a set has no such name.
     """
     chosen: dict[str, AnyTool] = {}
     for name in names:
-        if name not in TOOL_SETS:
-            raise InvalidInputError(f"there is no tool set {name!r}; the sets are {', '.join(TOOL_SETS)}.")
+        check_set(name)
         for tool in TOOL_SETS[name]:
             chosen[tool] = resolve_name(f"conversation_mcp.tools.{tool}:{tool.upper()}")
     return tuple(chosen.values())

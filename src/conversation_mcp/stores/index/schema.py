@@ -4,7 +4,7 @@ from conversation_mcp.disk.databases import Schema
 from conversation_mcp.stores.index.words import TOKENIZER
 
 SCHEMA = Schema(
-    1,
+    2,
     f"""
     CREATE TABLE conversations (
         key INTEGER PRIMARY KEY, id TEXT NOT NULL, stamp INTEGER NOT NULL,
