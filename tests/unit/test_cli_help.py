@@ -38,6 +38,7 @@ Options:
 
 Commands:
   ask      Ask a question and keep the answer.
+  chat     Open a prompt that remembers.
   show     Show a conversation.
   list     List the conversations, newest first.
   search   Find conversations by their words.
@@ -79,10 +80,14 @@ Arguments:
 Options:
   -c, --continue ID               Follow up in this conversation: its id, the
                                   start of it, last, or /words in it.
+  -i, --interactive               Open a prompt for more questions of the
+                                  conversation.
+  -s, --system TEXT               The system text of a conversation that is
+                                  opened.
   --deep                          Research thoroughly: minutes, many sources,
                                   more cost.
   --chat                          Talk to a model, without a search.
-  --model NAME                    A preset (fast to xhigh), a model,
+  -m, --model NAME                A preset (fast to xhigh), a model,
                                   provider:model, auto:fast, auto:balanced,
                                   auto:deep, or local.
   --recency <hour|day|week|month|year>
@@ -123,6 +128,7 @@ Arguments:
 Options:
   --raw              Print the Markdown as it is.
   --json             Print the file as it is.
+  --paths, --path    Print the path of the file, and nothing else.
   --no-pager         Do not page what is longer than the terminal.
   --logs-dir FOLDER  Where conversations are kept. [env:
                      CONVERSATION_LOGS_DIR]
@@ -157,6 +163,8 @@ Options:
                                   UTC, an age such as 36h or 2d, today or
                                   yesterday.
   --before, --until TIME          Only if changed before then.
+  --paths                         Print the path of each conversation's file,
+                                  a line each.
   --json                          Print one JSON document.
   --logs-dir FOLDER               Where conversations are kept. [env:
                                   CONVERSATION_LOGS_DIR]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from conversation_mcp.cli.terminal import is_terminal, put, say
-from conversation_mcp.conversations.phrasing import dotted
+from conversation_mcp.conversations.phrasing import answered_by, dotted
 from conversation_mcp.models import Source
 from conversation_mcp.text import dollars, one_line
 from conversation_mcp.tools.rendering import CITATION
@@ -49,7 +49,7 @@ def last_line(result: TurnResult) -> str:
     cost = result.usage.cost_usd if result.usage else None
     facts = (
         result.conversation_id,
-        result.preset or result.model_used or result.provider or "",
+        answered_by(result.provider, result.preset, result.model_used),
         dollars(cost),
         FOLLOW_UP if result.message_count is not None else "not saved",
     )

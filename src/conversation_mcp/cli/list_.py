@@ -1,5 +1,10 @@
 """`list`: the conversations, newest first."""
 
+from typing import Annotated
+
+import typer
+
+from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.filters import chosen
 from conversation_mcp.cli.listing import show_list
 from conversation_mcp.cli.options import (
@@ -31,6 +36,9 @@ def list_conversations(
     archived: Archived = False,
     after: After = None,
     before: Before = None,
+    paths: Annotated[
+        bool, typer.Option("--paths", help="Print the path of each conversation's file, a line each.")
+    ] = False,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
 ) -> None:
@@ -49,4 +57,7 @@ def list_conversations(
         provider=provider,
         model=model,
     )
-    show_list(limit, logs_dir, as_json=as_json, wanted=None if wanted == Wanted() else wanted, cursor=cursor)
+    if paths and as_json:
+        raise WrongUsageError("--json has the paths; give one of --paths and --json.")
+    chosen_ones = None if wanted == Wanted() else wanted
+    show_list(limit, logs_dir, as_json=as_json, paths=paths, wanted=chosen_ones, cursor=cursor)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conversation_mcp.cli.loading import folder_from
-from conversation_mcp.cli.rows import put_lines, row_data, table_of
+from conversation_mcp.cli.rows import put_lines, put_paths, row_data, table_of
 from conversation_mcp.cli.terminal import console, is_terminal, put_json_list, say
 from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.listing import newest, notices_of
@@ -27,6 +27,7 @@ def show_list(
     logs_dir: Path | None = None,
     *,
     as_json: bool = False,
+    paths: bool = False,
     wanted: Wanted | None = None,
     cursor: str | None = None,
 ) -> None:
@@ -36,6 +37,9 @@ def show_list(
     found = _plain(folder, count) if wanted is None and cursor is None else _chosen(folder, wanted, count, cursor)
     if as_json:
         put_pages_as_json(found, folder, "")
+    elif paths:
+        for page in told(found):
+            put_paths(page.found, folder)
     elif is_terminal():
         _show(found, folder, is_plain=wanted is None and cursor is None)
     else:

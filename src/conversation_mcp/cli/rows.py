@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from conversation_mcp.cli.terminal import printable, put_fields
+from conversation_mcp.cli.terminal import printable, put, put_fields
 from conversation_mcp.cli.times import when
 from conversation_mcp.conversations.files import FILE_NAME
 from conversation_mcp.stores.index.base import Facts, Found
@@ -54,7 +54,7 @@ def row_data(found: Found, folder: Path) -> dict[str, Any]:
         "parent": {"conversationId": facts.parent_id} if facts.parent_id else None,
         "snippet": found.snippet or None,
         "messageNumber": found.message_number,
-        "conversationPath": str(folder / facts.conversation_id / FILE_NAME),
+        "conversationPath": _path(facts, folder),
     }
     return {name: value for name, value in data.items() if value is not None}
 
@@ -62,6 +62,16 @@ def row_data(found: Found, folder: Path) -> dict[str, Any]:
 def put_lines(founds: Iterable[Found]) -> None:
     """Print a line of fields for each conversation, for programs; of a search, with the place that was found."""
     put_fields((*_fields(found), *_place(found)) for found in founds)
+
+
+def put_paths(founds: Iterable[Found], folder: Path) -> None:
+    """Print the path of each conversation's file."""
+    if lines := [_path(found.facts, folder) for found in founds]:
+        put("\n".join(lines))
+
+
+def _path(facts: Facts, folder: Path) -> str:
+    return str(folder / facts.conversation_id / FILE_NAME)
 
 
 def when_updated(facts: Facts, moment: datetime) -> str:
