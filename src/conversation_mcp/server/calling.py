@@ -13,7 +13,7 @@ from conversation_mcp.errors import ConversationMCPError, InternalError, Invalid
 from conversation_mcp.models import Record
 from conversation_mcp.text import shorten, storable, storable_data
 from conversation_mcp.tools.arguments import parse
-from conversation_mcp.tools.catalog import AnyTool
+from conversation_mcp.tools.catalog import AnyTool, meant_by
 from conversation_mcp.tools.fitting import fit
 from conversation_mcp.tools.schema import input_schema
 from conversation_mcp.turns.asking import Caller
@@ -63,7 +63,10 @@ class ToolCalls:
 
     def _named(self, name: str) -> AnyTool:
         if name not in self._tools:
-            raise InvalidInputError(f"there is no tool {shorten(name, 60)!r}; there are {', '.join(self._tools)}.")
+            hint = meant_by(name, self._tools)
+            raise InvalidInputError(
+                f"there is no tool {shorten(name, 60)!r}; there are {', '.join(self._tools)}.{hint}"
+            )
         return self._tools[name]
 
 

@@ -1,10 +1,13 @@
 """The tools, by set, in the order clients see them. Adding one is a module and a line here."""
 
-from collections.abc import Iterable, Mapping
+import tomllib
+from collections.abc import Collection, Iterable, Mapping
+from importlib.resources import files
 from pkgutil import resolve_name
 from typing import Any
 
 from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.text import nearest
 from conversation_mcp.tools.tool import Tool
 
 AnyTool = Tool[Any, Any]
@@ -28,6 +31,21 @@ TOOL_SETS: Mapping[str, tuple[str, ...]] = {
     "models": ("chat", "list_models"),
 }
 """Each tool is `NAME` in the module `name`. A set that is off costs the start nothing."""
+
+
+def meant_by(name: str, tools: Collection[str]) -> str:
+    """Return a sentence with the tool that does what one of this name does elsewhere, or one that is called alike."""
+    elsewhere: dict[str, str] = tomllib.loads(
+        files("conversation_mcp.tools").joinpath("known_elsewhere.toml").read_text("utf-8")
+    )
+    wanted = elsewhere.get(name.casefold(), name if any(name in names for names in TOOL_SETS.values()) else "")
+    if not wanted:
+        near = nearest(name, tools)
+        return f" Did you mean {near!r}?" if near else ""
+    if wanted in tools:
+        return f" Did you mean {wanted!r}? It does that here."
+    [tool_set] = (each for each, names in TOOL_SETS.items() if wanted in names)
+    return f" {wanted!r} does that here; it is in the tool set {tool_set!r}, which is off (--tools)."
 
 
 def check_set(name: str) -> None:
