@@ -72,6 +72,15 @@ def test_tags_state_and_branches_have_columns_of_their_own_where_there_are_any(t
     assert [column.header for column in narrow.columns] == ["when", "turns", "cost", "state", "title"]
 
 
+def test_paths_are_a_line_each_and_nothing_else(here: Here, tmp_path: Path) -> None:
+    paths = [
+        put_conversation(tmp_path, each, updatedAt=f"2026-02-0{n}T00:00:00.000Z") for n, each in ((1, ID), (2, OTHER))
+    ]
+    assert here("list", "--paths").out == f"{paths[1]}\n{paths[0]}\n"
+    assert here("show", "last", "--paths").out == f"{paths[1]}\n"
+    assert here("show", "last", "--paths", "--raw").code == here("list", "--paths", "--json").code == 2
+
+
 def test_json_has_everything_that_is_known(here: Here, tmp_path: Path) -> None:
     put_conversation(tmp_path, ID)
     data = json.loads(here("list", "--json").out)
