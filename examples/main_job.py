@@ -23,6 +23,19 @@ LOCAL_QUESTIONS = (
     "Where is the folder, and what does git do with it?",
     "What happens to a question when the provider fails or the server is killed?",
 )
+HISTORY = "get_conversation_history"
+"""It repeats the answers, which have been shown."""
+AFTERWARDS = """
+=== What to do next
+
+The conversation is the file above. Read it, ask on in it, see what else there is:
+  {program} show {id}
+  {program} ask -c {id} "…"
+  {program} --help
+
+Set up your client; this shows how, and writes the file for you with --write:
+  {program} doctor
+"""
 
 
 async def main() -> None:
@@ -42,20 +55,27 @@ async def main() -> None:
         conversation = {"conversationId": started["conversationId"]}
         await call(client, "search_followup", **conversation, query=second, **whom)
         await call(client, "deep_research_followup", **conversation, query=third, **whom)
-        history = await call(client, "get_conversation_history", **conversation)
+        history = await call(client, HISTORY, **conversation)
         while history.get("pendingTurn", {}).get("status") == "running":
-            history = await call(client, "get_conversation_history", **conversation, waitSeconds=50)
-    path = history["conversationPath"]
-    print(f"=== {path}\n")
-    print(await anyio.Path(path).read_text(encoding="utf-8"))
+            history = await call(client, HISTORY, **conversation, waitSeconds=50)
+    print(f"=== {history['conversationPath']}\n")
+    for message in history["messages"]:
+        facts = [f"#{message['number']} {message['role']}", f"{len(message['content']):,} characters"]
+        print(" · ".join([*facts, *filter(None, (message.get("provider"), message.get("model")))]))
+    print(AFTERWARDS.format(program=program(), id=history["conversationId"]))
+
+
+def program() -> str:
+    """Return how the installed program is started from here."""
+    return os.path.relpath(Path(sys.executable).with_name("conversation-mcp"))
 
 
 async def call(client: Client, tool: str, **arguments: str | int) -> dict[str, Any]:
-    """Call the tool, print question and result, and return the result as data; a failure ends the program."""
+    """Call the tool, print question and answer, and return the result as data; a failure ends the program."""
     print(f"=== {tool} {arguments.get('query', '')}\n")
     result = await client.call_tool(tool, arguments)
     for block in result.content:
-        if isinstance(block, TextContent):
+        if isinstance(block, TextContent) and (tool != HISTORY or result.is_error):
             print(block.text, end="\n\n")
     if result.is_error:
         sys.exit(1)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
 from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.errors.validation import requirement
 from conversation_mcp.sources import (
     PREFIX,
     PROVIDER_FIELDS,
@@ -294,4 +295,4 @@ def _sentence(error: ValidationError, origins: Mapping[str, str], config: Path) 
     where = f"{config}: {'.'.join(place)}" if origin == str(config) else origin
     is_misplaced = place[0] in TABLES and not place[2:] and isinstance(problem["input"], str)
     shown = "" if "api_key" in place or is_misplaced else f"; got {presentable(repr(problem['input']))}"
-    return f"{where}: {problem['msg'][0].lower()}{problem['msg'][1:]}{shown}."
+    return f"{where}: {requirement(problem)}{shown}."

@@ -47,7 +47,7 @@ answer 1 to: What is a B-tree?[1]
 """)
     assert anonymous(ended.err) == snapshot("""\
 Notice: search_mode academic was applied as an instruction; the provider has no such filter.
-20260131-1769817600000 · fast · $0.0031 · follow up with:  conversation-mcp ask -c last "…"
+20260131-1769817600000 · perplexity fast (openai/gpt-6-luna) · $0.0031 · follow up with:  conversation-mcp ask -c last "…"
 """)
 
 

@@ -59,6 +59,17 @@ def test_pages_of_a_query_go_to_a_folder_with_a_file_each(here: Here, tmp_path: 
     ]
 
 
+def test_a_query_with_one_hit_is_one_page(here: Here, tmp_path: Path) -> None:
+    put_conversation(tmp_path, OTHER, title="The only zebra")
+    done = here("export", "--query", "zebra")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("# The only zebra\n")
+    assert here("export", "--query", "zebra", "--output", "zebra.md").code == 0
+    assert (tmp_path / "zebra.md").is_file()
+    assert len(json.loads(here("export", "--query", "zebra", "--format", "json").out)) == 1
+    assert here("export", "--query", "unheard-of").err == "No conversation was found.\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

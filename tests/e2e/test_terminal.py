@@ -38,13 +38,13 @@ def test_a_new_user_with_a_key_checks_asks_follows_up_and_reads(tmp_path: Path, 
 answer 1 to: What is a B-tree?[1]
   1  Page 1  https://example.org/1
   2  Page 2  https://example.org/2 (not cited)
-20260131-1769817600000 · fast · $0.0031 · follow up with:  conversation-mcp ask -c last "…"\
+20260131-1769817600000 · perplexity fast (openai/gpt-6-luna) · $0.0031 · follow up with:  conversation-mcp ask -c last "…"\
 """)
     assert run("ask", "-c", "last", "Who found it?") == snapshot("""\
 answer 2 to: Who found it?[1]
   1  Page 1  https://example.org/1
   2  Page 2  https://example.org/2 (not cited)
-20260131-1769817600000 · low · $0.0031 · follow up with:  conversation-mcp ask -c last "…"\
+20260131-1769817600000 · perplexity low (openai/gpt-6-luna) · $0.0031 · follow up with:  conversation-mcp ask -c last "…"\
 """)
     assert run("show", "last", "--no-pager") == snapshot("""\
                                          What is a B-tree?
@@ -135,7 +135,7 @@ def test_text_is_shown_as_it_comes_with_progress_before_it(tmp_path: Path, agent
 answer 1 to: one?[1]
   1  Page 1  https://example.org/1
   2  Page 2  https://example.org/2 (not cited)
-20260131-1769817600000 · fast · $0.0031 · follow up with:  conversation-mcp ask -c last "…"\
+20260131-1769817600000 · perplexity fast (openai/gpt-6-luna) · $0.0031 · follow up with:  conversation-mcp ask -c last "…"\
 """)
 
 

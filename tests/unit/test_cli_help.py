@@ -38,6 +38,7 @@ Options:
 
 Commands:
   ask      Ask a question and keep the answer.
+  chat     Open a prompt that remembers.
   show     Show a conversation.
   list     List the conversations, newest first.
   search   Find conversations by their words.
@@ -80,18 +81,23 @@ Arguments:
 Options:
   -c, --continue ID               Follow up in this conversation: its id, the
                                   start of it, last, or /words in it.
+  -i, --interactive               Open a prompt for more questions of the
+                                  conversation.
+  -s, --system TEXT               The system text of a conversation that is
+                                  opened.
   --deep                          Research thoroughly: minutes, many sources,
                                   more cost.
   --chat                          Talk to a model, without a search.
-  --model NAME                    A preset (fast to xhigh), a model,
+  -m, --model NAME                A preset (fast to xhigh), a model,
                                   provider:model, auto:fast, auto:balanced,
                                   auto:deep, or local.
   --recency <hour|day|week|month|year>
                                   Only pages this recent.
   --domain DOMAIN                 Only this domain, or with a leading - not
                                   this one; may be repeated.
-  --after DATE                    Only pages from after this day: 2026-01-31.
-  --before DATE                   Only pages from before this day.
+  --after, --since DATE           Only pages from after this day: 2026-01-31,
+                                  or 2d ago.
+  --before, --until DATE          Only pages from before this day.
   --academic                      Prefer scholarly sources.
   --related                       Also get related questions.
   --effort <low|medium|high>      How hard a research or a model tries; goes
@@ -123,6 +129,7 @@ Arguments:
 Options:
   --raw              Print the Markdown as it is.
   --json             Print the file as it is.
+  --paths, --path    Print the path of the file, and nothing else.
   --no-pager         Do not page what is longer than the terminal.
   --logs-dir FOLDER  Where conversations are kept. [env:
                      CONVERSATION_LOGS_DIR]
@@ -137,7 +144,8 @@ Usage: conversation-mcp list [OPTIONS]
   List the conversations, newest first.
 
   Archived ones only with --archived. In a pipe each is a line of id, time of
-  the last change, answers, cost, state and title, with tabs between them.
+  the last change, answers, cost, state, title, tags and the conversation that
+  it is a branch of, with tabs between them.
 
 Options:
   --limit N                       How many to show, 0 for all. Default: 20 on
@@ -152,10 +160,12 @@ Options:
                                   Only if this became of the last question.
   --archived                      Only archived ones, which are hidden
                                   otherwise.
-  --after TIME                    Only if changed since this day or time, in
-                                  UTC.
-  --before TIME                   Only if changed before it.
-  --largest                       The largest files first; takes no filters.
+  --after, --since TIME           Only if changed since then: a day or time in
+                                  UTC, an age such as 36h or 2d, today or
+                                  yesterday.
+  --before, --until TIME          Only if changed before then.
+  --paths                         Print the path of each conversation's file,
+                                  a line each.
   --json                          Print one JSON document.
   --logs-dir FOLDER               Where conversations are kept. [env:
                                   CONVERSATION_LOGS_DIR]
@@ -191,9 +201,10 @@ Options:
                                   Only if this became of the last question.
   --archived                      Only archived ones, which are hidden
                                   otherwise.
-  --after TIME                    Only if changed since this day or time, in
-                                  UTC.
-  --before TIME                   Only if changed before it.
+  --after, --since TIME           Only if changed since then: a day or time in
+                                  UTC, an age such as 36h or 2d, today or
+                                  yesterday.
+  --before, --until TIME          Only if changed before then.
   --json                          Print one JSON document.
   --logs-dir FOLDER               Where conversations are kept. [env:
                                   CONVERSATION_LOGS_DIR]
@@ -218,8 +229,8 @@ Options:
   --by <day|tool|provider|model|conversation>
                                   What the rows are; days are those of UTC.
                                   [default: day]
-  --since TIME                    Only what was asked or answered since this
-                                  day or time, in UTC.
+  --since, --after TIME           Only what was asked or answered since then,
+                                  as 2d.
   --json                          Print one JSON document.
   --logs-dir FOLDER               Where conversations are kept. [env:
                                   CONVERSATION_LOGS_DIR]

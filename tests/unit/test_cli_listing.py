@@ -2,6 +2,7 @@
 
 import json
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -15,13 +16,14 @@ from tests.fixtures.library import Shelf, child, output_of
 from tests.fixtures.stores import public_folder
 
 from conversation_mcp.cli.quick import ListArguments, quick_list
-from conversation_mcp.cli.rows import row_data
+from conversation_mcp.cli.rows import row_data, table_of
 from conversation_mcp.conversations.listing import newest
 from conversation_mcp.conversations.titles import title_of
 from conversation_mcp.stores.ids import id_at
 
 OTHER, THIRD, FOURTH = "20260201-1769904000000", "20260202-1769990400000", "20260203-1770076800000"
 LONG_BEFORE = 1_000_000_000
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -40,10 +42,44 @@ def ids(folder: Path, limit: int | None = None) -> list[str]:
 def test_a_pipe_gets_a_line_with_tabs_for_each_conversation_newest_first(here: Here, tmp_path: Path) -> None:
     put_conversation(tmp_path, OTHER, updatedAt="2026-02-01T00:00:00.000Z", title="Tabs\tand\nlines")
     left_behind(tmp_path)
-    assert here("list").out == snapshot("""\
-20260201-1769904000000	2026-02-01T00:00:00.000Z	1	$0.0031	answered	Tabs and lines
-20260131-1769817600000	2026-01-31T00:00:00.000Z	1		interrupted	one?
+    put_conversation(tmp_path, THIRD, tags=["one", "two"], archived=True)
+    put_conversation(tmp_path, FOURTH, tags=["one", "two"], parent={"conversationId": ID, "messageCount": 3})
+    assert here("list").out.replace("\t", "|") == snapshot("""\
+20260201-1769904000000|2026-02-01T00:00:00.000Z|1|$0.0031|answered|Tabs and lines||
+20260203-1770076800000|2026-01-31T00:00:00.000Z|1||answered|What is a B-tree?|one,two|20260131-1769817600000
+20260131-1769817600000|2026-01-31T00:00:00.000Z|1||interrupted|one?||
 """)
+
+
+def test_tags_state_and_branches_have_columns_of_their_own_where_there_are_any(tmp_path: Path) -> None:
+    put_conversation(tmp_path, OTHER)
+    plain = table_of(newest(logs(tmp_path)).found, 200, NOW, has_header=True, last_id=None)
+    assert [column.header for column in plain.columns] == ["when", "turns", "cost", "title", "id"]
+    pending = {"question": "two?", "status": "failed", "error": {"code": "X", "message": "Broken."}}
+    put_conversation(tmp_path, FOURTH, tags=["one"], parent={"conversationId": OTHER}, pendingTurn=pending)
+    rows = table_of(newest(logs(tmp_path)).found, 200, NOW, has_header=True, last_id=None).columns
+    assert {column.header: list(column.cells) for column in rows if column.header not in ("when", "id")} == snapshot(
+        {
+            "turns": ["1", "1"],
+            "cost": ["$0.0031", "$0.0031"],
+            "state": ["failed", ""],
+            "title": ["What is a B-tree?", "What is a B-tree?"],
+            "tags": ["one", ""],
+            "": ["question not answered: Broken.", ""],
+            "branch of": ["20260201-1769904000000", ""],
+        }
+    )
+    narrow = table_of(newest(logs(tmp_path)).found, 60, NOW, has_header=True, last_id=None)
+    assert [column.header for column in narrow.columns] == ["when", "turns", "cost", "state", "title"]
+
+
+def test_paths_are_a_line_each_and_nothing_else(here: Here, tmp_path: Path) -> None:
+    paths = [
+        put_conversation(tmp_path, each, updatedAt=f"2026-02-0{n}T00:00:00.000Z") for n, each in ((1, ID), (2, OTHER))
+    ]
+    assert here("list", "--paths").out == f"{paths[1]}\n{paths[0]}\n"
+    assert here("show", "last", "--paths").out == f"{paths[1]}\n"
+    assert here("show", "last", "--paths", "--raw").code == here("list", "--paths", "--json").code == 2
 
 
 def test_json_has_everything_that_is_known(here: Here, tmp_path: Path) -> None:
@@ -200,7 +236,12 @@ def test_a_title_is_the_one_that_was_set_or_the_first_question_cut_at_a_word() -
         (["list", "--limit"], None),
         (["list", "--logs-dir", "--json"], None),
         (["list", "--help"], None),
-        (["list", "--limit=3"], None),
+        (["list", "--limit=3"], ListArguments(limit=3)),
+        (["list", "--logs-dir=/x=y", "--json"], ListArguments(logs_dir=Path("/x=y"), as_json=True)),
+        (["list", "--limit="], None),
+        (["list", "--limit=x"], None),
+        (["list", "--json=yes"], None),
+        (["list", "--logs-dir=--json"], None),
         (["list", "more"], None),
         (["show", "last"], None),
         (["--logs-dir", "/x"], None),

@@ -34,7 +34,7 @@ def test_a_pipe_gets_the_line_of_a_list_then_the_message_and_the_place(here: Her
     put_conversation(tmp_path, ID)
     assert here("search", "b-tree").out == here("list").out.rstrip("\n") + "\t2\tWhat is a B-tree?\n"
     put_conversation(tmp_path, OTHER, title="Only the title has heaps")
-    assert here("search", "heap").out.endswith("\tOnly the title has heaps\t\tOnly the title has heaps\n")
+    assert here("search", "heap").out.endswith("\tOnly the title has heaps\t\t\t\tOnly the title has heaps\n")
 
 
 def test_json_has_the_number_and_the_words_that_were_found(here: Here, tmp_path: Path) -> None:
@@ -164,8 +164,8 @@ def test_pages_show_each_conversation_once(here: Here, tmp_path: Path, command: 
 
 def test_a_cursor_that_is_none_is_refused(here: Here) -> None:
     ended = here("list", "--cursor", "x")
-    assert (ended.code, ended.out) == (1, "")
-    assert ended.err.startswith("VALIDATION_ERROR: cursor must be the nextCursor")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("VALIDATION_ERROR: --cursor must be the nextCursor")
 
 
 @pytest.mark.slow

@@ -31,6 +31,20 @@ def ids_of(ended: Ended) -> list[str]:
     return [line.split("\t")[0] for line in ended.out.splitlines()]
 
 
+def test_last_means_the_same_conversation_when_it_is_put_away_and_brought_back(here: Here, tmp_path: Path) -> None:
+    put_conversation(tmp_path, OTHER, updatedAt=LATER)
+    put_conversation(tmp_path, THIRD, title="The third one")
+    assert here("archive", "last").out == f"{OTHER}  archived\n"
+    assert here("archive", "last", "--undo").out == f"{OTHER}  not archived\n"
+    assert here("archive", "last", "last").out == f"{OTHER}  archived\n"
+    assert here("archive", "/third").out == f"{THIRD}  archived\n"
+    assert here("archive", "--undo", "/third").out == f"{THIRD}  not archived\n"
+    assert here("archive", "--undo", "last").out == f"{OTHER}  not archived\n"
+    ended = here("archive", "--undo", "last")
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err.startswith("CONVERSATION_NOT_FOUND: there are no archived conversations in ")
+
+
 def test_a_branch_is_made_and_the_next_question_is_named(here: Here, tmp_path: Path) -> None:
     before = put_conversation(tmp_path, ID).read_bytes()
     ended = here("branch", "last", "3")
@@ -63,7 +77,7 @@ def test_the_numbers_that_are_shown_are_those_that_a_branch_takes(here: Here, tm
         (("branch", ID, "2"), "NUMBER must be 1 or 3: message 2 is a question, and a branch ends at an answer."),
         (("branch", ID, "0"), f"NUMBER must be 1: {ID} has messages 1 to 3."),
         (("branch", ID, "-1"), "No such option: -1"),
-        (("branch", ID, "x"), "valid integer"),
+        (("branch", ID, "x"), "'NUMBER': must be a whole number; got 'x'."),
         (("rename", ID, "x" * 201), "title takes up to 200 characters; got 201."),
         (("tag", ID, "x" * 51), "a tag takes up to 50 characters; got 51."),
         (("tag", ID, "--remove"), "--remove needs the tags to remove."),
@@ -81,7 +95,8 @@ def test_the_numbers_that_are_shown_are_those_that_a_branch_takes(here: Here, tm
 def test_wrong_usage_changes_nothing(here: Here, tmp_path: Path, arguments: tuple[str, ...], problem: str) -> None:
     before = put_conversation(tmp_path, ID).read_bytes()
     ended = here(*arguments)
-    assert (ended.code, ended.out) == (2, "")
+    assert ended.code == 2
+    assert ended.out == "" or "--json" in arguments
     assert problem in ended.err
     assert (tmp_path / "conversation-logs" / ID / "conversation.json").read_bytes() == before
     assert [path.name for path in (tmp_path / "conversation-logs").iterdir()] == [ID]

@@ -64,14 +64,14 @@ def test_a_kind_decides_when_its_names_are_looked_for() -> None:
 @pytest.mark.parametrize(
     ("name", "table", "sentence"),
     [
-        ("mine", {"family": "soap"}, "[providers.mine] family: Input should be 'responses' or 'chat_completions'."),
+        ("mine", {"family": "soap"}, "[providers.mine] family: must be 'responses' or 'chat_completions'."),
         ("mine", {"nonsense": 1}, "[providers.mine] nonsense: there is no such field."),
         ("mine", {"quirks": {"stor": True}}, "[providers.mine] quirks.stor: there is no such field."),
         ("mine", {"base_url": "ftp://x"}, "[providers.mine] base_url: must be an address such as http://"),
-        ("openai", {"abilities": ["fly"]}, "[providers.openai] abilities.0: Input should be 'search'"),
+        ("openai", {"abilities": ["fly"]}, "[providers.openai] abilities.0: must be 'search'"),
         ("mine", {"abilities": ["deep_research"]}, "[providers.mine]: abilities: deep_research needs family 'resp"),
         ("Mine", {}, "[providers.Mine]: the name of a provider has small letters"),
-        ("openai", {"quirks": 7}, "[providers.openai] quirks: Input should be"),
+        ("openai", {"quirks": 7}, "[providers.openai] quirks: must be a table."),
     ],
 )
 def test_a_table_that_is_wrong_is_told_with_the_place(name: str, table: dict[str, Any], sentence: str) -> None:

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 
 from conversation_mcp.cli.terminal import is_terminal, put, say
-from conversation_mcp.conversations.phrasing import dotted
+from conversation_mcp.conversations.phrasing import answered_by, dotted
 from conversation_mcp.models import Source
 from conversation_mcp.providers.base import Mode
 from conversation_mcp.text import dollars, one_line
@@ -53,7 +53,7 @@ def last_line(result: TurnResult, mode: Mode) -> str:
     cost = result.usage.cost_usd if result.usage else None
     facts = (
         result.conversation_id,
-        result.preset or result.model_used or result.provider or "",
+        answered_by(result.provider, result.preset, result.model_used),
         dollars(cost),
         f"follow up with:  {_command(result, mode, 'last')}" if result.message_count is not None else "not saved",
     )

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from conversation_mcp.cli.completion import complete_ids
 from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.loading import settings_from
-from conversation_mcp.cli.options import Documents, LogsDir
+from conversation_mcp.cli.moments import day_at
+from conversation_mcp.cli.options import Continue, Documents, LogsDir, ModelName, System
 from conversation_mcp.cli.piped import stdin_text
 
 FROM_STDIN = "-"
@@ -25,27 +25,16 @@ def ask(
             show_default=False,
         ),
     ] = None,
-    conversation: Annotated[
-        str | None,
-        typer.Option(
-            "--continue",
-            "-c",
-            metavar="ID",
-            help="Follow up in this conversation: its id, the start of it, last, or /words in it.",
-            autocompletion=complete_ids,
-        ),
-    ] = None,
+    conversation: Continue = None,
+    interactive: Annotated[
+        bool, typer.Option("--interactive", "-i", help="Open a prompt for more questions of the conversation.")
+    ] = False,
+    system: System = None,
     deep: Annotated[
         bool, typer.Option("--deep", help="Research thoroughly: minutes, many sources, more cost.")
     ] = False,
     chat: Annotated[bool, typer.Option("--chat", help="Talk to a model, without a search.")] = False,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="A preset (fast to xhigh), a model, provider:model, auto:fast, auto:balanced, auto:deep, or local.",
-        ),
-    ] = None,
+    model: ModelName = None,
     recency: Annotated[
         Literal["hour", "day", "week", "month", "year"] | None, typer.Option(help="Only pages this recent.")
     ] = None,
@@ -54,9 +43,14 @@ def ask(
         typer.Option(metavar="DOMAIN", help="Only this domain, or with a leading - not this one; may be repeated."),
     ] = None,
     after: Annotated[
-        str | None, typer.Option(metavar="DATE", help="Only pages from after this day: 2026-01-31.")
+        str | None,
+        typer.Option(
+            "--after", "--since", metavar="DATE", help="Only pages from after this day: 2026-01-31, or 2d ago."
+        ),
     ] = None,
-    before: Annotated[str | None, typer.Option(metavar="DATE", help="Only pages from before this day.")] = None,
+    before: Annotated[
+        str | None, typer.Option("--before", "--until", metavar="DATE", help="Only pages from before this day.")
+    ] = None,
     academic: Annotated[bool, typer.Option("--academic", help="Prefer scholarly sources.")] = False,
     related: Annotated[bool, typer.Option("--related", help="Also get related questions.")] = False,
     effort: Annotated[
@@ -79,8 +73,8 @@ def ask(
         "model": model,
         "search_recency_filter": recency,
         "search_domain_filter": domain or None,
-        "search_after_date_filter": after,
-        "search_before_date_filter": before,
+        "search_after_date_filter": after and day_at(after),
+        "search_before_date_filter": before and day_at(before),
         "search_mode": "academic" if academic else None,
         "return_related_questions": related or None,
         "reasoning_effort": effort,
@@ -88,17 +82,23 @@ def ask(
     }
     if chat and deep:
         raise WrongUsageError("--chat and --deep are two things; give one.")
-    loaded = settings_from({"logs_dir": logs_dir, "documents": documents or None})
-    text = _question(question or (), loaded.settings.max_question_chars)
-    from conversation_mcp.cli.asking import Question, ask_and_show  # noqa: PLC0415 -- brings the turn engine
+    if interactive and as_json:
+        raise WrongUsageError("-i is for people, --json for programs; give one.")
+    settings = settings_from({"logs_dir": logs_dir, "documents": documents or None}).settings
+    text = _typed(question or ()) if interactive else _question(question or (), settings.max_question_chars)
+    from conversation_mcp.cli.asking import Question, ask_and_show, named  # noqa: PLC0415 -- brings the turn engine
+    from conversation_mcp.cli.chatting import chat_until_left  # noqa: PLC0415 -- the same
 
     asked = Question(
         text=text,
         conversation=conversation,
         kind="chat" if chat else "research" if deep else "search",
         arguments={name: value for name, value in arguments.items() if value is not None},
+        system=system,
     )
-    raise typer.Exit(ask_and_show(loaded.settings, asked, as_json=as_json))
+    if interactive:
+        raise typer.Exit(chat_until_left(settings, named(settings, asked)))
+    raise typer.Exit(ask_and_show(settings, named(settings, asked), as_json=as_json).code)
 
 
 def _question(words: Sequence[str], max_chars: int) -> str:
@@ -107,13 +107,18 @@ def _question(words: Sequence[str], max_chars: int) -> str:
     Raises:
         WrongUsageError: there is neither, or more than one.
     """
-    typed = [word for word in words if word != FROM_STDIN]
-    if len(typed) > 1:
-        raise WrongUsageError(f'the question must be one argument; put it in quotes: "{" ".join(typed)}"')
+    typed = _typed(words)
     if not words and sys.stdin.isatty():
         raise WrongUsageError('there is no question. Type one, conversation-mcp ask "…", or send it through a pipe.')
-    given = stdin_text(max_chars, patient=not typed or len(words) > len(typed))
-    text = "\n\n".join(filter(str.strip, (*typed, given)))
+    given = stdin_text(max_chars, patient=not typed or FROM_STDIN in words)
+    text = "\n\n".join(filter(str.strip, (typed, given)))
     if not text:
         raise WrongUsageError("the question is empty.")
     return text
+
+
+def _typed(words: Sequence[str]) -> str:
+    typed = [word for word in words if word != FROM_STDIN]
+    if len(typed) > 1:
+        raise WrongUsageError(f'the question must be one argument; put it in quotes: "{" ".join(typed)}"')
+    return typed[0] if typed else ""

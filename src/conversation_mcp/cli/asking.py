@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import anyio
@@ -12,7 +12,7 @@ from conversation_mcp.cli.answer import next_step, put_answer
 from conversation_mcp.cli.entry import FAILED, WrongUsageError
 from conversation_mcp.cli.ids import resolve
 from conversation_mcp.cli.interrupts import Interrupt, interrupts
-from conversation_mcp.cli.terminal import is_anybody_reading, is_terminal, put_json, say
+from conversation_mcp.cli.terminal import is_anybody_reading, put_json, say
 from conversation_mcp.cli.watching import Watching
 from conversation_mcp.clock import utc_now
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError
@@ -63,22 +63,53 @@ class Question:
     conversation: str | None
     kind: Kind
     arguments: Mapping[str, Any]
+    system: str | None = None
+    """The system text of the conversation that it opens, in place of the usual one."""
 
 
-def ask_and_show(settings: Settings, question: Question, *, as_json: bool) -> int:
-    """Ask, show the answer and return the exit code.
+@dataclass(frozen=True)
+class Outcome:
+    """The exit code of a question, and its conversation if it got as far."""
+
+    code: int
+    conversation_id: str | None
+
+
+def named(settings: Settings, question: Question) -> Question:
+    """Return the question with the id of the conversation that is meant.
+
+    Raises:
+        WrongUsageError: none is meant, or it has a system text already.
+    """
+    if question.system is not None and not question.system.strip():
+        raise WrongUsageError("the system text is empty.")
+    if question.conversation is None:
+        return question
+    if question.system is not None:
+        raise WrongUsageError("--system is for a new conversation; the one that -c names has its system text.")
+    return replace(question, conversation=resolve(settings.logs_dir, question.conversation))
+
+
+def ask_and_show(
+    settings: Settings, question: Question, *, as_json: bool = False, watching: Watching | None = None
+) -> Outcome:
+    """Ask, show the answer and return what became of it; `watching` is for who wants to know more.
 
     Raises:
         WrongUsageError: an option cannot be what it was given, or not together with another.
         ConversationMCPError: there is no answer.
     """
     tool: AnyTool = TOOLS[question.kind][question.conversation is not None]
-    given = _parsed(tool, settings, question)
-    watching = Watching(streams=is_terminal() and not as_json)
+    given = _parsed(tool, question)
+    watching = watching or Watching(streams=not as_json)
     notes: list[Note] = []
     with interrupts(STOPPING) as interrupt:
         try:
-            result = anyio.run(_ask, settings, tool, given, watching, interrupt, notes)
+            result = anyio.run(_ask, settings, tool, given, question.system, watching, interrupt, notes)
+        except InvalidInputError as error:
+            watching.end_line()
+            _note_all(notes)
+            raise WrongUsageError(_in_options(error.message)) from None
         except Exception:
             watching.end_line()
             _note_all(notes)
@@ -86,16 +117,16 @@ def ask_and_show(settings: Settings, question: Question, *, as_json: bool) -> in
     if result is None:
         watching.end_line()
         say(_left(settings, watching.conversation_id, question.text))
-        return interrupt.exit_code
+        return Outcome(interrupt.exit_code, watching.conversation_id)
     if as_json:
         put_json(result.model_copy(update={"next_step": next_step(result, MODE_OF[question.kind])}).data())
     else:
         put_answer(result, watching.shown, MODE_OF[question.kind])
     if not is_anybody_reading():
         say(f"stdout is closed. The answer is saved:  conversation-mcp show {result.conversation_id}")
-        return FAILED
+        return Outcome(FAILED, result.conversation_id)
     _note_all(notes)
-    return 0
+    return Outcome(0, result.conversation_id)
 
 
 def _note_all(notes: Iterable[Note]) -> None:
@@ -104,14 +135,14 @@ def _note_all(notes: Iterable[Note]) -> None:
         anyio.run(note)
 
 
-def _parsed(tool: AnyTool, settings: Settings, question: Question) -> Any:  # noqa: ANN401 -- the tool's own input
+def _parsed(tool: AnyTool, question: Question) -> Any:  # noqa: ANN401 -- the tool's own input
     for name in question.arguments:
         if name not in tool.input_model.model_fields:
             raise WrongUsageError(f"{OPTION_OF[name]} cannot be used {HOW[question.kind]}.")
     text = "query" if "query" in tool.input_model.model_fields else "prompt"
     arguments = {text: question.text, **question.arguments}
     if question.conversation is not None:
-        arguments["conversation_id"] = resolve(settings.logs_dir, question.conversation)
+        arguments["conversation_id"] = question.conversation
     try:
         return parse(tool, arguments)
     except InvalidInputError as error:
@@ -128,6 +159,7 @@ async def _ask(
     settings: Settings,
     tool: AnyTool,
     given: Any,  # noqa: ANN401 -- the tool's own input
+    system: str | None,
     watching: Watching,
     interrupt: Interrupt,
     notes: list[Note],
@@ -135,7 +167,7 @@ async def _ask(
     async def keep(note: Note) -> None:
         notes.append(note)
 
-    caller = Caller(math.inf, watching.report, on_text=watching.hear, on_result=keep)
+    caller = Caller(math.inf, watching.report, on_text=watching.hear, on_result=keep, system=system)
     result: TurnResult | None = None
     async with open_app(settings) as app:
         with interrupt.scope():
@@ -146,7 +178,7 @@ async def _ask(
 
 def _left(settings: Settings, conversation_id: str | None, question: str) -> str:
     """Return what became of a question whose asker has gone, and how to get at it."""
-    conversation = _stored(settings, conversation_id)
+    conversation = stored(settings, conversation_id)
     pending = conversation.pending_turn if conversation else None
     if conversation is None:
         return "Nothing was asked."
@@ -164,7 +196,8 @@ def _left(settings: Settings, conversation_id: str | None, question: str) -> str
     return "Nothing was asked."
 
 
-def _stored(settings: Settings, conversation_id: str | None) -> Conversation | None:
+def stored(settings: Settings, conversation_id: str | None) -> Conversation | None:
+    """Return the conversation if there is one that can be read."""
     if conversation_id is None or not SHAPE.fullmatch(conversation_id):
         return None
     store = build_store("files", settings, utc_now)

@@ -84,8 +84,22 @@ def _git(folder: Path) -> Iterable[Finding]:
     )
     if answer.returncode == 0:
         yield Finding("ok", "git ignores them")
+        yield from _tracked(git, folder)
     elif answer.returncode == 1:
         yield Finding("fail", f"git would commit them: put a .gitignore with * into {folder}")
+
+
+def _tracked(git: str, folder: Path) -> Iterable[Finding]:
+    """Look for what was committed before it was ignored: git goes on with that."""
+    listed = subprocess.run([git, "-C", str(folder), "ls-files", "-z"], check=False, capture_output=True)
+    names = [os.fsdecode(name) for name in listed.stdout.split(b"\0") if name and name != b".gitignore"]
+    if names:
+        shown = ", ".join(names[:SHOWN_STRAYS]) + (", …" if len(names) > SHOWN_STRAYS else "")
+        yield Finding(
+            "warn",
+            f"git tracks {counted(len(names), 'file')} of them all the same: {shown}; "
+            f"`git rm -r --cached {folder}` ends that, and what was committed stays in git's history",
+        )
 
 
 def check_cache(folder: Path) -> Iterable[Finding]:

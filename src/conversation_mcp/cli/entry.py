@@ -2,9 +2,18 @@
 
 import os
 import sys
+from collections.abc import Mapping
+from typing import Any, Protocol, cast
 
 from conversation_mcp.cli.quick import quick_list
-from conversation_mcp.cli.terminal import discard_output, replace_closed_streams, say, tolerate_narrow_encodings
+from conversation_mcp.cli.terminal import (
+    HALF_TOLD,
+    discard_output,
+    put_json,
+    replace_closed_streams,
+    say,
+    tolerate_narrow_encodings,
+)
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError
 from conversation_mcp.errors.groups import single
 
@@ -16,13 +25,31 @@ class WrongUsageError(InvalidInputError):
     """The command was called in a way that cannot be meant."""
 
 
+class Refused(Protocol):
+    """What the parser says of arguments that it does not take."""
+
+    exit_code: int
+    message: str
+    __context__: BaseException | None
+
+    def format_message(self) -> str:
+        """Return why."""
+        ...
+
+    def show(self) -> None:
+        """Print why, and how the command is used, on stderr."""
+        ...
+
+
 def run() -> int:
     """Run the command line and return the exit code: 0 done, 1 failed, 2 wrong usage."""
     replace_closed_streams()
     tolerate_narrow_encodings()
+    arguments = sys.argv[1:]
     try:
-        _run_ungrouped(sys.argv[1:])
+        return _run_ungrouped(arguments)
     except ConversationMCPError as error:
+        _put_error(arguments, error)
         say(error.sentence())
         return WRONG_USAGE if isinstance(error, WrongUsageError) else FAILED
     except BrokenPipeError:
@@ -36,29 +63,63 @@ def run() -> int:
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
-    return 0
 
 
-def _run_ungrouped(arguments: list[str]) -> None:
+def _run_ungrouped(arguments: list[str]) -> int:
     """Run the command; what fails in tasks that ran together reaches a person as the one error that it is."""
     try:
-        _run(arguments)
+        return _run(arguments)
     except BaseExceptionGroup as group:
         raise single(group) from None
 
 
-def _run(arguments: list[str]) -> None:
+def _run(arguments: list[str]) -> int:
     if COMPLETION_VARIABLE not in os.environ:
         if not arguments:
             from conversation_mcp.cli.serving import serve_until_closed  # noqa: PLC0415 -- clients wait for the start
 
             serve_until_closed({})
-            return
+            return 0
         if quick := quick_list(arguments):
             from conversation_mcp.cli.listing import show_list  # noqa: PLC0415 -- the server needs none of it
 
             show_list(quick.limit, quick.logs_dir, as_json=quick.as_json)
-            return
-    from conversation_mcp.cli.main import app  # noqa: PLC0415 -- the parser takes a while to import
+            return 0
+    return _parse_and_run(arguments)
 
-    app(prog_name="conversation-mcp")
+
+def _parse_and_run(arguments: list[str]) -> int:
+    from typer import Abort  # noqa: PLC0415 -- the parser takes a while to import
+    from typer.exceptions import TyperException  # noqa: PLC0415 -- the same
+
+    from conversation_mcp.cli.main import app  # noqa: PLC0415 -- the same
+
+    try:
+        return app(prog_name="conversation-mcp", standalone_mode=False) or 0
+    except Abort:
+        say("Aborted.")
+        return FAILED
+    except TyperException as error:
+        refused = cast("Refused", error)
+        _put_into_words(refused)
+        _put_error(arguments, WrongUsageError(refused.format_message()))
+        refused.show()
+        return refused.exit_code
+
+
+def _put_into_words(refused: Refused) -> None:
+    """Say in our words what a value must be that the library which checks values did not take."""
+    from pydantic import ValidationError  # noqa: PLC0415 -- only who is refused needs it
+
+    from conversation_mcp.errors.validation import requirement  # noqa: PLC0415 -- the same
+
+    if isinstance(cause := refused.__context__, ValidationError):
+        problem = cause.errors(include_url=False)[0]
+        got = f"; got {problem['input']!r}" if problem["type"] != "value_error" else ""
+        refused.message = f"{requirement(cast('Mapping[str, Any]', problem)).rstrip('.')}{got}."
+
+
+def _put_error(arguments: list[str], error: ConversationMCPError) -> None:
+    """Print the error as a document where one was asked for and none has begun."""
+    if "--json" in arguments and HALF_TOLD not in getattr(error, "__notes__", ()):
+        put_json({"error": error.data()})

@@ -84,11 +84,11 @@ def export_conversations(wish: Wish, logs_dir: Path | None) -> int:
     folder = folder_from(logs_dir)
     ids = _chosen(folder, wish)
     chosen = export_format(wish.file_format)
-    is_one = len(wish.ids) == 1
-    target = _target(wish, folder, fits_one_file=is_one or chosen.frame is not None)
     if not ids:
         say("No conversation was found.")
         return FAILED
+    is_one = len(wish.ids) == 1 or (len(ids) == 1 and chosen.frame is None)
+    target = _target(wish, folder, fits_one_file=is_one or chosen.frame is not None)
     reading = Reading(folder, redact=wish.redact)
     _write(target, reading.each(ids), chosen, is_one=is_one)
     if target is not None:

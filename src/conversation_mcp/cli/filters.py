@@ -1,11 +1,13 @@
 """The filters of `list` and `search`, as they were typed."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from conversation_mcp.cli.entry import WrongUsageError
-from conversation_mcp.conversations.describing import milliseconds_of
+from conversation_mcp.cli.moments import milliseconds_at
 from conversation_mcp.conversations.filters import wanted_of
-from conversation_mcp.stores.index.base import State, Wanted
+from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.stores.index.base import Place, State, Wanted
 
 
 def chosen(
@@ -25,21 +27,22 @@ def chosen(
     """
     if archived and state not in (None, "archived"):
         raise WrongUsageError(f"--archived and --state {state} cannot be combined.")
-    for name, time in (("--after", after), ("--before", before)):
-        if time is not None:
-            moment_of(name, time)
-    return wanted_of(query, state="archived" if archived else state, after=after, before=before, tags=tags, **kinds)
+    return replace(
+        wanted_of(query, state="archived" if archived else state, tags=tags, **kinds),
+        after_milliseconds=None if after is None else milliseconds_at("--after", after),
+        before_milliseconds=None if before is None else milliseconds_at("--before", before),
+    )
 
 
-def moment_of(option: str, time: str) -> int:
-    """Return the time that an option was given, in milliseconds since 1970.
+def place_of(cursor: str | None, query: str) -> Place | None:
+    """Return the place that a cursor names; None without one.
 
     Raises:
-        WrongUsageError: it is no time.
+        WrongUsageError: it is none, or that of another query.
     """
+    from conversation_mcp.conversations.cursors import read_cursor  # noqa: PLC0415 -- few lists need it
+
     try:
-        return milliseconds_of(time)
-    except ValueError:
-        raise WrongUsageError(
-            f"{option} must be a date or time such as 2026-01-31 or 2026-01-31T12:00:00Z; got {time!r}."
-        ) from None
+        return read_cursor(cursor, query) if cursor else None
+    except InvalidInputError as error:
+        raise WrongUsageError(f"--{error.message}") from None

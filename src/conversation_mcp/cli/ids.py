@@ -26,13 +26,14 @@ SHOWN_CHARS = 60
 
 
 class NoConversationError(ConversationMCPError):
-    """There is no last conversation, because there is none at all."""
+    """There is no last conversation, because there is none at all, or none that was put away."""
 
     code = ConversationNotFoundError.code
     advice = 'Start one with: conversation-mcp ask "…"'
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(f"there are no conversations in {folder}.")
+    def __init__(self, folder: Path, *, archived: bool) -> None:
+        super().__init__(f"there are no {'archived ' if archived else ''}conversations in {folder}.")
+        self.advice = "" if archived else self.advice
 
 
 class NoMatchError(ConversationMCPError):
@@ -45,10 +46,11 @@ class NoMatchError(ConversationMCPError):
         super().__init__(f"no conversation in {folder} fits {shorten(words, SHOWN_CHARS)!r}.")
 
 
-def resolve(folder: Path, text: str) -> "ConversationId":
+def resolve(folder: Path, text: str, *, archived: bool = False) -> "ConversationId":
     """Return the id that is meant; a whole id is taken as it is, whether or not there is such a conversation.
 
-    Words stand for the conversation that fits them best; where others fit too, it is said which was taken.
+    Words stand for the conversation that fits them best; where others fit too, it is said which was taken. With
+    `archived`, `last` is the last one that was put away, and words stand for such a one first.
 
     Raises:
         WrongUsageError: the text is no id, or the start of several.
@@ -57,9 +59,9 @@ def resolve(folder: Path, text: str) -> "ConversationId":
     if SHAPE.fullmatch(text):
         return cast("ConversationId", text)
     if text == LAST:
-        return _last(folder)
+        return _last(folder, archived=archived)
     if text.startswith(WORDS):
-        return _best(folder, text.removeprefix(WORDS))
+        return _best(folder, text.removeprefix(WORDS), archived=archived)
     if not START.fullmatch(text):
         raise WrongUsageError(
             f"ID must look like 20260131-1769817600000, be the start of such an id, last, or /words; "
@@ -68,11 +70,11 @@ def resolve(folder: Path, text: str) -> "ConversationId":
     return _beginning(folder, text)
 
 
-def _last(folder: Path) -> "ConversationId":
-    page = newest(folder, 1)
+def _last(folder: Path, *, archived: bool) -> "ConversationId":
+    page = newest(folder, 1, archived=archived)
     say_notices(page)
     if not page.found:
-        raise NoConversationError(folder)
+        raise NoConversationError(folder, archived=archived)
     return _id_of(page.found[0])
 
 
@@ -97,16 +99,19 @@ def _which(text: str, files: Sequence[File]) -> str:
     return "\n".join((head, *(line.rstrip() for line in lines), *more))
 
 
-def _best(folder: Path, words: str) -> "ConversationId":
+def _best(folder: Path, words: str, *, archived: bool) -> "ConversationId":
     from conversation_mcp.cli.library import index_of, pages  # noqa: PLC0415 -- only words need the index
     from conversation_mcp.stores.index.base import Wanted  # noqa: PLC0415 -- the same
 
     if not words.strip():
         raise WrongUsageError("after the / come words of the conversation: /b-tree")
     index = index_of(folder)
-    page = next(pages(index, Wanted(words), 2))
+    first, second = Wanted(words), Wanted(words, state="archived")
+    if archived:
+        first, second = second, first
+    page = next(pages(index, first, 2))
     say_notices(page)
-    found = list(page.found or index.page(Wanted(words, state="archived"), 2).found)
+    found = list(page.found or index.page(second, 2).found)
     if not found:
         raise NoMatchError(words, folder)
     if len(found) > 1:

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conversation_mcp.cli.loading import folder_from
-from conversation_mcp.cli.rows import put_lines, row_data, table_of
+from conversation_mcp.cli.rows import put_lines, put_paths, row_data, table_of
 from conversation_mcp.cli.terminal import console, is_terminal, put_json_list, say
 from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.listing import largest, newest, notices_of
 from conversation_mcp.disk.faults import explained
-from conversation_mcp.stores.index.base import Page, Place, Wanted
+from conversation_mcp.stores.index.base import Page, Wanted
 
 if TYPE_CHECKING:
     from conversation_mcp.stores.index.base import Index
@@ -27,6 +27,7 @@ def show_list(
     logs_dir: Path | None = None,
     *,
     as_json: bool = False,
+    paths: bool = False,
     wanted: Wanted | None = None,
     cursor: str | None = None,
     by_size: bool = False,
@@ -42,6 +43,9 @@ def show_list(
         found = _chosen(folder, wanted, count, cursor)
     if as_json:
         put_pages_as_json(found, folder, "")
+    elif paths:
+        for page in told(found):
+            put_paths(page.found, folder)
     elif is_terminal():
         _show(found, folder, is_plain=wanted is None and cursor is None, by_size=by_size)
     else:
@@ -121,10 +125,10 @@ def _has_many(folder: Path) -> bool:
 
 
 def _chosen(folder: Path, wanted: Wanted | None, limit: int | None, cursor: str | None) -> Iterator[Page]:
-    from conversation_mcp.cli.library import index_of, pages  # noqa: PLC0415 -- a plain list needs neither
-    from conversation_mcp.conversations.cursors import read_cursor  # noqa: PLC0415 -- the same
+    from conversation_mcp.cli.filters import place_of  # noqa: PLC0415 -- a plain list needs neither
+    from conversation_mcp.cli.library import index_of, pages  # noqa: PLC0415 -- the same
 
-    place: Place | None = read_cursor(cursor, "") if cursor else None
+    place = place_of(cursor, "")
     index: Index = index_of(folder)
     return pages(index, wanted or Wanted(), limit, place)
 

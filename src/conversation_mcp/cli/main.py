@@ -9,6 +9,7 @@ from conversation_mcp.cli.archive import archive
 from conversation_mcp.cli.ask import ask
 from conversation_mcp.cli.branch import branch
 from conversation_mcp.cli.cancel import cancel
+from conversation_mcp.cli.chat import chat
 from conversation_mcp.cli.config import config
 from conversation_mcp.cli.delete import delete
 from conversation_mcp.cli.doctor import doctor
@@ -72,6 +73,7 @@ def default(
 
 
 app.command()(ask)
+app.command()(chat)
 app.command()(show)
 app.command("list")(list_conversations)
 app.command()(search)

@@ -37,9 +37,9 @@ async def _opened(settings: Settings, work: Callable[[App], Awaitable[T]]) -> T:
             await app.library.take_in()
 
 
-def resolved(settings: Settings, wanted: Iterable[str]) -> list[ConversationId]:
+def resolved(settings: Settings, wanted: Iterable[str], *, archived: bool = False) -> list[ConversationId]:
     """Return the ids that are meant, each once, before anything is done to the first of them."""
-    return list(dict.fromkeys(resolve(settings.logs_dir, text) for text in wanted))
+    return list(dict.fromkeys(resolve(settings.logs_dir, text, archived=archived) for text in wanted))
 
 
 async def on_each(wanted: Iterable[T], work: Callable[[T], Awaitable[object]]) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from conversation_mcp.cli.completion import complete_ids
+from conversation_mcp.cli.completion import complete_ids, complete_models
 
 LogsDir = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="Where conversations are kept. [env: CONVERSATION_LOGS_DIR]")
@@ -29,6 +29,29 @@ Ids = Annotated[
     list[str],
     typer.Argument(metavar="ID", help="Conversations: ids, starts of them, or last.", autocompletion=complete_ids),
 ]
+Continue = Annotated[
+    str | None,
+    typer.Option(
+        "--continue",
+        "-c",
+        metavar="ID",
+        help="Follow up in this conversation: its id, the start of it, last, or /words in it.",
+        autocompletion=complete_ids,
+    ),
+]
+ModelName = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="NAME",
+        help="A preset (fast to xhigh), a model, provider:model, auto:fast, auto:balanced, auto:deep, or local.",
+        autocompletion=complete_models,
+    ),
+]
+System = Annotated[
+    str | None, typer.Option("--system", "-s", metavar="TEXT", help="The system text of a conversation that is opened.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Limit = Annotated[
     int | None,
@@ -39,12 +62,23 @@ Cursor = Annotated[
 ]
 Tool = Annotated[str | None, typer.Option(metavar="NAME", help="Only if a question was asked with this tool.")]
 Provider = Annotated[str | None, typer.Option(metavar="NAME", help="Only if this provider was asked.")]
-Model = Annotated[str | None, typer.Option(metavar="NAME", help="Only if this model or preset answered.")]
+Model = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Only if this model or preset answered.", autocompletion=complete_models),
+]
 Tags = Annotated[list[str] | None, typer.Option(metavar="TAG", help="Only with this tag; may be repeated.")]
 StateOption = Annotated[
     Literal["running", "interrupted", "failed", "archived"] | None,
     typer.Option(help="Only if this became of the last question."),
 ]
 Archived = Annotated[bool, typer.Option("--archived", help="Only archived ones, which are hidden otherwise.")]
-After = Annotated[str | None, typer.Option(metavar="TIME", help="Only if changed since this day or time, in UTC.")]
-Before = Annotated[str | None, typer.Option(metavar="TIME", help="Only if changed before it.")]
+After = Annotated[
+    str | None,
+    typer.Option(
+        "--after",
+        "--since",
+        metavar="TIME",
+        help="Only if changed since then: a day or time in UTC, an age such as 36h or 2d, today or yesterday.",
+    ),
+]
+Before = Annotated[str | None, typer.Option("--before", "--until", metavar="TIME", help="Only if changed before then.")]

@@ -1,12 +1,12 @@
 """What `prune` does."""
 
-import re
 from collections.abc import AsyncGenerator, Mapping
 from datetime import timedelta
 from typing import Any
 
 from conversation_mcp.app import App
 from conversation_mcp.cli.entry import FAILED, WrongUsageError
+from conversation_mcp.cli.moments import age_of
 from conversation_mcp.cli.opening import opened
 from conversation_mcp.cli.terminal import is_terminal, put, put_fields, put_json, say
 from conversation_mcp.cli.times import when
@@ -16,8 +16,6 @@ from conversation_mcp.models import parse_time
 from conversation_mcp.settings import Settings
 from conversation_mcp.text import shorten
 
-AGE = re.compile(r"([1-9][0-9]{0,4})([hdwy])")
-UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1), "y": timedelta(days=365)}
 DONE: Mapping[Action, str] = {"trash": "in the trash", "archive": "archived"}
 SHOWN_CHARS = 40
 
@@ -54,12 +52,12 @@ async def _as_planned(plan: Plan) -> AsyncGenerator[Pruned]:
 def _ages(older_than: str | None, timeout_hours: float | None) -> dict[Action, timedelta]:
     ages: dict[Action, timedelta] = {}
     if older_than is not None:
-        found = AGE.fullmatch(older_than)
-        if found is None:
+        age = age_of(older_than)
+        if age is None:
             raise WrongUsageError(
                 f"--older-than must be an age such as 36h, 90d, 12w or 2y; got {shorten(older_than, SHOWN_CHARS)!r}."
             )
-        ages["trash"] = int(found[1]) * UNITS[found[2]]
+        ages["trash"] = age
     if timeout_hours is not None:
         ages["archive"] = timedelta(hours=timeout_hours)
     if not ages:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+VALUED = frozenset({"--limit", "--logs-dir"})
+
 
 @dataclass
 class ListArguments:
@@ -18,7 +20,7 @@ def quick_list(arguments: Sequence[str]) -> ListArguments | None:
     """Return the arguments of `list`; None for other commands, and for whatever the parser should judge."""
     if not arguments or arguments[0] != "list":
         return None
-    given, left = ListArguments(), list(arguments[1:])
+    given, left = ListArguments(), [part for argument in arguments[1:] for part in _parts(argument)]
     while left:
         match left.pop(0):
             case "--json":
@@ -30,3 +32,9 @@ def quick_list(arguments: Sequence[str]) -> ListArguments | None:
             case _:
                 return None
     return given
+
+
+def _parts(argument: str) -> list[str]:
+    """Return name and value of `--name=value`, the value as nothing that could be a name."""
+    name, is_one, value = argument.partition("=")
+    return [name, value] if name in VALUED and is_one and value else [argument]

@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from conversation_mcp.cli.terminal import printable, put_fields
+from conversation_mcp.cli.terminal import printable, put, put_fields
 from conversation_mcp.cli.times import when
 from conversation_mcp.conversations.describing import moment_of
 from conversation_mcp.conversations.files import FILE_NAME
@@ -16,7 +16,22 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 WITH_IDS_COLUMNS, WITH_REMARKS_COLUMNS = 72, 110
-GAP, REMARK_CHARS, LEAST_TITLE_COLUMNS = 2, 40, 10
+REMARK = ""
+COLUMNS = {
+    "when": 0,
+    "turns": 0,
+    "cost": 0,
+    "state": 0,
+    "title": 0,
+    "tags": WITH_IDS_COLUMNS,
+    REMARK: WITH_REMARKS_COLUMNS,
+    "id": WITH_IDS_COLUMNS,
+    "branch of": WITH_REMARKS_COLUMNS,
+}
+"""How wide a terminal must be for each column."""
+ALWAYS = frozenset({"when", "turns", "cost", "title", "id"})
+"""The others are left out where nothing would stand in them."""
+GAP, REMARK_CHARS, TAGS_CHARS, LEAST_TITLE_COLUMNS = 2, 40, 24, 10
 ANSWERED = "answered"
 RIGHT = frozenset({"size", "turns"})
 MARK = "**"
@@ -41,9 +56,10 @@ def row_data(found: Found, folder: Path) -> dict[str, Any]:
         "problem": facts.problem,
         "tool": facts.last_tool,
         "tags": list(facts.tags) or None,
+        "parent": {"conversationId": facts.parent_id} if facts.parent_id else None,
         "snippet": found.snippet or None,
         "messageNumber": found.message_number,
-        "conversationPath": str(folder / facts.conversation_id / FILE_NAME),
+        "conversationPath": _path(facts, folder),
     }
     return {name: value for name, value in data.items() if value is not None}
 
@@ -51,6 +67,16 @@ def row_data(found: Found, folder: Path) -> dict[str, Any]:
 def put_lines(founds: Iterable[Found]) -> None:
     """Print a line of fields for each conversation, for programs; of a search, with the place that was found."""
     put_fields((*_fields(found), *_place(found)) for found in founds)
+
+
+def put_paths(founds: Iterable[Found], folder: Path) -> None:
+    """Print the path of each conversation's file."""
+    if lines := [_path(found.facts, folder) for found in founds]:
+        put("\n".join(lines))
+
+
+def _path(facts: Facts, folder: Path) -> str:
+    return str(folder / facts.conversation_id / FILE_NAME)
 
 
 def size_of(facts: Facts) -> str:
@@ -73,24 +99,12 @@ def table_of(
     has_sizes: bool = False,
 ) -> "Table":
     """Return a table that fits the columns; it remarks which conversation is `last`, or has the size of each file."""
-    names = ["when", "turns", "cost", "title"]
-    rows = [
-        [when_updated(found.facts, moment), str(found.facts.turn_count), _cost_or_state(found), found.facts.title]
-        for found in founds
-    ]
+    cells = [_cells(found, moment, last_id) for found in founds]
+    names = [name for name, least in COLUMNS.items() if columns >= least]
+    names = [name for name in names if name in ALWAYS or any(row[name] for row in cells)]
     if has_sizes:
         names.insert(0, "size")
-        for row, found in zip(rows, founds, strict=True):
-            row.insert(0, size_of(found.facts))
-    if columns >= WITH_REMARKS_COLUMNS:
-        names.append("")
-        for row, found in zip(rows, founds, strict=True):
-            row.append(shorten(_remark(found, last_id), REMARK_CHARS))
-    if columns >= WITH_IDS_COLUMNS:
-        names.append("id")
-        for row, found in zip(rows, founds, strict=True):
-            row.append(found.facts.conversation_id)
-    return _table(names, rows, columns, has_header=has_header)
+    return _table(names, [[row[name] for name in names] for row in cells], columns, has_header=has_header)
 
 
 def _fields(found: Found) -> Iterable[object]:
@@ -102,6 +116,8 @@ def _fields(found: Found) -> Iterable[object]:
         dollars(facts.cost_usd),
         found.state or ANSWERED,
         facts.title,
+        ",".join(facts.tags),
+        facts.parent_id or "",
     )
 
 
@@ -111,11 +127,20 @@ def _place(found: Found) -> Iterable[object]:
     return (found.message_number or "", found.snippet.replace(MARK, ""))
 
 
-def _cost_or_state(found: Found) -> str:
-    """Return what became of a question that has no answer, or what the conversation cost."""
-    if found.facts.pending is not None:
-        return found.state or ""
-    return dollars(found.facts.cost_usd)
+def _cells(found: Found, moment: datetime, last_id: str | None) -> dict[str, str]:
+    facts = found.facts
+    return {
+        "size": size_of(facts),
+        "when": when_updated(facts, moment),
+        "turns": str(facts.turn_count),
+        "cost": dollars(facts.cost_usd),
+        "state": found.state or "",
+        "title": facts.title,
+        "tags": shorten(", ".join(facts.tags), TAGS_CHARS),
+        REMARK: shorten(_remark(found, last_id), REMARK_CHARS),
+        "id": facts.conversation_id,
+        "branch of": facts.parent_id or "",
+    }
 
 
 def _remark(found: Found, last_id: str | None) -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from conversation_mcp.cli.filters import chosen
+from conversation_mcp.cli.filters import chosen, place_of
 from conversation_mcp.cli.listing import limit_of, put_pages_as_json, say_more, told
 from conversation_mcp.cli.loading import folder_from
 from conversation_mcp.cli.options import (
@@ -61,7 +61,6 @@ def search(
     and the place.
     """
     from conversation_mcp.cli.library import index_of, pages  # noqa: PLC0415 -- the parser needs none of it
-    from conversation_mcp.conversations.cursors import read_cursor  # noqa: PLC0415 -- the same
 
     folder, query = folder_from(logs_dir), " ".join(words)
     wanted = chosen(
@@ -75,7 +74,7 @@ def search(
         provider=provider,
         model=model,
     )
-    place = read_cursor(cursor, query) if cursor else None
+    place = place_of(cursor, query)
     counted = _Counted(pages(index_of(folder), wanted, limit_of(limit, as_json=as_json), place))
     if as_json:
         put_pages_as_json(counted, folder, query)

@@ -2,14 +2,22 @@
 
 import sys
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
+from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.loading import settings_from
 from conversation_mcp.cli.terminal import say
+from conversation_mcp.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from conversation_mcp.settings import Settings
 
 
 def serve_until_closed(options: Mapping[str, object]) -> None:
     """Serve MCP over stdio until the client is gone or a signal comes."""
     settings = settings_from(options).settings
+    if options.get("tools"):
+        _check_tools(settings)
     if sys.stdin.isatty():
         say(
             "conversation-mcp serves MCP over stdio and waits for a client; end it with Ctrl-C. "
@@ -24,3 +32,13 @@ def serve_until_closed(options: Mapping[str, object]) -> None:
     configure_logging(settings.log_level)
     server = ConversationServer(settings, lambda: open_app(settings), load_client_limits())
     anyio.run(serve_stdio, server)
+
+
+def _check_tools(settings: "Settings") -> None:
+    from conversation_mcp.tools.catalog import check_set  # noqa: PLC0415 -- the server needs it anyway, but later
+
+    try:
+        for name in settings.tools:
+            check_set(name)
+    except InvalidInputError as error:
+        raise WrongUsageError(error.message) from None

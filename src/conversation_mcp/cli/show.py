@@ -30,6 +30,9 @@ def show(
     conversation_id: Id,
     raw: Annotated[bool, typer.Option("--raw", help="Print the Markdown as it is.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the file as it is.")] = False,
+    paths: Annotated[
+        bool, typer.Option("--paths", "--path", help="Print the path of the file, and nothing else.")
+    ] = False,
     no_pager: Annotated[bool, typer.Option("--no-pager", help="Do not page what is longer than the terminal.")] = False,
     logs_dir: LogsDir = None,
 ) -> None:
@@ -40,10 +43,14 @@ def show(
     from conversation_mcp.conversations.markdown import markdown  # noqa: PLC0415 -- brings the records
     from conversation_mcp.stores.codec import decode  # noqa: PLC0415 -- the same
 
-    if raw and as_json:
-        raise WrongUsageError("--raw and --json cannot be combined.")
+    wanted = [name for name, given in (("--raw", raw), ("--json", as_json), ("--paths", paths)) if given]
+    if len(wanted) > 1:
+        raise WrongUsageError(f"{' and '.join(wanted)} cannot be combined.")
     folder = folder_from(logs_dir)
     path, body = _read(folder, resolve(folder, conversation_id))
+    if paths:
+        put(str(path))
+        return
     if as_json:
         _put_bytes(body)
         return

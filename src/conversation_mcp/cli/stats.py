@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from conversation_mcp.cli.filters import moment_of
 from conversation_mcp.cli.loading import settings_from
+from conversation_mcp.cli.moments import milliseconds_at
 from conversation_mcp.cli.options import AsJson, LogsDir
 from conversation_mcp.cli.progress import progress
 from conversation_mcp.cli.terminal import console, is_terminal, printable, put_fields, put_json, say
@@ -31,7 +31,8 @@ def stats(
         typer.Option(help="What the rows are; days are those of UTC."),
     ] = "day",
     since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Only what was asked or answered since this day or time, in UTC.")
+        str | None,
+        typer.Option("--since", "--after", metavar="TIME", help="Only what was asked or answered since then, as 2d."),
     ] = None,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
@@ -50,7 +51,7 @@ def stats(
 
     settings, watch = settings_from({"logs_dir": logs_dir} if logs_dir else {}).settings, Watch()
     folder, prices = settings.logs_dir, Prices(Catalogue(settings.models).load())
-    since_milliseconds = None if since is None else moment_of("--since", since)
+    since_milliseconds = None if since is None else milliseconds_at("--since", since)
     watch.total = _count(folder)
     with progress(COUNTING, watch):
         found = statistics(folder, by, since_milliseconds, prices, watch)

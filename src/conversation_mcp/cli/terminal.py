@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
+HALF_TOLD = "a part of the document is printed"
+"""The note of an error that came while a document was being printed."""
 BIDI_CONTROLS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 """Left open in one text they turn the rest of the line around."""
 CONTROLS = dict.fromkeys(code for code in (*range(0x20), *range(0x7F, 0xA0), *BIDI_CONTROLS) if chr(code) not in "\n\t")
@@ -69,10 +71,15 @@ def put_json_list(name: str, parts: Iterable[Iterable[object]], rest: Callable[[
     """
     head = f'{{\n  "{name}": ['
     before = f"{head}\n"
-    for part in parts:
-        if texts := [json.dumps(item, indent=2, ensure_ascii=False) for item in part]:
-            put(before + ",\n".join(textwrap.indent(text, "    ") for text in texts), end="")
-            before = ",\n"
+    try:
+        for part in parts:
+            if texts := [json.dumps(item, indent=2, ensure_ascii=False) for item in part]:
+                put(before + ",\n".join(textwrap.indent(text, "    ") for text in texts), end="")
+                before = ",\n"
+    except Exception as error:
+        if before == ",\n":
+            error.add_note(HALF_TOLD)
+        raise
     end = "\n  ]" if before == ",\n" else f"{head}]"
     put(",".join((end, *_members(rest()))) + "\n}")
 

@@ -63,7 +63,7 @@ def set_tags(settings: Settings, wanted: str, given: Sequence[str], *, remove: b
 
 def set_archived(settings: Settings, wanted: Sequence[str], *, archived: bool, as_json: bool) -> int:
     """Put the conversations away or bring them back, print each, and return the exit code."""
-    ids = resolved(settings, wanted)
+    ids = resolved(settings, wanted, archived=not archived)
 
     async def work(app: App) -> int:
         done: list[Conversation] = []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from conversation_mcp.cli.terminal import console, printable
+from conversation_mcp.cli.terminal import console, is_terminal, printable
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -19,7 +19,7 @@ SECONDS = re.compile(r" \([0-9]+ s\)\Z")
 
 
 class Watching:
-    """Shows progress on a terminal's stderr, and the pieces of the text on a terminal's stdout."""
+    """Shows progress on a terminal's stderr, and the pieces of the text on stdout, a terminal or a pipe."""
 
     def __init__(self, *, streams: bool) -> None:
         self.conversation_id: str | None = None
@@ -73,7 +73,11 @@ class Watching:
     async def _print(self, pieces: "MemoryObjectReceiveStream[str]") -> None:
         async for text in pieces:
             self._stop_status()
-            await anyio.to_thread.run_sync(_write, printable(text), abandon_on_cancel=True)
+            try:
+                await anyio.to_thread.run_sync(_write, text, abandon_on_cancel=True)
+            except OSError:  # the reader has left; the answer is waited for and saved all the same
+                self._streams, self.shown = False, ""
+                return
 
     def _start_status(self) -> None:
         if not sys.stderr.isatty():
@@ -97,5 +101,5 @@ class Watching:
 
 
 def _write(text: str) -> None:
-    sys.stdout.write(text)
+    sys.stdout.write(printable(text) if is_terminal() else text)
     sys.stdout.flush()

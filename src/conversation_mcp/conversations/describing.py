@@ -8,6 +8,7 @@ from conversation_mcp.clock import parse_time
 from conversation_mcp.conversations.costs import total_cost, total_tokens
 from conversation_mcp.conversations.files import read_data
 from conversation_mcp.conversations.titles import title_of
+from conversation_mcp.stores.ids import SHAPE
 from conversation_mcp.stores.index.base import Described, Facet, Facts, Pending
 from conversation_mcp.text import fold, shorten, storable
 
@@ -73,6 +74,7 @@ def facts_of(data: Data, conversation_id: str, size_bytes: int) -> Facts:
         runs_at_provider=bool(pending.get("background") and pending.get("responseId")),
         archived=bool(data.get("archived")),
         tags=_tags(data),
+        parent_id=_parent_id(data),
     )
 
 
@@ -89,6 +91,12 @@ def _described(data: Data, conversation_id: str, size_bytes: int) -> Described:
 
 def _tags(data: Data) -> tuple[str, ...]:
     return tuple(storable(tag) for tag in data.get("tags") or ())
+
+
+def _parent_id(data: Data) -> str | None:
+    parent = data.get("parent")
+    found = cast("Data", parent).get("conversationId") if isinstance(parent, dict) else None
+    return found if isinstance(found, str) and SHAPE.fullmatch(found) else None
 
 
 def _question(last: Data) -> str | None:

@@ -16,8 +16,8 @@ Placed = tuple[int, str, Facts]
 """When it was last changed, its id for those of the same moment, and the conversation."""
 
 
-def newest(root: Path, limit: int | None = None, begins: str = "") -> Page:
-    """Return the conversations whose ids begin so, without archived ones, and read no more files than that takes.
+def newest(root: Path, limit: int | None = None, begins: str = "", *, archived: bool = False) -> Page:
+    """Return the conversations whose ids begin so, and read no more files than that takes; archived ones or others.
 
     Raises:
         FilesystemError: the folder cannot be read.
@@ -28,7 +28,7 @@ def newest(root: Path, limit: int | None = None, begins: str = "") -> Page:
     kept: list[Placed] = []
     count = None if limit is None else limit + 1
     for _, facts in read_each(_until_older(files, kept, count), facts_in, problems):
-        if not facts.archived:
+        if facts.archived == archived:
             kept.append((facts.updated_milliseconds, facts.conversation_id, facts))
     kept.sort(key=lambda entry: entry[:2], reverse=True)
     shown = kept[:limit]

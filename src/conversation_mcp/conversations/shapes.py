@@ -43,6 +43,10 @@ def _each(fits: Fits) -> Fits:
     return lambda value: type(value) is list and all(map(fits, cast("list[object]", value)))
 
 
+def _texts_by_name(value: object) -> bool:
+    return type(value) is dict and all(map(_text, cast("dict[str, object]", value).values()))
+
+
 def _text(value: object) -> bool:
     return type(value) is str
 
@@ -82,8 +86,11 @@ def _record(needed: Fields, optional: Fields, never_null: Fields = NO_FIELDS) ->
 
 SOURCE = _record(
     {"id": _integer},
-    {"title": str, "url": str, "date": str, "path": str, "heading": str, "startLine": _integer, "endLine": _integer},
-)
+    {
+        "title": str, "url": str, "date": str, "snippet": str, "path": str, "heading": str,
+        "startLine": _integer, "endLine": _integer,
+    },
+)  # fmt: skip
 USAGE = _record(
     {}, {"inputTokens": _integer, "outputTokens": _integer, "reasoningTokens": _integer, "costUsd": _number}
 )
@@ -91,14 +98,14 @@ MESSAGE = _record(
     {"role": _one_of("system", "developer", "user", "assistant", "tool"), "content": str},
     {
         "createdAt": str, "tool": str, "options": _object, "provider": str, "preset": str, "model": str,
-        "requestedModel": str, "responseId": str, "finishReason": str, "sources": _each(SOURCE),
+        "requestedModel": str, "sentTo": _texts_by_name, "responseId": str, "finishReason": str, "sources": _each(SOURCE),
         "relatedQuestions": _each(_text), "usage": USAGE, "notices": _each(_text), "reasoning": str,
     },
 )  # fmt: skip
 PENDING_TURN = _record(
     {"question": str},
     {
-        "tool": str, "provider": str, "model": str, "options": _object,
+        "tool": str, "provider": str, "model": str, "sentTo": _texts_by_name, "options": _object,
         "startedAt": str, "afterMessage": _integer, "responseId": str, "background": bool,
         "partialText": str, "error": _record({"code": str, "message": str}, {}), "usage": USAGE,
         "notices": _each(_text),
@@ -111,7 +118,7 @@ CONVERSATION = _record(
         "messages": _each(MESSAGE),
     },
     {
-        "title": str, "tags": _each(_text), "archived": bool, "parent": _object,
+        "title": str, "tags": _each(_text), "archived": bool, "parent": _object, "parents": _each(_object),
         "imported": _record({"from": str, "id": str}, {}), "pendingTurn": PENDING_TURN,
         "unansweredTurns": _each(PENDING_TURN),
     },

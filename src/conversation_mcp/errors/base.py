@@ -46,6 +46,12 @@ class ConversationMCPError(Exception):
         del tools
         return self.advice
 
+    def data(self, tools: Tools = NO_TOOLS) -> dict[str, object]:
+        """Return the same for programs: code, message, whether it may work later, and the conversation."""
+        message = self.sentence(tools).removeprefix(f"{self.code}: ")
+        found = {"conversationId": self.conversation_id} if self.conversation_id else {}
+        return {"code": self.code, "message": message, **found, "retryable": self.retryable}
+
     def sentence(self, tools: Tools = NO_TOOLS) -> str:
         """Return the code, what happened and what to do next."""
         sentence = f"{self.code}: {self.message} {self.next_step(tools)}".rstrip()

@@ -19,6 +19,7 @@ from pydantic import (
 )
 
 from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.errors.validation import requirement
 from conversation_mcp.providers.base import Mode
 
 Family = Literal["responses", "chat_completions"]
@@ -242,7 +243,7 @@ def _definition(name: str, table: Mapping[str, Any], *, is_own: bool) -> Definit
             raise
         problem = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in problem["loc"] if part != "name")
-        what = str(problem["msg"]).removeprefix("Value error, ")
+        what = requirement(problem)
         if problem["type"] == "extra_forbidden":
             what = "there is no such field"
         if problem["loc"] == ("name",):

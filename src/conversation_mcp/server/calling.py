@@ -13,7 +13,7 @@ from conversation_mcp.errors import ConversationMCPError, InternalError, Invalid
 from conversation_mcp.models import Record
 from conversation_mcp.text import shorten, storable, storable_data
 from conversation_mcp.tools.arguments import parse
-from conversation_mcp.tools.catalog import AnyTool
+from conversation_mcp.tools.catalog import AnyTool, meant_by
 from conversation_mcp.tools.fitting import fit
 from conversation_mcp.tools.schema import input_schema
 from conversation_mcp.turns.asking import Caller
@@ -59,16 +59,14 @@ class ToolCalls:
 
     def as_error(self, error: ConversationMCPError) -> CallToolResult:
         """Return the error in both forms; it names only tools that are switched on."""
-        sentence = error.sentence(self.names)
-        data: dict[str, Any] = {"code": error.code, "message": sentence.removeprefix(f"{error.code}: ")}
-        if error.conversation_id:
-            data["conversationId"] = error.conversation_id
-        data["retryable"] = error.retryable
-        return _result(sentence, data, is_error=True)
+        return _result(error.sentence(self.names), error.data(self.names), is_error=True)
 
     def _named(self, name: str) -> AnyTool:
         if name not in self._tools:
-            raise InvalidInputError(f"there is no tool {shorten(name, 60)!r}; there are {', '.join(self._tools)}.")
+            hint = meant_by(name, self._tools)
+            raise InvalidInputError(
+                f"there is no tool {shorten(name, 60)!r}; there are {', '.join(self._tools)}.{hint}"
+            )
         return self._tools[name]
 
 

@@ -8,6 +8,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
 from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.errors.validation import requirement
 from conversation_mcp.models import Record
 from conversation_mcp.text import nearest, shorten
 from conversation_mcp.tools.coercing import FILLERS, coerced, is_unset
@@ -89,7 +90,7 @@ def _sentence(tool: Tool[Any, Any], problem: ErrorDetails) -> str:
 
 
 def _custom(problem: ErrorDetails) -> str:
-    return str(cast("Mapping[str, Any]", problem.get("ctx", {})).get("error", problem["msg"]))
+    return requirement(cast("Mapping[str, Any]", problem))
 
 
 def _choices(tool: Tool[Any, Any], field: str) -> str:

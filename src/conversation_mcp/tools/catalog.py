@@ -1,10 +1,13 @@
 """The tools, by set, in the order clients see them. Adding one is a module and a line here."""
 
-from collections.abc import Iterable, Mapping
+import tomllib
+from collections.abc import Collection, Iterable, Mapping
+from importlib.resources import files
 from pkgutil import resolve_name
 from typing import Any
 
 from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.text import nearest
 from conversation_mcp.tools.tool import Tool
 
 AnyTool = Tool[Any, Any]
@@ -31,16 +34,36 @@ TOOL_SETS: Mapping[str, tuple[str, ...]] = {
 """Each tool is `NAME` in the module `name`. A set that is off costs the start nothing."""
 
 
+def meant_by(name: str, tools: Collection[str]) -> str:
+    """Return a sentence with the tool that does what one of this name does elsewhere, or one that is called alike."""
+    elsewhere: dict[str, str] = tomllib.loads(
+        files("conversation_mcp.tools").joinpath("known_elsewhere.toml").read_text("utf-8")
+    )
+    wanted = elsewhere.get(name.casefold(), name if any(name in names for names in TOOL_SETS.values()) else "")
+    if not wanted:
+        near = nearest(name, tools)
+        return f" Did you mean {near!r}?" if near else ""
+    if wanted in tools:
+        return f" Did you mean {wanted!r}? It does that here."
+    [tool_set] = (each for each, names in TOOL_SETS.items() if wanted in names)
+    return f" {wanted!r} does that here; it is in the tool set {tool_set!r}, which is off (--tools)."
+
+
+def check_set(name: str) -> None:
+    """Raise InvalidInputError when there is no such set; the message lists those there are."""
+    if name not in TOOL_SETS:
+        raise InvalidInputError(f"there is no tool set {name!r}; the sets are {', '.join(TOOL_SETS)}.")
+
+
 def tools_of(names: Iterable[str]) -> tuple[AnyTool, ...]:
     """Return the tools of the named sets, each once; their modules are imported now.
 
     Raises:
-        InvalidInputError: a set has no such name; the message lists those there are.
+        InvalidInputError: a set has no such name.
     """
     chosen: dict[str, AnyTool] = {}
     for name in names:
-        if name not in TOOL_SETS:
-            raise InvalidInputError(f"there is no tool set {name!r}; the sets are {', '.join(TOOL_SETS)}.")
+        check_set(name)
         for tool in TOOL_SETS[name]:
             chosen[tool] = resolve_name(f"conversation_mcp.tools.{tool}:{tool.upper()}")
     return tuple(chosen.values())

@@ -27,6 +27,8 @@ class Ask:
     model: str | None = None
     options: Options = field(default_factory=Options)
     show_thinking: bool = False
+    system: str | None = None
+    """The system text of a conversation that it opens, in place of the usual one."""
     question_name: str = "query"
     """What the tool calls its question."""
 
@@ -37,6 +39,7 @@ class Ask:
     def key(self, owner: str, conversation_id: ConversationId | None) -> str:
         """Return the name of this very call: the same for the same owner, tool, conversation and arguments."""
         call = [owner, self.tool, conversation_id, self.question, self.model, self.stored_options(), self.show_thinking]
+        call += [self.system] if self.system else []
         return hashlib.sha256(json.dumps(call, sort_keys=True).encode()).hexdigest()
 
 
@@ -72,3 +75,5 @@ class Caller:
     """Told each piece of the answer's text as it arrives; it must not block or raise."""
     on_result: Callable[[Note], Awaitable[None]] = _at_once
     """Takes what is to be done once the result is in the asker's hands."""
+    system: str | None = None
+    """The system text of a conversation that this call opens."""

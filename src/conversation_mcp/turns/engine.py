@@ -66,7 +66,7 @@ class Turns:
         Raises:
             ConversationMCPError: nothing was written, or there is no answer and the file says so.
         """
-        return await self._call(ask, None, caller)
+        return await self._call(replace(ask, system=caller.system), None, caller)
 
     async def follow_up(self, conversation_id: str, ask: Ask, caller: Caller) -> TurnResult:
         """Ask the next question of a conversation; the provider sees all that was said before.

@@ -121,7 +121,9 @@ class TurnWorker:
     ) -> Conversation:
         if turn.conversation_id is not None:
             return await self._add(turn, conversation_id, pending, choice, wait_until)
-        conversation = changes.new_conversation(conversation_id, self._prompts[turn.ask.mode], pending)
+        conversation = changes.new_conversation(
+            conversation_id, turn.ask.system or self._prompts[turn.ask.mode], pending
+        )
         require_room(conversation, pending.question, choice)
         await self._store.create(conversation)
         return conversation

@@ -44,6 +44,8 @@ class Facts:
     """Whether a running turn goes on when no process of this machine waits for it."""
     archived: bool = False
     tags: tuple[str, ...] = ()
+    parent_id: str | None = None
+    """Of a branch, the conversation that it comes from."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,47 @@
+"""What a value must be, in words: the sentences of the library that checks values are not for readers."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+WANTED = {
+    "string_type": "must be a string",
+    "path_type": "must be a path",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_parsing_size": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be a finite number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "tuple_type": "must be a list",
+    "list_type": "must be a list",
+    "model_type": "must be a table",
+    "dict_type": "must be a table",
+    "missing": "is missing",
+    "extra_forbidden": "is not known",
+}
+LIMITS = {
+    "ge": "must be at least {}",
+    "gt": "must be more than {}",
+    "le": "must be at most {}",
+    "lt": "must be less than {}",
+    "min_length": "must be longer",
+    "max_length": "must not be longer than {}",
+}
+CHOICES = re.compile(r"\^\(([\w|]+)\)\$")
+
+
+def requirement(problem: Mapping[str, Any]) -> str:
+    """Return what the value must be that the problem of a check is about."""
+    context: Mapping[str, Any] = problem.get("ctx") or {}
+    if "error" in context:
+        return str(context["error"])
+    if "expected" in context:
+        return f"must be {context['expected']}"
+    if found := CHOICES.fullmatch(str(context.get("pattern", ""))):
+        return f"must be one of {', '.join(found[1].split('|'))}"
+    limits = (text.format(context[name]) for name, text in LIMITS.items() if name in context)
+    return WANTED.get(problem["type"]) or next(limits, "is not valid")

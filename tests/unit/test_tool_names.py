@@ -1,0 +1,35 @@
+"""What is said to a model that calls a tool by the name that another server gives it."""
+
+import tomllib
+from importlib.resources import files
+
+import pytest
+
+from conversation_mcp.tools.catalog import TOOL_SETS, meant_by
+
+ON = TOOL_SETS["research"]
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("perplexity_search", " Did you mean 'search'? It does that here."),
+        ("perplexity_deep_research_followup", " Did you mean 'deep_research_followup'? It does that here."),
+        ("thinkdeep", " Did you mean 'deep_research'? It does that here."),
+        ("consensus", " 'chat' does that here; it is in the tool set 'models', which is off (--tools)."),
+        (
+            "delete_conversation",
+            " 'delete_conversation' does that here; it is in the tool set 'manage', which is off (--tools).",
+        ),
+        ("serach", " Did you mean 'search'?"),
+        ("make_coffee", ""),
+    ],
+)
+def test_a_name_from_elsewhere_leads_to_what_does_that_job_here(name: str, sentence: str) -> None:
+    assert meant_by(name, ON) == sentence
+
+
+def test_every_name_from_elsewhere_leads_to_a_tool() -> None:
+    text = files("conversation_mcp.tools").joinpath("known_elsewhere.toml").read_text("utf-8")
+    tools = {tool for names in TOOL_SETS.values() for tool in names}
+    assert set(tomllib.loads(text).values()) <= tools
