@@ -164,6 +164,7 @@ Options:
                                   UTC, an age such as 36h or 2d, today or
                                   yesterday.
   --before, --until TIME          Only if changed before then.
+  --largest                       The largest files first; takes no filters.
   --paths                         Print the path of each conversation's file,
                                   a line each.
   --json                          Print one JSON document.

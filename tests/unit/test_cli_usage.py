@@ -48,7 +48,7 @@ def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tm
         (("show", "yesterday"), "VALIDATION_ERROR: ID must look like 20260131-1769817600000"),
         (("ask", " "), "VALIDATION_ERROR: the question is empty."),
         (("ask", "--effort", "low", "what?"), "VALIDATION_ERROR: --effort cannot be used without --deep."),
-        (("ask", "--deep", "--related", "what?"), "VALIDATION_ERROR: --related cannot be used with --deep."),
+        (("ask", "--chat", "--related", "what?"), "VALIDATION_ERROR: --related cannot be used with --chat."),
         (("ask", "--after", "soon", "what?"), "VALIDATION_ERROR: --after must be a date such as 2026-01-31"),
         (("ask", "--domain", "https://x.org", "what?"), "VALIDATION_ERROR: --domain takes bare domains"),
         (

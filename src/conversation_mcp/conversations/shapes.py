@@ -98,8 +98,8 @@ MESSAGE = _record(
     {"role": _one_of("system", "developer", "user", "assistant", "tool"), "content": str},
     {
         "createdAt": str, "tool": str, "options": _object, "provider": str, "preset": str, "model": str,
-        "requestedModel": str, "sentTo": _texts_by_name, "responseId": str, "finishReason": str, "sources": _each(SOURCE),
-        "relatedQuestions": _each(_text), "usage": USAGE, "notices": _each(_text), "reasoning": str,
+        "requestedModel": str, "sentTo": _texts_by_name, "responseId": str, "finishReason": str,
+        "sources": _each(SOURCE), "relatedQuestions": _each(_text), "usage": USAGE, "notices": _each(_text), "reasoning": str,
     },
 )  # fmt: skip
 PENDING_TURN = _record(
