@@ -99,7 +99,8 @@ MESSAGE = _record(
     {
         "createdAt": str, "tool": str, "options": _object, "provider": str, "preset": str, "model": str,
         "requestedModel": str, "sentTo": _texts_by_name, "responseId": str, "finishReason": str,
-        "sources": _each(SOURCE), "relatedQuestions": _each(_text), "usage": USAGE, "notices": _each(_text), "reasoning": str,
+        "sources": _each(SOURCE), "relatedQuestions": _each(_text), "usage": USAGE, "notices": _each(_text),
+        "reasoning": str,
     },
 )  # fmt: skip
 PENDING_TURN = _record(
