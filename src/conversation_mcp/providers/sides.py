@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
-from ipaddress import ip_address
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from conversation_mcp.providers.base import Provider
 from conversation_mcp.providers.configured import Described
+from conversation_mcp.providers.loopback import is_loopback
 from conversation_mcp.providers.whereabouts import DOCUMENTS, HERE, NOWHERE, OUTSIDE, Side, Whereabouts
 
 if TYPE_CHECKING:
@@ -34,22 +33,6 @@ def is_service(name: str) -> bool:
     from conversation_mcp.providers.definitions import SHIPPED  # noqa: PLC0415 -- read when first needed
 
     return SHIPPED.get(name, {}).get("kind") in {"direct", "unified"}
-
-
-def is_loopback(address: str) -> bool:
-    """Tell whether a web address can only mean this machine."""
-    try:
-        host = (urlsplit(address).hostname or "").rstrip(".")
-    except ValueError:
-        return False
-    if host == "localhost":
-        return True
-    try:
-        found = ip_address(host)
-    except ValueError:
-        return False
-    found = getattr(found, "ipv4_mapped", None) or found
-    return found.is_loopback or found.is_unspecified
 
 
 def nearest_first(providers: Iterable[Provider], whereabouts: Whereabouts) -> list[Provider]:
