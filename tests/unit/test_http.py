@@ -200,7 +200,7 @@ async def test_a_proxy_from_the_environment_is_used(no_proxy: pytest.MonkeyPatch
     await lazy.aclose()
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.0.0.2", "127.8.8.8", "0.0.0.0", "[::1]"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.0.0.2", "127.8.8.8", "[::]", "[::1]"])
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy", "ALL_PROXY"])
 async def test_what_is_sent_to_this_machine_takes_no_proxy(
     no_proxy: pytest.MonkeyPatch, variable: str, host: str

@@ -35,10 +35,13 @@ def is_service(name: str) -> bool:
     return SHIPPED.get(name, {}).get("kind") in {"direct", "unified"}
 
 
+def is_far(provider: Provider, whereabouts: Whereabouts) -> bool:
+    """Tell whether the provider has not got the words; of words that never left, whether it is outside."""
+    if whereabouts == NOWHERE:
+        return False
+    return side_of(provider) == OUTSIDE if whereabouts.is_kept_here else provider.name not in whereabouts.outside
+
+
 def nearest_first(providers: Iterable[Provider], whereabouts: Whereabouts) -> list[Provider]:
-    """Return the providers, those first that have the words; of words that never left, all of this machine."""
-
-    def is_far(provider: Provider) -> bool:
-        return side_of(provider) == OUTSIDE if whereabouts.is_kept_here else provider.name not in whereabouts.outside
-
-    return sorted(providers, key=is_far) if whereabouts != NOWHERE else list(providers)
+    """Return the providers, those first that are not far."""
+    return sorted(providers, key=lambda provider: is_far(provider, whereabouts))
