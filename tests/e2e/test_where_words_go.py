@@ -118,7 +118,7 @@ async def test_a_chat_with_a_model_of_this_machine_stays_with_it(tmp_path: Path,
 async def test_what_never_left_is_refused_to_who_was_not_named_before_anything_is_sent_or_written(
     tmp_path: Path, there: Outside, tool: str
 ) -> None:
-    async with opened(tmp_path, there) as client:
+    async with opened(tmp_path, there, custom_default_model="large-1") as client:
         first = await private(client)
         before = Path(first["conversationPath"]).read_bytes()
         error = error_of(await client.call_tool(tool, {**in_it(first), "query": "What is it?"}))
@@ -126,7 +126,8 @@ async def test_what_never_left_is_refused_to_who_was_not_named_before_anything_i
         "code": "FORBIDDEN",
         "message": "this conversation, which only custom on this machine had until now (2 messages), would go to "
         "perplexity, which is outside of this machine. Nothing was sent. To send it there, name it on the call: model "
-        "perplexity (--model perplexity); CONVERSATION_MCP_SHARING=always allows it for everything.",
+        "perplexity (--model perplexity); CONVERSATION_MCP_SHARING=always allows it for everything. "
+        "To keep it here, name custom:large-1 and ask by chat (--chat).",
         "conversationId": first["conversationId"],
         "retryable": False,
     }
