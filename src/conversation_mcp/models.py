@@ -125,7 +125,8 @@ class Message(Record):
     requested_model: str | None = None
     """Of an answer: the model that was named or chosen for it; absent when nobody named one."""
     sent_to: dict[str, str] | None = None
-    """Of an answer: everybody who got the words for it, each with `this machine` or `outside`."""
+    """Of an answer: everybody who got the words for it, each with `this machine` or `outside`. Of a question that a
+    merge brought: everybody who had it then."""
     response_id: str | None = None
     """Of an answer: the id of the run at the provider."""
     finish_reason: str | None = None

@@ -392,3 +392,56 @@ async def test_words_of_an_import_have_been_where_its_answers_were_given(
             else:
                 assert notices(result) == ([expected] if expected else [])
     assert len(there.perplexity.requests) == (0 if expected == "FORBIDDEN" else 2)
+
+
+async def merged_with(client: Client, *results: dict[str, Any]) -> dict[str, Any]:
+    ids = [result["conversationId"] for result in results]
+    return data_of(await client.call_tool("merge_conversations", {"conversationIds": ids}))
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+@pytest.mark.parametrize("is_branched", [True, False])
+@pytest.mark.parametrize("is_twice", [True, False])
+async def test_what_never_left_stays_in_a_merge_with_what_did(
+    tmp_path: Path, there: Outside, *, is_first: bool, is_branched: bool, is_twice: bool
+) -> None:
+    async with opened(tmp_path, there, fallback_models=[SOL]) as client:
+        here = await private(client)
+        public = data_of(await client.call_tool("search", {"query": "one?"}))
+        merge = await merged_with(client, *((here, public) if is_first else (public, here)))
+        if is_twice:
+            other = data_of(await client.call_tool("search", {"query": "another?"}))
+            merge = await merged_with(client, merge, other)
+        if is_branched:
+            count = 7 if is_twice else 5
+            merge = data_of(await client.call_tool("branch_conversation", {**in_it(merge), "messageNumber": count}))
+        for tool in ("search_followup", "deep_research_followup"):
+            error = error_of(await client.call_tool(tool, {**in_it(merge), "query": "What is it?"}))
+            assert error["code"] == "FORBIDDEN"
+            assert error["message"].startswith("a part of this conversation, which only custom on this machine had")
+        assert there.got() == ["custom"]
+        named = await client.call_tool("search_followup", {**in_it(merge), "query": "It?", "model": "perplexity"})
+        again = await client.call_tool("search_followup", {**in_it(merge), "query": "And then?"})
+    assert notices(named)[0].startswith("perplexity gets a part of this conversation, which only custom on this")
+    assert (notices(again), there.got()) == ([], ["perplexity", "custom"])
+
+
+async def test_a_merge_of_what_two_outside_have_tells_who_gets_the_rest(tmp_path: Path, there: Outside) -> None:
+    async with opened(tmp_path, there) as client:
+        first = data_of(await client.call_tool("search", {"query": "one?"}))
+        second = data_of(await client.call_tool("chat", {"prompt": "two?", "model": SOL}))
+        merge = await merged_with(client, first, second)
+        third = await client.call_tool("chat", {**in_it(merge), "prompt": "three?"})
+        fourth = await client.call_tool("chat", {**in_it(merge), "prompt": "four?"})
+    gets = "openai gets 1 question of this conversation, with what was answered, for the first time"
+    assert notices(third) == [f"{gets}; perplexity has it already"]
+    assert notices(fourth) == []
+
+
+async def test_a_merge_of_what_is_here_stays_here_and_names_nobody_more(tmp_path: Path, there: Outside) -> None:
+    async with opened(tmp_path, there) as client:
+        merge = await merged_with(client, await private(client), await private(client, "Mine is Y."))
+        error = error_of(await client.call_tool("search_followup", {**in_it(merge), "query": "It?"}))
+        more = data_of(await client.call_tool("chat", {**in_it(merge), "prompt": "More?"}))
+    assert error["message"].startswith("this conversation, which only custom on this machine had")
+    assert (more["provider"], there.got()) == ("custom", ["custom"])

@@ -15,8 +15,8 @@ from tests.fixtures.serving import settings_for
 from conversation_mcp.errors import ConversationMCPError, ModelUnavailableError
 from conversation_mcp.providers.base import ListedModel, Mode, Provider
 from conversation_mcp.providers.choice import Needed, Providers
+from conversation_mcp.providers.chosen import Choice
 from conversation_mcp.providers.definitions import Given
-from conversation_mcp.providers.resolving import Choice
 from conversation_mcp.providers.staying import Kept
 from conversation_mcp.providers.whereabouts import Whereabouts
 

@@ -5,12 +5,14 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.fixtures.asked import FakeTime
+from tests.fixtures.chat_server import ChatServer
 
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.providers.base import Progress
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.http import RetryLimits, Sent, retry_after_seconds, send_create
 
+OUTSIDE = "https://api.example/v1"
 LIMITS = RetryLimits(first_wait_seconds=1, max_wait_seconds=20, max_total_seconds=30)
 Step = Callable[[], httpx.Response]
 
@@ -149,13 +151,13 @@ def test_retry_after_is_read_in_all_its_forms(headers: dict[str, str], seconds: 
     assert retry_after_seconds(httpx.Headers(headers)) == seconds
 
 
-async def test_the_client_is_made_once_and_can_be_closed_twice() -> None:
+async def test_the_clients_are_made_once_and_can_be_closed_twice() -> None:
     lazy = LazyClient()
-    client = await lazy.get()
-    assert await lazy.get() is client
+    client, here = await lazy.get(OUTSIDE), await lazy.get("http://127.0.0.1:8000")
+    assert await lazy.get("https://other.example") is client
     await lazy.aclose()
     await lazy.aclose()
-    assert client.is_closed
+    assert (client.is_closed, here.is_closed) == (True, True)
 
 
 @pytest.fixture
@@ -178,7 +180,7 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 async def test_a_bad_proxy_or_certificate_setting_is_named(no_proxy: pytest.MonkeyPatch, name: str, value: str) -> None:
     no_proxy.setenv(name, value)
     with pytest.raises(InvalidInputError, match=f"{name} ") as caught:
-        await LazyClient().get()
+        await LazyClient().get(OUTSIDE)
     assert value not in caught.value.message
 
 
@@ -186,7 +188,7 @@ async def test_a_certificate_file_that_holds_none_is_named(no_proxy: pytest.Monk
     (tmp_path / "empty.pem").write_text("no certificate")
     no_proxy.setenv("SSL_CERT_FILE", str(tmp_path / "empty.pem"))
     with pytest.raises(InvalidInputError, match="SSL_CERT_FILE"):
-        await LazyClient().get()
+        await LazyClient().get(OUTSIDE)
 
 
 async def test_a_proxy_from_the_environment_is_used(no_proxy: pytest.MonkeyPatch) -> None:
@@ -194,5 +196,19 @@ async def test_a_proxy_from_the_environment_is_used(no_proxy: pytest.MonkeyPatch
     no_proxy.setenv("NO_PROXY", "")
     lazy = LazyClient()
     with pytest.raises(httpx.ConnectError):
-        await (await lazy.get()).get("http://example.invalid")
+        await (await lazy.get(OUTSIDE)).get("http://example.invalid")
     await lazy.aclose()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.0.0.2", "127.8.8.8", "[::]", "[::1]"])
+@pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy", "ALL_PROXY"])
+async def test_what_is_sent_to_this_machine_takes_no_proxy(
+    no_proxy: pytest.MonkeyPatch, variable: str, host: str
+) -> None:
+    address, lazy = f"http://{host}:9", LazyClient()
+    with ChatServer("custom") as proxy:
+        no_proxy.setenv(variable, proxy.base_url.removesuffix("/v1"))
+        with pytest.raises(httpx.ConnectError):
+            await (await lazy.get(address)).get(address)
+        await lazy.aclose()
+    assert proxy.requests == []

@@ -4,7 +4,12 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain, takewhile
 
 from conversation_mcp.conversations.placing import placed
-from conversation_mcp.conversations.whereabouts import with_recipients
+from conversation_mcp.conversations.whereabouts import (
+    recipients_of_questions,
+    whereabouts_of,
+    with_recipients,
+    with_recipients_of_questions,
+)
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.models import Conversation, ConversationId, PendingTurn
 from conversation_mcp.stores.ids import created_at
@@ -27,7 +32,9 @@ def merged(originals: Sequence[Conversation], conversation_id: ConversationId) -
     if len(set(ids)) < len(ids) or len(ids) < 2:  # noqa: PLR2004 -- a merge is of two
         raise InvalidInputError("merging needs at least two different conversations.")
     heads = [tuple(takewhile(lambda said: said.role in LEADING, original.messages)) for original in originals]
-    bodies = [with_recipients(original)[len(head) :] for original, head in zip(originals, heads, strict=True)]
+    is_same = len({_recipients(original) for original in originals}) == 1
+    messages_of = with_recipients if is_same else with_recipients_of_questions
+    bodies = [messages_of(original)[len(head) :] for original, head in zip(originals, heads, strict=True)]
     spoken_by = next((place for place, head in enumerate(heads) if head), 0)
     counts = [len(body) + (len(heads[place]) if place == spoken_by else 0) for place, body in enumerate(bodies)]
     messages = (*heads[spoken_by], *chain.from_iterable(bodies))
@@ -56,6 +63,11 @@ def merged(originals: Sequence[Conversation], conversation_id: ConversationId) -
         unanswered_turns=tuple(chain.from_iterable(map(_unanswered, originals, moved))) or None,
         messages=messages,
     )
+
+
+def _recipients(original: Conversation) -> frozenset[str] | None:
+    """Return who outside of this machine has all words; None where not all have the same."""
+    return None if any(recipients_of_questions(original, {})) else frozenset(whereabouts_of(original, {}).outside)
 
 
 def _unanswered(original: Conversation, moved: int) -> Iterator[PendingTurn]:

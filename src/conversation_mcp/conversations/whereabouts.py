@@ -1,6 +1,6 @@
 """Who got the words of a conversation, as its file tells."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from conversation_mcp.models import Conversation, Message, PendingTurn
 from conversation_mcp.providers.sides import is_service
@@ -21,14 +21,17 @@ Recipients = Mapping[str, Side]
 def whereabouts_of(conversation: Conversation, sides: Recipients) -> Whereabouts:
     """Return who has the words: answers tell it, and so do questions that were sent and not answered.
 
-    A file that tells nothing at all, as one that was written by hand, counts as being nowhere yet. `sides` says where
-    the providers are that are configured.
+    A file that tells nothing at all, as one that was written by hand, counts as being nowhere yet. A merge in which a
+    part has only been on this machine counts as that part does. `sides` says where the providers are that are
+    configured.
     """
     found = NOWHERE
-    pending = (conversation.pending_turn,) if conversation.pending_turn else ()
-    for said in (*conversation.messages, *(conversation.unanswered_turns or ()), *pending):
+    for said in (*conversation.messages, *_unanswered(conversation)):
         for name, side in recipients_of(said, conversation, sides).items():
             found = found.also_at(name, side)
+    kept = [had for had in recipients_of_questions(conversation, sides) if had and OUTSIDE not in had.values()]
+    if kept and found.outside:
+        return Whereabouts(tuple(dict.fromkeys(name for had in kept for name in had)), is_part=True)
     return found
 
 
@@ -38,16 +41,65 @@ def recipients_of(said: Message | PendingTurn, conversation: Conversation, sides
     Files of earlier versions tell only who answered. Where it is today counts then; one that is not configured any
     more, and is no known service, counts as having been on this machine: better ask once too often.
     """
-    if said.sent_to is not None:
-        return {name: OUTSIDE if side == OUTSIDE else HERE for name, side in said.sent_to.items()}
+    told = {name: OUTSIDE if side == OUTSIDE else HERE for name, side in (said.sent_to or {}).items()}
     if isinstance(said, Message) and said.role != "assistant":
-        return {}
-    if said.provider is not None:
+        return told
+    if said.provider is not None and (said.sent_to is None or (isinstance(said, Message) and not told)):
         return {said.provider: OUTSIDE if is_service(said.provider) else sides.get(said.provider, HERE)}
-    if isinstance(said, Message) and conversation.imported is not None:
+    if said.sent_to is None and isinstance(said, Message) and conversation.imported is not None:
         source = conversation.imported.source
         return {SERVICES.get(source, source): OUTSIDE if source in SERVICES else HERE}
-    return {}
+    return told
+
+
+def recipients_of_questions(conversation: Conversation, sides: Recipients) -> Iterator[Recipients]:
+    """Yield for each question that a merge brought who has it by now: whoever got it there, or all of it here."""
+    start = _own_start(conversation)
+    since = _since(conversation, start, sides)
+    for message in conversation.messages[:start]:
+        if message.role == "user":
+            yield _both(recipients_of(message, conversation, sides), since)
+
+
+def with_recipients_of_questions(conversation: Conversation) -> tuple[Message, ...]:
+    """Return the messages, each question with who got it, for a merge: there not everybody has all that stands before."""
+    since = _since(conversation, _own_start(conversation), {})
+    return tuple(
+        message.model_copy(update={"sent_to": dict(_both(recipients_of(message, conversation, {}), since))})
+        if message.role == "user"
+        else message
+        for message in with_recipients(conversation)
+    )
+
+
+def _own_start(conversation: Conversation) -> int:
+    """Return where the messages begin that no merge brought: with the first question after those that name theirs."""
+    messages = conversation.messages
+    brought = [place for place, said in enumerate(messages) if said.role == "user" and said.sent_to is not None]
+    if not brought:
+        return 0
+    after = (place for place in range(brought[-1] + 1, len(messages)) if messages[place].role == "user")
+    return next(after, len(messages))
+
+
+def _since(conversation: Conversation, start: int, sides: Recipients) -> Recipients:
+    """Return who got everything: with the messages from there on, or with a question that has no answer."""
+    had: Recipients = {}
+    turns = (
+        turn for turn in _unanswered(conversation) if not start or (turn.started_at or "") > conversation.created_at
+    )
+    for said in (*conversation.messages[start:], *turns):
+        had = _both(had, recipients_of(said, conversation, sides))
+    return had
+
+
+def _unanswered(conversation: Conversation) -> tuple[PendingTurn, ...]:
+    pending = (conversation.pending_turn,) if conversation.pending_turn else ()
+    return (*(conversation.unanswered_turns or ()), *pending)
+
+
+def _both(first: Recipients, second: Recipients) -> Recipients:
+    return {**first, **{name: OUTSIDE if first.get(name) == OUTSIDE else side for name, side in second.items()}}
 
 
 def with_recipients(conversation: Conversation) -> tuple[Message, ...]:

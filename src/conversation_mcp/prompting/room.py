@@ -3,8 +3,8 @@
 from conversation_mcp.errors import ConversationTooLongError
 from conversation_mcp.models import Conversation
 from conversation_mcp.prompting.history import messages_to_send
+from conversation_mcp.providers.chosen import Choice
 from conversation_mcp.providers.estimate import estimated_tokens, tokens_of, usable
-from conversation_mcp.providers.resolving import Choice
 
 TRUSTED_RATIOS = (0.5, 2.0)
 

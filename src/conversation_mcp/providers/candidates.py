@@ -5,11 +5,11 @@ from datetime import datetime
 
 from conversation_mcp.providers.auto import Candidate, best, may_be_chosen
 from conversation_mcp.providers.base import Provider
+from conversation_mcp.providers.chosen import as_described
 from conversation_mcp.providers.configured import is_certain
 from conversation_mcp.providers.listings import Listings
 from conversation_mcp.providers.model_facts import Catalogue, ModelFacts
 from conversation_mcp.providers.naming import Restrictions
-from conversation_mcp.providers.resolving import as_described
 from conversation_mcp.providers.sides import side_of
 from conversation_mcp.providers.whereabouts import HERE
 

@@ -5,11 +5,11 @@ from difflib import get_close_matches
 
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.providers.auto import AUTO, category_of
+from conversation_mcp.providers.chosen import PERPLEXITY
 from conversation_mcp.providers.configured import definitions_in
 from conversation_mcp.providers.families import is_family
 from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.providers.naming import known_names, means, near_names, split_name
-from conversation_mcp.providers.resolving import PERPLEXITY
 from conversation_mcp.settings import Settings
 from conversation_mcp.sources import variable_of
 from conversation_mcp.text import presentable

@@ -24,20 +24,13 @@ from conversation_mcp.providers.auto import (
 )
 from conversation_mcp.providers.base import Mode, Provider, Reader
 from conversation_mcp.providers.candidates import Candidates, best_names
+from conversation_mcp.providers.chosen import DOING, PERPLEXITY, Choice, as_described, chooses_itself, kind_of
 from conversation_mcp.providers.configured import Described, definitions_in, is_certain
 from conversation_mcp.providers.listings import Listings
 from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.providers.naming import Restrictions
-from conversation_mcp.providers.resolving import (
-    DOING,
-    PERPLEXITY,
-    Choice,
-    Resolver,
-    as_described,
-    chooses_itself,
-    kind_of,
-)
-from conversation_mcp.providers.sides import nearest_first, side_of
+from conversation_mcp.providers.resolving import Resolver
+from conversation_mcp.providers.sides import side_of
 from conversation_mcp.providers.staying import Kept, check_writer
 from conversation_mcp.providers.whereabouts import DOCUMENTS, HERE, NOWHERE, OUTSIDE, Side, Whereabouts
 from conversation_mcp.settings import Settings
@@ -109,24 +102,30 @@ class Providers:
         able = [provider for provider in everybody if mode in provider.abilities]
         if not able:
             raise ProviderNotConfiguredError(f"no provider can {DOING[mode]}. {HOW_TO_CONFIGURE[mode]}")
-        if model is None and (staying := await self._stay(mode, level, kept, able, needed)):
+        if model is None and (staying := await self._stay(mode, level, kept, able, needed, whereabouts)):
             return staying
         wanted = model or (self._settings.default_model if mode == "chat" else None)
         if wanted is None and chooses_itself(able[0]):
             return self._at_level(able[0], level)
         await self.catalogue.ready()
         if wanted is None:
-            return await self._usual(mode, level, able, needed)
+            return await self._usual(mode, level, able, needed, whereabouts)
         if category := category_of(wanted, mode):
             return await self._auto(mode, category, level, able, needed, whereabouts)
         if wanted.casefold().startswith(f"{AUTO}:"):
             raise InvalidInputError(f"auto takes fast, balanced or deep, such as auto:deep; got {wanted!r}.")
         if alone := [provider for provider in able if provider.name == wanted.casefold() and as_described(provider)]:
-            return await self._usual(mode, level, alone, needed)
-        return await self._resolver.resolve(wanted, mode, nearest_first(everybody, whereabouts))
+            return await self._usual(mode, level, alone, needed, whereabouts)
+        return await self._resolver.resolve(wanted, mode, everybody, whereabouts)
 
     async def _stay(
-        self, mode: Mode, level: str, kept: Sequence[Kept], able: list[Provider], needed: Needed
+        self,
+        mode: Mode,
+        level: str,
+        kept: Sequence[Kept],
+        able: list[Provider],
+        needed: Needed,
+        whereabouts: Whereabouts,
     ) -> Choice | None:
         """Return who answered last and can do what is asked, if anybody; a research takes a model for researches."""
         known = {provider.name: provider for provider in able}
@@ -140,19 +139,20 @@ class Providers:
         await self.catalogue.ready()
         if model is None:
             try:
-                return await self._usual(mode, level, [provider], needed)
+                return await self._usual(mode, level, [provider], needed, whereabouts)
             except ProviderNotConfiguredError:
                 if (model := there.other_model) is None:
                     raise
         choice = await self._resolver.at(provider, model.removeprefix(f"{provider.name}:"))
         return replace(choice, notices=())
 
-    async def fallbacks(self, mode: Mode, first: Choice) -> list[Choice]:
-        """Return the models that may stand in, by the user's own list; those that cannot be asked are left out."""
+    async def fallbacks(self, mode: Mode, first: Choice, whereabouts: Whereabouts) -> list[Choice]:
+        """Return the models of the user's own list; those that cannot be asked are left out."""
         found: list[Choice] = []
+        known = whereabouts.also_at(first.provider.name, first.side)
         for name in self._settings.fallback_models:
             try:
-                choice = await self.choose(mode, name)
+                choice = await self.choose(mode, name, whereabouts=known)
             except (InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError):
                 continue
             if (choice.provider.name, choice.model) != (first.provider.name, first.model):
@@ -228,7 +228,9 @@ class Providers:
             with suppress(InvalidInputError, ProviderError):  # said when the model is really asked
                 await self.writer(_nothing, whereabouts)
 
-    async def _usual(self, mode: Mode, level: str, able: list[Provider], needed: Needed) -> Choice:
+    async def _usual(
+        self, mode: Mode, level: str, able: list[Provider], needed: Needed, whereabouts: Whereabouts
+    ) -> Choice:
         """Return the first provider that is there, with its own default."""
         for provider in able:
             if not isinstance(provider, Described) or chooses_itself(provider):
@@ -237,8 +239,8 @@ class Providers:
                 continue
             if model := provider.configured.model(mode):
                 return await self._resolver.at(provider, model)
-            return await self._auto(mode, None, level, [provider], needed)
-        return await self._auto(mode, None, level, able, needed)
+            return await self._auto(mode, None, level, [provider], needed, whereabouts)
+        return await self._auto(mode, None, level, able, needed, whereabouts)
 
     async def _auto(
         self,
@@ -247,11 +249,13 @@ class Providers:
         level: str,
         able: list[Provider],
         needed: Needed,
-        whereabouts: Whereabouts = NOWHERE,
+        whereabouts: Whereabouts,
     ) -> Choice:
         wanted = category or category_of(AUTO, mode) or "balanced"
         needed_tokens = await needed()
-        for here_only in (True, False) if whereabouts.is_kept_here and not self.shares_always else (False,):
+        stays_here = whereabouts.is_kept_here and not self.shares_always
+        is_alone_here = all(side_of(provider) == HERE for provider in able)
+        for here_only in (True, False) if stays_here or is_alone_here else (False,):
             if choice := await self._best(mode, wanted, able, needed_tokens, here_only=here_only):
                 return choice
         if itself := next((provider for provider in able if chooses_itself(provider)), None):
@@ -261,9 +265,10 @@ class Providers:
     async def _best(
         self, mode: Mode, wanted: Category, able: list[Provider], needed_tokens: int, *, here_only: bool
     ) -> Choice | None:
+        near = [provider for provider in able if side_of(provider) == HERE] if here_only else able
         for name in self._settings.preferred_models:
             try:
-                choice = await self._resolver.resolve(name, mode, able)
+                choice = await self._resolver.resolve(name, mode, near)
             except (InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError):
                 continue
             if here_only and choice.side == OUTSIDE:

@@ -1,51 +1,55 @@
 """The HTTP client that all adapters share."""
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING
 
 from anyio import Lock, to_thread
 
 from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.providers.loopback import is_loopback
 
 if TYPE_CHECKING:
     import httpx
 
 PROXY_VARIABLES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
-DIRECT = ("all://localhost", "all://127.0.0.1", "all://[::1]")
-"""What never goes to a proxy: words for a server of this machine stay on it."""
+DIRECT = ("all://", "http://", "https://")
+"""What takes no proxy where a server of this machine is called: words for it stay on it."""
 CERTIFICATE_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 class LazyClient:
-    """One `httpx.AsyncClient` for the whole program, made on first use; proxies come from the environment."""
+    """The `httpx.AsyncClient`s of the whole program, made on first use: one for this machine, one for all others."""
 
     def __init__(self, transport: "httpx.AsyncBaseTransport | None" = None) -> None:
         self._transport = transport
-        self._client: httpx.AsyncClient | None = None
+        self._clients: dict[bool, httpx.AsyncClient] = {}
         self._making = Lock()
 
-    async def get(self) -> "httpx.AsyncClient":
-        """Return the client.
+    async def get(self, address: str) -> "httpx.AsyncClient":
+        """Return the client for an address; proxies come from the environment, a loopback address takes none.
 
         Raises:
             InvalidInputError: a proxy or certificate variable cannot be used; the message names it.
         """
+        is_direct = is_loopback(address)
         async with self._making:
-            if self._client is None:
-                self._client = await to_thread.run_sync(self._make)
-            return self._client
+            if is_direct not in self._clients:
+                make = partial(self._make, is_direct=is_direct)
+                self._clients[is_direct] = await to_thread.run_sync(make)
+            return self._clients[is_direct]
 
     async def aclose(self) -> None:
         """Close all connections; harmless when there never was one."""
-        client, self._client = self._client, None
-        if client:
+        while self._clients:
+            _, client = self._clients.popitem()
             await client.aclose()
 
-    def _make(self) -> "httpx.AsyncClient":
+    def _make(self, *, is_direct: bool) -> "httpx.AsyncClient":
         import httpx  # noqa: PLC0415 -- costs start-up time
 
         try:
-            return httpx.AsyncClient(transport=self._transport, mounts=dict.fromkeys(DIRECT))
+            return httpx.AsyncClient(transport=self._transport, mounts=dict.fromkeys(DIRECT) if is_direct else None)
         except ImportError as error:
             raise InvalidInputError(_socks_problem()) from error
         except (ValueError, httpx.InvalidURL) as error:

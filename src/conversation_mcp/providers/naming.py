@@ -49,13 +49,15 @@ def known_names(models: Iterable[tuple[str, ModelFacts]]) -> dict[str, str]:
     return known
 
 
-def near_names(wanted: str, known: Mapping[str, str]) -> str:
-    """Return a sentence with the names that are most like the wanted one; nothing when none is."""
+def near_names(wanted: str, known: Mapping[str, str], last: Collection[str] = ()) -> str:
+    """Return a sentence with the names that are most like the wanted one, some of them last; nothing when none is."""
     from difflib import get_close_matches  # noqa: PLC0415 -- start-up would pay for what few mistype
 
     bare = wanted.rpartition(":")[2] or wanted
-    near = dict.fromkeys(known[name] for name in get_close_matches(bare.casefold(), known, SHOWN_NEAR, NEAR))
-    return f" Near to it: {', '.join(near)}." if near else ""
+    count = len(known) if last else SHOWN_NEAR
+    matches = get_close_matches(bare.casefold(), known, count, NEAR) if known else ()
+    near = sorted(dict.fromkeys(known[name] for name in matches), key=lambda name: name in last)
+    return f" Near to it: {', '.join(near[:SHOWN_NEAR])}." if near else ""
 
 
 def means(entry: str, provider: str, names: Collection[str]) -> bool:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from conversation_mcp.models import Record
 from conversation_mcp.providers.base import Mode, Provider
 from conversation_mcp.providers.choice import Providers
+from conversation_mcp.providers.chosen import LISTING, PERPLEXITY, as_described, chooses_itself, kind_of
 from conversation_mcp.providers.configured import Described, is_certain
 from conversation_mcp.providers.model_facts import ModelFacts
-from conversation_mcp.providers.resolving import LISTING, PERPLEXITY, as_described, chooses_itself, kind_of
 
 if TYPE_CHECKING:
     from conversation_mcp.providers.definitions import Definition

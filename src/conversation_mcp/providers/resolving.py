@@ -1,72 +1,28 @@
 """From a name as a user typed it to a provider and its model."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from conversation_mcp.errors import InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError
 from conversation_mcp.providers.base import Mode, Provider
+from conversation_mcp.providers.chosen import DOING, LISTING, PERPLEXITY, Choice, as_described, chooses_itself, kind_of
 from conversation_mcp.providers.configured import Described
 from conversation_mcp.providers.families import belongs_to, is_family
 from conversation_mcp.providers.listings import Listings
 from conversation_mcp.providers.model_facts import Catalogue, ModelFacts, names_of
 from conversation_mcp.providers.naming import Restrictions, known_names, near_names, split_name
-from conversation_mcp.providers.sides import side_of
-from conversation_mcp.providers.whereabouts import DOCUMENTS, Side
-from conversation_mcp.settings import Kind
+from conversation_mcp.providers.sides import is_far, nearest_first
+from conversation_mcp.providers.whereabouts import DOCUMENTS, NOWHERE, Whereabouts
 from conversation_mcp.text import presentable
 
 if TYPE_CHECKING:
     from conversation_mcp.providers.definitions import Definition
 
-PERPLEXITY = "perplexity"
-DOING: Mapping[Mode, str] = {"search": "search", "deep_research": "do deep research", "chat": "chat"}
 MAX_NAME_CHARS = 200
 ASSUMED = "assumed"
-LISTING = ("local", "custom")
-"""Kinds of providers of which nobody knows the models but they themselves."""
 NEEDS_KEY = "Set PERPLEXITY_API_KEY, or leave model out."
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Who is asked, and with which model; None where the provider has levels of its own instead."""
-
-    provider: Provider
-    model: str | None = None
-    name: str | None = None
-    """How the model is named among those of all providers; None when nobody named one."""
-    facts: ModelFacts = field(default_factory=lambda: ModelFacts(""))
-    notices: tuple[str, ...] = ()
-
-    @property
-    def side(self) -> Side:
-        """Whether what is asked stays on this machine."""
-        return side_of(self.provider, self.model)
-
-    @property
-    def shown(self) -> str:
-        """How people name who is asked."""
-        return self.name or self.provider.name
-
-
-def as_described(provider: Provider) -> Described | None:
-    """Return the provider as one that is made from a definition, if it is."""
-    return provider if isinstance(provider, Described) else None
-
-
-def chooses_itself(provider: Provider) -> bool:
-    """Tell whether the provider has levels or passages instead of one model for each question."""
-    return provider.name == PERPLEXITY or not isinstance(provider, Described)
-
-
-def kind_of(provider: Provider) -> Kind:
-    """Return where the provider stands in the order of looking."""
-    described = as_described(provider)
-    if described:
-        return described.configured.definition.kind
-    return "local" if provider.name == DOCUMENTS else "direct"
 
 
 class Resolver:
@@ -79,19 +35,24 @@ class Resolver:
         self._listings = listings
         self._restrictions = restrictions
 
-    async def resolve(self, name: str, mode: Mode, providers: Sequence[Provider]) -> Choice:
+    async def resolve(
+        self, name: str, mode: Mode, providers: Sequence[Provider], whereabouts: Whereabouts = NOWHERE
+    ) -> Choice:
         """Return the first provider that knows the name, can do what is asked for and may be asked.
+
+        Those that have the words are looked at first.
 
         Raises:
             InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError: there is none; the message says why.
         """
         if len(name) > MAX_NAME_CHARS:
             raise InvalidInputError(f"model has {len(name):,} characters; at most {MAX_NAME_CHARS} are taken.")
+        providers = nearest_first(providers, whereabouts)
         if newest := await self._newest(name, mode, providers):
             return newest
         unable: Provider | None = None
         refused: ModelUnavailableError | None = None
-        async with aclosing(self._places(name, mode, providers)) as places:
+        async with aclosing(self._places(name, mode, providers, whereabouts)) as places:
             async for provider, model in places:
                 if mode not in provider.abilities:
                     unable = unable or provider
@@ -104,7 +65,7 @@ class Resolver:
             raise refused
         if unable:
             raise InvalidInputError(_unable(unable, mode, providers))
-        raise self._unknown(name, mode, providers)
+        raise await self._unknown(name, mode, providers, whereabouts)
 
     async def _newest(self, name: str, mode: Mode, providers: Sequence[Provider]) -> Choice | None:
         """Return the newest model of a family that may be asked, if the name is that of a family and of no model."""
@@ -163,11 +124,11 @@ class Resolver:
         return facts if usual is None else replace(facts, context=usual, source=ASSUMED)
 
     async def _places(
-        self, name: str, mode: Mode, providers: Sequence[Provider]
+        self, name: str, mode: Mode, providers: Sequence[Provider], whereabouts: Whereabouts
     ) -> AsyncGenerator[tuple[Provider, str]]:
         """Yield who has the name, and what it is called there: by name, then who knows it, then who takes any."""
         is_known = any(self._catalogue.find(provider.name, name) for provider in providers)
-        if not is_known and (prefixed := self._prefixed(name, providers)):
+        if not is_known and (prefixed := await self._prefixed(name, providers, whereabouts)):
             yield prefixed
             return
         for provider in providers:
@@ -197,7 +158,9 @@ class Resolver:
             return next((one.id for one in listed[provider.name] or () if one.id.casefold() == name.casefold()), None)
         return None
 
-    def _prefixed(self, name: str, providers: Sequence[Provider]) -> tuple[Provider, str] | None:
+    async def _prefixed(
+        self, name: str, providers: Sequence[Provider], whereabouts: Whereabouts
+    ) -> tuple[Provider, str] | None:
         known = {provider.name: provider for provider in providers}
         parts = split_name(name, {*known, *self.definitions})
         if parts is None:
@@ -207,7 +170,8 @@ class Resolver:
             raise ProviderNotConfiguredError(_not_configured(self.definitions[owner]))
         provider = known[owner]
         if chooses_itself(provider) and not provider.serves(model):
-            raise InvalidInputError(f"{owner} has no model {presentable(model)!r}.{self._near(model, providers)}")
+            near = await self._near(model, providers, whereabouts)
+            raise InvalidInputError(f"{owner} has no model {presentable(model)!r}.{near}")
         return provider, model
 
     def _catches(self, provider: Provider, name: str) -> bool:
@@ -238,7 +202,9 @@ class Resolver:
             there = ", ".join(one.id for one in listed) or "none"
             raise ModelUnavailableError(f"{definition.title} has no model {model}; it has {there}.")
 
-    def _unknown(self, name: str, mode: Mode, providers: Sequence[Provider]) -> Exception:
+    async def _unknown(
+        self, name: str, mode: Mode, providers: Sequence[Provider], whereabouts: Whereabouts
+    ) -> Exception:
         if name == DOCUMENTS:
             return ProviderNotConfiguredError(
                 "model 'local' asks your own files, and none are named. Start with --documents FOLDER."
@@ -249,7 +215,7 @@ class Resolver:
             return ProviderNotConfiguredError(
                 f"no configured provider has the model {presentable(name)!r}. {NEEDS_KEY}"
             )
-        near = self._near(name, able)
+        near = await self._near(name, able, whereabouts)
         if not others:
             return InvalidInputError(
                 "model must be a preset (fast, low, medium, high, xhigh), provider/model, or local; "
@@ -260,13 +226,22 @@ class Resolver:
             f"If it is new, say whose it is: {others[0].name}:{name}."
         )
 
-    def _near(self, name: str, providers: Sequence[Provider]) -> str:
-        known = known_names(
-            ("" if chooses_itself(provider) else provider.name, facts)
-            for provider in providers
-            for facts in self._catalogue.models(provider.name)
-        )
-        return near_names(name, known)
+    async def _near(self, name: str, providers: Sequence[Provider], whereabouts: Whereabouts) -> str:
+        listing = [provider for provider in providers if kind_of(provider) in LISTING and as_described(provider)]
+        listed = await self._listings.of_all(listing)
+
+        def names(of: Iterable[Provider]) -> dict[str, str]:
+            return known_names(
+                ("" if chooses_itself(provider) else provider.name, facts)
+                for provider in of
+                for facts in (
+                    *self._catalogue.models(provider.name),
+                    *(ModelFacts(model.id) for model in listed.get(provider.name) or ()),
+                )
+            )
+
+        far = [provider for provider in providers if is_far(provider, whereabouts)]
+        return near_names(name, names(providers), frozenset(names(far).values()))
 
 
 def _is_own_name(facts: ModelFacts, name: str) -> bool:

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
-from ipaddress import ip_address
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from conversation_mcp.providers.base import Provider
 from conversation_mcp.providers.configured import Described
+from conversation_mcp.providers.loopback import is_loopback
 from conversation_mcp.providers.whereabouts import DOCUMENTS, HERE, NOWHERE, OUTSIDE, Side, Whereabouts
 
 if TYPE_CHECKING:
@@ -36,26 +35,13 @@ def is_service(name: str) -> bool:
     return SHIPPED.get(name, {}).get("kind") in {"direct", "unified"}
 
 
-def is_loopback(address: str) -> bool:
-    """Tell whether a web address can only mean this machine."""
-    try:
-        host = (urlsplit(address).hostname or "").rstrip(".")
-    except ValueError:
+def is_far(provider: Provider, whereabouts: Whereabouts) -> bool:
+    """Tell whether the provider has not got the words; of words that never left, whether it is outside."""
+    if whereabouts == NOWHERE:
         return False
-    if host == "localhost":
-        return True
-    try:
-        found = ip_address(host)
-    except ValueError:
-        return False
-    found = getattr(found, "ipv4_mapped", None) or found
-    return found.is_loopback or found.is_unspecified
+    return side_of(provider) == OUTSIDE if whereabouts.is_kept_here else provider.name not in whereabouts.outside
 
 
 def nearest_first(providers: Iterable[Provider], whereabouts: Whereabouts) -> list[Provider]:
-    """Return the providers, those first that have the words; of words that never left, all of this machine."""
-
-    def is_far(provider: Provider) -> bool:
-        return side_of(provider) == OUTSIDE if whereabouts.is_kept_here else provider.name not in whereabouts.outside
-
-    return sorted(providers, key=is_far) if whereabouts != NOWHERE else list(providers)
+    """Return the providers, those first that are not far."""
+    return sorted(providers, key=lambda provider: is_far(provider, whereabouts))

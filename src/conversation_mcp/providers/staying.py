@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from conversation_mcp.errors import WordsStayError
-from conversation_mcp.providers.auto import AUTO
-from conversation_mcp.providers.resolving import Choice
+from conversation_mcp.providers.chosen import PERPLEXITY, Choice, kind_of
+from conversation_mcp.providers.sides import side_of
 from conversation_mcp.providers.whereabouts import DOCUMENTS, HERE, Whereabouts
 from conversation_mcp.sources import variable_of
 
@@ -23,9 +23,22 @@ class Kept:
     """Whether it has answered a question of that kind."""
 
 
-def is_named(model: str | None) -> bool:
-    """Tell whether a call names who is asked, which `auto` does not."""
-    return model is not None and model.casefold().partition(":")[0] != AUTO
+def is_named(model: str | None, choice: Choice) -> bool:
+    """Tell whether a call that says this model names who was chosen.
+
+    The provider's own name does, also before a model, and so does a model that the provider itself makes, or an alias
+    of the user's. A name that several may serve does not, nor that of a family, `auto`, or a server of this machine
+    for what it passes on.
+    """
+    wanted, provider = (model or "").casefold(), choice.provider
+    if wanted == provider.name:
+        return side_of(provider) == choice.side
+    if wanted.startswith((f"{provider.name}:", f"{provider.name}/")):
+        return True
+    if provider.name == PERPLEXITY:
+        return choice.model is not None and "/" not in wanted and wanted == choice.model.casefold()
+    is_own = choice.facts.source.startswith("your") and wanted in map(str.casefold, choice.facts.aliases)
+    return is_own or (kind_of(provider) == "direct" and wanted in choice.facts.names)
 
 
 def check_writer(choice: Choice, whereabouts: Whereabouts) -> None:
@@ -38,7 +51,7 @@ def check_writer(choice: Choice, whereabouts: Whereabouts) -> None:
     if choice.side == HERE or not whereabouts.is_kept_here or not others:
         return
     raise WordsStayError(
-        choice.shown,
+        choice.naming,
         f"this conversation, which only {listed(others)} on this machine had until now,",
         f"Unset {variable_of('documents_model')} to have passages quoted instead",
     )

@@ -15,6 +15,8 @@ class Whereabouts:
 
     here: tuple[str, ...] = ()
     outside: tuple[str, ...] = ()
+    is_part: bool = False
+    """Whether that is so for a part of the conversation, which a merge brought; others had the rest."""
 
     @property
     def is_kept_here(self) -> bool:
@@ -24,7 +26,7 @@ class Whereabouts:
     def also_at(self, name: str, side: Side) -> "Whereabouts":
         """Return where the words are once this provider has them too."""
         here, outside = (self.here, (*self.outside, name)) if side == OUTSIDE else ((*self.here, name), self.outside)
-        return Whereabouts(tuple(dict.fromkeys(here)), tuple(dict.fromkeys(outside)))
+        return Whereabouts(tuple(dict.fromkeys(here)), tuple(dict.fromkeys(outside)), self.is_part)
 
     def holds(self, name: str, side: Side) -> bool:
         """Tell whether the words stay where they are when this provider gets them."""

@@ -31,10 +31,10 @@ from conversation_mcp.providers.base import (
     Survey,
     TextDelta,
 )
+from conversation_mcp.providers.chosen import Choice
 from conversation_mcp.providers.estimate import tokens_of, usable
 from conversation_mcp.providers.from_passages import checked, framed
 from conversation_mcp.providers.options import Options
-from conversation_mcp.providers.resolving import Choice
 from conversation_mcp.providers.whereabouts import Whereabouts
 from conversation_mcp.sources import variable_of
 

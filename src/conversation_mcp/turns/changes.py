@@ -3,7 +3,7 @@
 from conversation_mcp.errors import ConversationMCPError, ProviderError
 from conversation_mcp.models import Conversation, ConversationId, Message, PendingTurn, TurnError, Usage
 from conversation_mcp.providers.base import Answer
-from conversation_mcp.providers.resolving import Choice
+from conversation_mcp.providers.chosen import Choice
 from conversation_mcp.stores.ids import created_at
 from conversation_mcp.text import storable
 from conversation_mcp.turns.asking import Ask

@@ -22,8 +22,8 @@ from conversation_mcp.models import Conversation, ConversationId, iso
 from conversation_mcp.prompting.room import needed_tokens
 from conversation_mcp.providers.base import Reader
 from conversation_mcp.providers.choice import Providers
+from conversation_mcp.providers.chosen import Choice
 from conversation_mcp.providers.options import refuse_paths
-from conversation_mcp.providers.resolving import Choice
 from conversation_mcp.providers.whereabouts import NOWHERE
 from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.stores.ids import check_id, created_at

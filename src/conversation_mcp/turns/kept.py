@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from conversation_mcp.models import Conversation, PendingTurn
 from conversation_mcp.providers.base import Mode
-from conversation_mcp.providers.resolving import PERPLEXITY
+from conversation_mcp.providers.chosen import PERPLEXITY
 from conversation_mcp.providers.staying import Kept
 
 MODES: Mapping[str, Mode] = {

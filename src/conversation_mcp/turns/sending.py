@@ -13,7 +13,7 @@ from conversation_mcp.prompting.history import messages_to_send
 from conversation_mcp.prompting.room import has_room
 from conversation_mcp.providers.base import Event, Provider, Request
 from conversation_mcp.providers.choice import Providers
-from conversation_mcp.providers.resolving import Choice
+from conversation_mcp.providers.chosen import Choice
 from conversation_mcp.providers.staying import listed
 from conversation_mcp.providers.whereabouts import Whereabouts
 from conversation_mcp.stores.base import Call, Store
@@ -88,7 +88,7 @@ class TurnSender:
     async def _stand_ins(self, opened: OpenTurn, choice: Choice, error: ProviderError) -> list[Choice]:
         """Return who may stand in; where words would leave this machine nobody does, and the error says so."""
         known = self._whereabouts(opened.conversation.changed(pending_turn=None))
-        others = await self._providers.fallbacks(opened.turn.ask.mode, choice)
+        others = await self._providers.fallbacks(opened.turn.ask.mode, choice, known)
         able = [other for other in others if self._providers.may_stand_in(other, choice, known)]
         if left_out := [other.shown for other in others if other not in able]:
             error.message += f" Of the fallback list {listed(left_out)} did not stand in, outside of this machine."

@@ -1,10 +1,16 @@
 """Whether the words of a conversation may go to whom was chosen, and what is said when they do."""
 
-from conversation_mcp.conversations.whereabouts import Recipients, passages_in, recipients_of, whereabouts_of
+from conversation_mcp.conversations.whereabouts import (
+    Recipients,
+    passages_in,
+    recipients_of,
+    recipients_of_questions,
+    whereabouts_of,
+)
 from conversation_mcp.errors import WordsStayError
 from conversation_mcp.models import Conversation
 from conversation_mcp.prompting.history import history_to_send
-from conversation_mcp.providers.resolving import Choice
+from conversation_mcp.providers.chosen import Choice
 from conversation_mcp.providers.staying import listed
 from conversation_mcp.providers.whereabouts import HERE, OUTSIDE
 from conversation_mcp.text import counted
@@ -22,18 +28,30 @@ def sharing_notices(
         return ()
     known, name = whereabouts_of(conversation, sides), choice.provider.name
     if known.is_kept_here:
-        what = f"this conversation, which only {listed(known.here)} on this machine had until now"
+        words = "a part of this conversation" if known.is_part else "this conversation"
+        what = f"{words}, which only {listed(known.here)} on this machine had until now"
         size = _size(conversation)
         if not may_leave:
-            raise WordsStayError(choice.shown, f"{what} ({size}),", _how(choice), conversation.conversation_id)
-        return (f"{choice.shown} gets {what}: {size}",)
+            raise WordsStayError(choice.naming, f"{what} ({size}),", _how(choice), conversation.conversation_id)
+        return (f"{choice.naming} gets {what}: {size}",)
     if name in known.outside:
-        return _later_ones(conversation, name, sides)
+        return _missed_ones(conversation, name, sides) or _later_ones(conversation, name, sides)
     if not known.outside or not history_to_send(conversation):
         return ()
     have = "has" if len(known.outside) == 1 else "have"
-    notice = f"{choice.shown} gets this conversation for the first time ({_size(conversation)})"
+    notice = f"{choice.naming} gets this conversation for the first time ({_size(conversation)})"
     return (f"{notice}; {listed(known.outside)} {have} it already",)
+
+
+def _missed_ones(conversation: Conversation, name: str, sides: Recipients) -> tuple[str, ...]:
+    """Return a notice if a merge brought questions that the provider has not got, and others outside have."""
+    missed = [had for had in recipients_of_questions(conversation, sides) if had and name not in had]
+    if not missed:
+        return ()
+    others = dict.fromkeys(other for had in missed for other, side in had.items() if side == OUTSIDE)
+    have = "has" if len(others) == 1 else "have"
+    what = f"{counted(len(missed), 'question')} of this conversation, with what was answered"
+    return (f"{name} gets {what}, for the first time; {listed(others)} {have} it already",)
 
 
 def _later_ones(conversation: Conversation, name: str, sides: Recipients) -> tuple[str, ...]:
@@ -41,7 +59,7 @@ def _later_ones(conversation: Conversation, name: str, sides: Recipients) -> tup
     later: list[str] = []
     count = 0
     for message in reversed(conversation.messages):
-        recipients = recipients_of(message, conversation, sides)
+        recipients = recipients_of(message, conversation, sides) if message.role == "assistant" else {}
         if OUTSIDE in recipients.values():
             break
         later += recipients
@@ -61,4 +79,4 @@ def _size(conversation: Conversation) -> str:
 
 
 def _how(choice: Choice) -> str:
-    return f"To send it there, name it on the call: model {choice.shown} (--model {choice.shown})"
+    return f"To send it there, name it on the call: model {choice.naming} (--model {choice.naming})"

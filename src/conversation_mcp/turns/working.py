@@ -23,7 +23,7 @@ from conversation_mcp.models import Conversation, ConversationId, PendingTurn
 from conversation_mcp.prompting.room import require_room
 from conversation_mcp.providers.base import Mode
 from conversation_mcp.providers.choice import Providers
-from conversation_mcp.providers.resolving import Choice
+from conversation_mcp.providers.chosen import Choice
 from conversation_mcp.providers.staying import is_named
 from conversation_mcp.providers.whereabouts import NOWHERE
 from conversation_mcp.stores.base import Store
@@ -206,7 +206,7 @@ class TurnWorker:
 
     def require_sharing(self, conversation: Conversation, ask: Ask, choice: Choice) -> tuple[str, ...]:
         """Return the notices about who gets the conversation; raises WordsStayError when it may not leave."""
-        may_leave = is_named(ask.model) or self._providers.shares_always
+        may_leave = is_named(ask.model, choice) or self._providers.shares_always
         return sharing_notices(conversation, choice, self._providers.sides, may_leave=may_leave)
 
     async def _settle_before(self, turn: RunningTurn, conversation_id: ConversationId, wait_until: float) -> None:

@@ -67,7 +67,7 @@ class Api:
         Raises:
             ProviderError: the provider could not be asked, or did not answer; `maybe_billed` where it may have.
         """
-        client = await self._client.get()
+        client = await self._client.get(self._configured.base_url)
         import httpx  # noqa: PLC0415 -- costs start-up time
 
         send = partial(self._post, client, path, payload)
@@ -142,7 +142,7 @@ class Api:
         timeouts = self.limits.timeouts
         is_guessed = self._configured.definition.kind == "local" and not self._configured.is_base_url_set
         limit_seconds = timeouts.probe_seconds if is_guessed else timeouts.look_seconds
-        client = await self._client.get()
+        client = await self._client.get(self._configured.base_url)
         import httpx  # noqa: PLC0415 -- costs start-up time
 
         address, headers, timeout = self._address("models"), self._headers(), self._timeout(limit_seconds)
@@ -175,7 +175,7 @@ class Api:
         return counted(count, "model")
 
     async def _call(self, method: str, path: str) -> "httpx.Response":
-        client = await self._client.get()
+        client = await self._client.get(self._configured.base_url)
         import httpx  # noqa: PLC0415 -- costs start-up time
 
         seconds = self.limits.timeouts.look_seconds
