@@ -1,7 +1,6 @@
 """The same call again, as models make it after a timeout: joined or delivered, one paid call."""
 
 import json
-import os
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -202,17 +201,6 @@ async def test_who_waits_for_a_call_whose_server_dies_is_told_so_and_does_not_pa
     assert error == IsPartialDict(code="PROVIDER_UNAVAILABLE", message=IsStr(regex=".*ended.*may have been billed.*"))
     assert error["conversationId"]
     assert len(other.requests) == 1
-
-
-async def test_what_killed_processes_left_in_the_register_is_swept(tmp_path: Path) -> None:
-    folder = tmp_path / "conversation-logs" / ".calls"
-    folder.mkdir(parents=True)
-    for name in (".0123.tmp", ".4567.tmp", ".0123.lock", ".4567.lock"):
-        (folder / name).touch()
-    os.utime(folder / ".0123.lock", (0, 0))
-    async with serving(tmp_path, FakeProvider()) as client:
-        data_of(await client.call_tool(*CALL))
-    assert sorted(folder.iterdir()) == [folder / ".4567.lock"]
 
 
 async def test_a_start_that_failed_goes_on_in_its_conversation_when_it_is_called_again(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ FILLED: dict[str, Any] = {
     "query": "Why?",
     "prompt": "Why?",
     "conversationId": "20260131-1769817600000",
+    "conversationIds": ["20260131-1769817600000", "20260131-1769817600001"],
     "messageNumber": 3,
 }
 WORDS = {

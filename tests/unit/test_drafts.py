@@ -15,6 +15,7 @@ from conversation_mcp.bootstrap import open_app
 from conversation_mcp.clock import utc_now
 from conversation_mcp.disk.files import remove_dead_drafts, replace_by_pieces
 from conversation_mcp.models import ConversationId
+from conversation_mcp.stores.base import Call
 from conversation_mcp.stores.files import FileStore
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="other systems cannot tell whether a writer lives")
@@ -64,6 +65,40 @@ async def test_a_start_removes_all_drafts_and_conversations_that_were_never_writ
     assert not unwritten.parent.exists()
     assert reserved.exists()
     assert path.exists()
+
+
+async def test_what_a_stranger_put_among_the_calls_does_not_end_a_server(tmp_path: Path) -> None:
+    root = settings_for(tmp_path).logs_dir
+    calls = root / ".calls"
+    (calls / "a folder").mkdir(parents=True)
+    os.mkfifo(calls / "a pipe")
+    (calls / "a link").symlink_to(tmp_path)
+    (calls / "a loop").symlink_to("a loop")
+    (calls / ".a lock.lock").symlink_to(tmp_path)
+    (root / ID).symlink_to(calls)
+    for path in calls.iterdir():
+        os.utime(path, (0, 0), follow_symlinks=False)
+    async with open_app(settings_for(tmp_path), providers=[FakeProvider()]) as app:
+        await app.store.sweep()
+    assert (calls / "a folder").is_dir()
+    assert tmp_path.is_dir()
+
+
+async def test_an_old_call_goes_unless_somebody_has_it(tmp_path: Path) -> None:
+    store = FileStore(tmp_path, now=utc_now)
+    calls = store.calls
+    call = Call(ConversationId(ID), "2026-01-31T00:00:00.000Z")
+    held, _ = await calls.take("held")
+    for key in ("held", "free", "young"):
+        await calls.claim(key, call)
+    for name in ("held", ".held.lock", "free"):
+        os.utime(tmp_path / ".calls" / name, (0, 0))
+    await store.sweep()
+    assert held is not None
+    assert {path.name for path in (tmp_path / ".calls").iterdir()} == {"held", ".held.lock", "young"}
+    await held.release()
+    await store.sweep()
+    assert [path.name for path in (tmp_path / ".calls").iterdir()] == ["young"]
 
 
 def test_the_draft_of_a_live_writer_stays(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def replace_by_pieces(path: Path, pieces: Iterable[bytes], *, is_durable: bool =
             if is_durable:
                 os.fsync(descriptor)
             if HAS_DRAFT_LOCKS:
-                draft.replace(path)
+                patiently(lambda: draft.replace(path))
         finally:
             os.close(descriptor)
         if not HAS_DRAFT_LOCKS:

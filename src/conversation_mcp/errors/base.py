@@ -18,14 +18,17 @@ class ConversationMCPError(Exception):
 
     code: str
     retryable: ClassVar[bool] = False
-    keeps_question: ClassVar[bool] = False
-    """Whether a conversation that it names holds the question that was asked."""
     advice: str = ""
 
     def __init__(self, message: str, *, conversation_id: str | None = None) -> None:
         self.message = message
         super().__init__(self.message)
         self.conversation_id = conversation_id
+        self._is_kept = False
+
+    def keep_in(self, conversation_id: str) -> None:
+        """Say that this conversation holds the question that was asked."""
+        self.conversation_id, self._is_kept = conversation_id, True
 
     @property
     def message(self) -> str:
@@ -55,6 +58,6 @@ class ConversationMCPError(Exception):
     def sentence(self, tools: Tools = NO_TOOLS) -> str:
         """Return the code, what happened and what to do next."""
         sentence = f"{self.code}: {self.message} {self.next_step(tools)}".rstrip()
-        if self.keeps_question and self.conversation_id and self.conversation_id not in sentence:
+        if self._is_kept and str(self.conversation_id) not in sentence:
             sentence += f" The question is kept in {self.conversation_id}."
         return sentence

@@ -73,11 +73,11 @@ class ServerEndingError(ConversationMCPError):
 class EarlierTurnFailedError(ConversationMCPError):
     """The same call was made before and failed; its caller never heard of it."""
 
-    keeps_question = True
     advice = "That is the outcome of this same call, made earlier. Ask again to try anew."
 
     def __init__(self, code: str, message: str, conversation_id: str) -> None:
-        super().__init__(message, conversation_id=conversation_id)
+        super().__init__(message)
+        self.keep_in(conversation_id)
         self.code = code
 
 

@@ -11,8 +11,6 @@ NOT_BILLED = "Nothing was billed. Ask again in a while."
 class ProviderError(ConversationMCPError):
     """The answer engine gave no answer; what it charged all the same is in `usage`."""
 
-    keeps_question = True
-
     def __init__(self, message: str, *, conversation_id: str | None = None) -> None:
         super().__init__(message, conversation_id=conversation_id)
         self.usage: Mapping[str, float] = {}
@@ -190,7 +188,7 @@ class ServerEndedError(ProviderUnavailableError):
 
     def __init__(self, conversation_id: str) -> None:
         super().__init__("the server that was asking this question ended before the answer came.", maybe_billed=True)
-        self.conversation_id = conversation_id
+        self.keep_in(conversation_id)
 
 
 class ProviderMissingError(ProviderUnavailableError):

@@ -27,7 +27,6 @@ class CallFiles:
     def __init__(self, root: Path, now: Callable[[], datetime]) -> None:
         self._folder = root / ".calls"
         self._locks = LockFolder(self._folder)
-        self._is_swept = False
         self._now = now
 
     async def find(self, key: str) -> Call | None:
@@ -79,9 +78,6 @@ class CallFiles:
         with explained(self._folder.parent):
             refuse_link(self._folder)
             make_private_folder(self._folder)
-        if not self._is_swept:
-            self._is_swept = True
-            self.sweep()
         lock = self._locks.try_lock(f".{key}.lock", lambda: None)
         held = None if lock is None else HeldCall(self._folder / f".{key}.lock", lock)
         try:
@@ -97,8 +93,18 @@ class CallFiles:
         oldest = (self._now() - FORGET_AFTER).timestamp()
         with suppress(OSError), os.scandir(self._folder) as entries:
             for entry in entries:
-                if entry.stat(follow_symlinks=False).st_mtime < oldest and not self._locks.is_locked(entry.name):
-                    self._remove(Path(entry))
+                if entry.stat(follow_symlinks=False).st_mtime < oldest:
+                    with suppress(FilesystemError):  # nobody here has put it there
+                        self._remove_free(Path(entry), oldest)
+
+    def _remove_free(self, path: Path, oldest: float) -> None:
+        """Remove a file of a name that nobody holds, if it is still that old, and the lock file of the name."""
+        name = f".{path.name.removeprefix('.').removesuffix('.lock')}.lock"
+        if lock := self._locks.try_lock(name, lambda: None):
+            with suppress(OSError):
+                if path.lstat().st_mtime < oldest:
+                    self._remove(path)
+            HeldCall(self._folder / name, lock).give_back()
 
     def _find(self, path: Path) -> Call | None:
         try:

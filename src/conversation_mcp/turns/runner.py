@@ -63,7 +63,7 @@ class TurnRunner:
         try:
             answer = await self._answer(opened, provider, events)
         except ConversationMCPError as error:
-            error.conversation_id = opened.conversation_id
+            error.keep_in(opened.conversation_id)
             if not error.was_sent:
                 opened.turn.take_back()
             if not (opened.turn.background and isinstance(error, ProviderError) and not error.ends_run):
@@ -139,7 +139,7 @@ class TurnRunner:
                         return await self.save(opened, look.answer)
                 except ProviderError as problem:
                     error.usage = problem.usage
-        error.conversation_id = opened.conversation_id
+        error.keep_in(opened.conversation_id)
         await self.mark_failed(opened, error)
         raise error
 
