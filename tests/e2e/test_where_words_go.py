@@ -533,7 +533,7 @@ class Redirecting(BaseHTTPRequestHandler):
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- the name that http.server gives it
         """Say nothing."""
 
 
