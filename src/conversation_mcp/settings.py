@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
+from conversation_mcp.elsewhere import unread_variables
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.errors.validation import requirement
 from conversation_mcp.sources import (
@@ -249,7 +250,8 @@ def load_settings(
     gathered = gather(variables, options, environment, config, working_folder)
     values, origins = gathered.values, gathered.origins
     tables = with_table_values(provider_tables(filed), of_providers.values(), values, origins, config)
-    warnings = [*_unknown_variables(environment), *_unread_lists(environment, of_providers.values())]
+    unread = (*_unread_lists(environment, of_providers.values()), *unread_variables(environment))
+    warnings = [*_unknown_variables(environment), *unread]
     for name, setting in of_providers.items():
         if setting.field == "api_key" and _is_placeholder(values.get(name)):
             warnings.append(f"{origins[name]} holds a placeholder, not a key; it is ignored")

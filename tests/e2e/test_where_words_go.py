@@ -6,7 +6,9 @@ import shlex
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -118,7 +120,7 @@ async def test_a_chat_with_a_model_of_this_machine_stays_with_it(tmp_path: Path,
 async def test_what_never_left_is_refused_to_who_was_not_named_before_anything_is_sent_or_written(
     tmp_path: Path, there: Outside, tool: str
 ) -> None:
-    async with opened(tmp_path, there) as client:
+    async with opened(tmp_path, there, custom_default_model="large-1") as client:
         first = await private(client)
         before = Path(first["conversationPath"]).read_bytes()
         error = error_of(await client.call_tool(tool, {**in_it(first), "query": "What is it?"}))
@@ -126,7 +128,8 @@ async def test_what_never_left_is_refused_to_who_was_not_named_before_anything_i
         "code": "FORBIDDEN",
         "message": "this conversation, which only custom on this machine had until now (2 messages), would go to "
         "perplexity, which is outside of this machine. Nothing was sent. To send it there, name it on the call: model "
-        "perplexity (--model perplexity); CONVERSATION_MCP_SHARING=always allows it for everything.",
+        "perplexity (--model perplexity); CONVERSATION_MCP_SHARING=always allows it for everything. "
+        "To keep it here, name custom:large-1 and ask by chat (--chat).",
         "conversationId": first["conversationId"],
         "retryable": False,
     }
@@ -445,3 +448,104 @@ async def test_a_merge_of_what_is_here_stays_here_and_names_nobody_more(tmp_path
         more = data_of(await client.call_tool("chat", {**in_it(merge), "prompt": "More?"}))
     assert error["message"].startswith("this conversation, which only custom on this machine had")
     assert (more["provider"], there.got()) == ("custom", ["custom"])
+
+
+def put_chat(folder: Path, **facts: Any) -> str:
+    """Write a conversation with one answer of `custom` by hand, with these facts about the answer."""
+    conversation_id, moment = "20260131-1769817600000", "2026-01-31T00:00:00.000Z"
+    path = folder / "conversation-logs" / conversation_id / "conversation.json"
+    path.parent.mkdir(parents=True)
+    answer = {"role": "assistant", "content": "1", "provider": "custom", **facts}
+    times = {"createdAt": moment, "updatedAt": moment, "messageCount": 2}
+    messages = [{"role": "user", "content": DIAGNOSIS}, answer]
+    path.write_text(json.dumps({"conversationId": conversation_id, **times, "messages": messages}), encoding="utf-8")
+    return conversation_id
+
+
+@pytest.mark.parametrize(
+    ("facts", "code"),
+    [
+        ({}, "FORBIDDEN"),
+        ({"sentTo": {}}, "FORBIDDEN"),
+        ({"sentTo": {"custom": "this machine"}}, "FORBIDDEN"),
+        ({"sentTo": {"custom": "somewhere"}}, "FORBIDDEN"),
+        ({"sentTo": {"custom": "Outside"}}, "FORBIDDEN"),
+        ({"sentTo": {"perplexity": "this machine"}}, "FORBIDDEN"),
+        ({"sentTo": {"custom": 1}}, "CONVERSATION_CORRUPTED"),
+        ({"sentTo": "perplexity"}, "CONVERSATION_CORRUPTED"),
+        ({"sentTo": [{"perplexity": "outside"}]}, "CONVERSATION_CORRUPTED"),
+    ],
+)
+async def test_odd_words_about_who_got_an_answer_send_nothing_away(
+    tmp_path: Path, there: Outside, facts: dict[str, Any], code: str
+) -> None:
+    conversation_id = put_chat(tmp_path, **facts)
+    async with opened(tmp_path, there) as client:
+        for tool in ("search_followup", "deep_research_followup"):
+            error = error_of(await client.call_tool(tool, {"conversationId": conversation_id, "query": "It?"}))
+            assert error["code"] == code
+    assert there.calls == (0, 0, 0)
+
+
+@pytest.mark.parametrize("model", [None, "auto", "", "null", "opus", "flash", "gemma4:e4b-of-mine"])
+async def test_words_do_not_follow_a_server_that_has_moved_away(
+    tmp_path: Path, there: Outside, model: str | None
+) -> None:
+    conversation_id = put_chat(tmp_path, sentTo={"custom": "this machine"})
+    moved = {"custom_base_url": "http://127.0.0.1.nip.example/v1", "custom_default_model": "large-1"}
+    async with opened(tmp_path, there, **moved) as client:
+        question = {
+            "conversationId": conversation_id,
+            "prompt": "It?",
+            **({"model": model} if model is not None else {}),
+        }
+        error = error_of(await client.call_tool("chat", question))
+    assert (error["code"], there.calls) == ("FORBIDDEN", (0, 0, 0))
+
+
+@pytest.mark.parametrize("default_model", ["fast", "opus", "openai", "auto:deep"])
+async def test_no_setting_of_a_default_sends_words_away(tmp_path: Path, there: Outside, default_model: str) -> None:
+    settings = {"default_model": default_model, "preferred_models": [SOL], "fallback_models": [SOL, "perplexity"]}
+    files = written(tmp_path / "documents", HANDBOOK)
+    async with opened(tmp_path, there, documents=[files], **settings, custom_base_url=NOBODY) as client:
+        first = data_of(await client.call_tool("search", {"query": "How many litres may I boil?", "model": "local"}))
+        for model in ({}, {"model": "auto"}):
+            error = error_of(await client.call_tool("chat", {**in_it(first), "prompt": "Sum it up.", **model}))
+            assert error["code"] == "FORBIDDEN"
+    assert there.calls == (0, 0, 0)
+
+
+async def test_a_misspelt_setting_allows_nothing(tmp_path: Path) -> None:
+    for value in ("Always", "yes", "allways", "true"):
+        ended = piped(tmp_path, "ask", "one?", CONVERSATION_MCP_SHARING=value)
+        assert (ended.code, "CONVERSATION_MCP_SHARING" in ended.err) == (1, True)
+
+
+class Redirecting(BaseHTTPRequestHandler):
+    """A server of this machine that sends everybody elsewhere."""
+
+    target = ""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        self.send_response(307)
+        self.send_header("Location", f"{self.target}{self.path}")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- the name that http.server gives it
+        """Say nothing."""
+
+
+async def test_a_server_here_that_sends_words_on_to_another_is_not_followed(tmp_path: Path, there: Outside) -> None:
+    handler = type("Handler", (Redirecting,), {"target": there.custom.base_url.removesuffix("/v1")})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        moved = {"custom_base_url": f"http://127.0.0.1:{server.server_port}/v1"}
+        async with opened(tmp_path, there, **moved) as client:
+            error = error_of(await client.call_tool("chat", {"prompt": DIAGNOSIS, "model": LARGE}))
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert (error["code"], there.calls) == ("PROVIDER_REJECTED", (0, 0, 0))

@@ -129,3 +129,24 @@ def test_lists_of_models_go_by_the_names_that_people_know_and_one_that_nobody_re
     loaded = load_settings({}, variables, tmp_path / "config.toml", tmp_path)
     assert loaded.settings.provider("gemini").allowed_models == ("flash", "pro")
     assert loaded.warnings == ("AZURE_OPENAI_ALLOWED_MODELS is not read: there is no provider of that name",)
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({"DISABLED_TOOLS": "debug"}, ["DISABLED_TOOLS is not read: CONVERSATION_MCP_TOOLS names"]),
+        (
+            {"DEFAULT_THINKING_MODE_THINKDEEP": "high", "LOG_LEVEL": "DEBUG"},
+            ["DEFAULT_THINKING_MODE_THINKDEEP is not read: say reasoning_effort", "LOG_LEVEL is not read: set CONV"],
+        ),
+        ({"LOG_LEVEL": "DEBUG", "LOCALE": "de"}, []),
+        ({"DISABLED_TOOLS": ""}, []),
+        ({"MAX_CONVERSATION_TURNS": "20", "CUSTOM_API_URL": "http://localhost:1", "CUSTOM_MODEL_NAME": "m"}, []),
+    ],
+)
+def test_what_people_know_from_another_server_is_read_or_told_with_what_does_its_job(
+    tmp_path: Path, variables: dict[str, str], expected: list[str]
+) -> None:
+    warnings = load_settings({}, variables, tmp_path / "config.toml", tmp_path).warnings
+    assert len(warnings) == len(expected)
+    assert all(map(str.startswith, warnings, expected))

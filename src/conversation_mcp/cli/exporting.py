@@ -88,7 +88,8 @@ def export_conversations(wish: Wish, logs_dir: Path | None) -> int:
         say("No conversation was found.")
         return FAILED
     is_one = len(wish.ids) == 1 or (len(ids) == 1 and chosen.frame is None)
-    target = _target(wish, folder, fits_one_file=is_one or chosen.frame is not None)
+    has_pages = not wish.ids and chosen.frame is None
+    target = _target(wish, folder, fits_one_file=is_one or chosen.frame is not None, several=has_pages)
     reading = Reading(folder, redact=wish.redact)
     _write(target, reading.each(ids), chosen, is_one=is_one)
     if target is not None:
@@ -122,8 +123,11 @@ def _chosen(folder: Path, wish: Wish) -> Sequence[ConversationId]:
     return [ConversationId(each.facts.conversation_id) for page in found for each in page.found]
 
 
-def _target(wish: Wish, folder: Path, *, fits_one_file: bool) -> Path | None:
-    """Return the file or the existing folder to write to; None for stdout."""
+def _target(wish: Wish, folder: Path, *, fits_one_file: bool, several: bool) -> Path | None:
+    """Return the file or the existing folder to write to; None for stdout.
+
+    Where `several` pages could have been found, a name without an end is that of their folder, however many there are.
+    """
     if wish.output in {None, STDOUT}:
         if not fits_one_file:
             raise WrongUsageError(f"several conversations as {wish.file_format} need a folder: --output FOLDER.")
@@ -132,7 +136,8 @@ def _target(wish: Wish, folder: Path, *, fits_one_file: bool) -> Path | None:
     target = Path(wish.output).expanduser()
     if target.resolve().is_relative_to(folder.resolve()):
         raise WrongUsageError(f"--output must lie outside of the folder of the conversations, {folder}.")
-    if wish.output.endswith(SEPARATORS) or not fits_one_file:
+    is_folder = wish.output.endswith(SEPARATORS) or (several and not target.suffix)
+    if is_folder or not fits_one_file:
         if target.exists() and not target.is_dir():
             raise WrongUsageError(f"several conversations as {wish.file_format} need a folder; {target} is a file.")
         with explained(target):

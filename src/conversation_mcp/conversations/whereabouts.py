@@ -41,7 +41,7 @@ def recipients_of(said: Message | PendingTurn, conversation: Conversation, sides
     Files of earlier versions tell only who answered. Where it is today counts then; one that is not configured any
     more, and is no known service, counts as having been on this machine: better ask once too often.
     """
-    told = {name: OUTSIDE if side == OUTSIDE else HERE for name, side in (said.sent_to or {}).items()}
+    told: Recipients = {name: OUTSIDE if side == OUTSIDE else HERE for name, side in (said.sent_to or {}).items()}
     if isinstance(said, Message) and said.role != "assistant":
         return told
     if said.provider is not None and (said.sent_to is None or (isinstance(said, Message) and not told)):
@@ -62,7 +62,7 @@ def recipients_of_questions(conversation: Conversation, sides: Recipients) -> It
 
 
 def with_recipients_of_questions(conversation: Conversation) -> tuple[Message, ...]:
-    """Return the messages, each question with who got it, for a merge: there not everybody has all that stands before."""
+    """Return the messages, each question with who got it: in a merge not everybody has all that stands before."""
     since = _since(conversation, _own_start(conversation), {})
     return tuple(
         message.model_copy(update={"sent_to": dict(_both(recipients_of(message, conversation, {}), since))})
@@ -85,9 +85,8 @@ def _own_start(conversation: Conversation) -> int:
 def _since(conversation: Conversation, start: int, sides: Recipients) -> Recipients:
     """Return who got everything: with the messages from there on, or with a question that has no answer."""
     had: Recipients = {}
-    turns = (
-        turn for turn in _unanswered(conversation) if not start or (turn.started_at or "") > conversation.created_at
-    )
+    began = conversation.created_at if start else ""
+    turns = [turn for turn in _unanswered(conversation) if (turn.started_at or "") >= began]
     for said in (*conversation.messages[start:], *turns):
         had = _both(had, recipients_of(said, conversation, sides))
     return had

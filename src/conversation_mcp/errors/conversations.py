@@ -1,5 +1,7 @@
 """What goes wrong with conversations, input and the program itself."""
 
+from collections.abc import Iterable
+
 from conversation_mcp.errors.base import NO_TOOLS, ConversationMCPError, Tools, stopping
 from conversation_mcp.text import dollars
 
@@ -88,6 +90,11 @@ class WordsStayError(ConversationMCPError):
         message = f"{what} would go to {recipient}, which is outside of this machine. Nothing was sent."
         super().__init__(message, conversation_id=conversation_id)
         self.advice = f"{how}; CONVERSATION_MCP_SHARING=always allows it for everything."
+
+    def stays_with(self, names: Iterable[str], how: str = "") -> None:
+        """Say who could answer on this machine, and how they are asked."""
+        if models := " or ".join(names):
+            self.advice += f" To keep it here, name {models}{how}."
 
 
 class BudgetReachedError(ConversationMCPError):

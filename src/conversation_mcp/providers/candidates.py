@@ -1,17 +1,19 @@
 """The models that can be chosen without being named, within what the user allows."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
 from conversation_mcp.providers.auto import Candidate, best, may_be_chosen
-from conversation_mcp.providers.base import Provider
+from conversation_mcp.providers.base import Mode, Provider
 from conversation_mcp.providers.chosen import as_described
 from conversation_mcp.providers.configured import is_certain
 from conversation_mcp.providers.listings import Listings
 from conversation_mcp.providers.model_facts import Catalogue, ModelFacts
 from conversation_mcp.providers.naming import Restrictions
 from conversation_mcp.providers.sides import side_of
-from conversation_mcp.providers.whereabouts import HERE
+from conversation_mcp.providers.whereabouts import DOCUMENTS, HERE, NOWHERE, Whereabouts
+
+SHOWN_MODELS = 3
 
 
 class Candidates:
@@ -48,6 +50,30 @@ class Candidates:
             and self._restrictions.refusal(candidate.provider, candidate.facts.names) is None
         ]
 
+    async def larger(
+        self, providers: Sequence[Provider], tokens: int, whereabouts: Whereabouts
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the best models that take so much: those that have the words already, and others."""
+        needed = round(tokens * 1.2)
+        here = await self.of(providers, needed, here_only=True)
+        everywhere = [*here, *(one for one in await self.of(providers, needed) if one not in here)]
+        near = [one for one in everywhere if one in here or one.provider in whereabouts.outside]
+        if whereabouts == NOWHERE:
+            near = everywhere
+        names = _best_names(near, SHOWN_MODELS)
+        return names, _best_names([one for one in everywhere if one not in near], SHOWN_MODELS - len(names))
+
+    async def keeping(self, providers: Sequence[Provider], mode: Mode) -> tuple[Mode, tuple[str, ...]]:
+        """Return the names of the best on this machine that can do it, or chat where none can."""
+        doing: Mode = mode
+        for doing in (mode, "chat"):
+            able = [provider for provider in providers if doing in provider.abilities and side_of(provider) == HERE]
+            documents = tuple(provider.name for provider in able if provider.name == DOCUMENTS)
+            models = _best_names(await self.of(able, 0, here_only=True), SHOWN_MODELS)
+            if names := (*documents, *models)[:SHOWN_MODELS]:
+                return doing, names
+        return doing, ()
+
     def refusal(self, providers: Iterable[Provider]) -> str | None:
         """Return why the first model that may not be asked may not, or None."""
         refusals = (
@@ -66,7 +92,7 @@ class Candidates:
         return self._catalogue.models(provider.name)
 
 
-def best_names(candidates: Iterable[Candidate], count: int) -> tuple[str, ...]:
+def _best_names(candidates: Iterable[Candidate], count: int) -> tuple[str, ...]:
     """Return the names of the best ones."""
     left, found = list(candidates), list[Candidate]()
     while len(found) < count and (candidate := best(left, "balanced")):

@@ -23,7 +23,7 @@ from conversation_mcp.providers.auto import (
     reason,
 )
 from conversation_mcp.providers.base import Mode, Provider, Reader
-from conversation_mcp.providers.candidates import Candidates, best_names
+from conversation_mcp.providers.candidates import Candidates
 from conversation_mcp.providers.chosen import DOING, PERPLEXITY, Choice, as_described, chooses_itself, kind_of
 from conversation_mcp.providers.configured import Described, definitions_in, is_certain
 from conversation_mcp.providers.listings import Listings
@@ -38,7 +38,6 @@ from conversation_mcp.settings import Settings
 if TYPE_CHECKING:
     from conversation_mcp.providers.definitions import Definition
 
-SHOWN_MODELS = 3
 HOW_TO_CONFIGURE: dict[Mode, str] = {
     "search": "Set PERPLEXITY_API_KEY, or start with --documents FOLDER to search your own files.",
     "deep_research": "Set PERPLEXITY_API_KEY, or start with --documents FOLDER to search your own files.",
@@ -165,14 +164,12 @@ class Providers:
         """Return the best models that can be asked and take so much: those that have the words already, and others."""
         await self.catalogue.ready()
         able = [provider for provider in await self.all() if mode in provider.abilities]
-        needed = round(tokens * 1.2)
-        here = await self._candidates.of(able, needed, here_only=True)
-        everywhere = [*here, *(one for one in await self._candidates.of(able, needed) if one not in here)]
-        near = [one for one in everywhere if one in here or one.provider in whereabouts.outside]
-        if whereabouts == NOWHERE:
-            near = everywhere
-        names = best_names(near, SHOWN_MODELS)
-        return names, best_names([one for one in everywhere if one not in near], SHOWN_MODELS - len(names))
+        return await self._candidates.larger(able, tokens, whereabouts)
+
+    async def keeping(self, mode: Mode) -> tuple[Mode, tuple[str, ...]]:
+        """Return the names of the best on this machine that can do it, or chat where none can."""
+        await self.catalogue.ready()
+        return await self._candidates.keeping(await self.all(), mode)
 
     def may_stand_in(self, other: Choice, first: Choice, whereabouts: Whereabouts) -> bool:
         """Tell whether the words, which were meant for the first one, may go to another one that nobody named."""

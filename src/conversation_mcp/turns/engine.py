@@ -17,6 +17,7 @@ from conversation_mcp.errors import (
     ProviderError,
     ServerEndedError,
     ServerEndingError,
+    WordsStayError,
 )
 from conversation_mcp.models import Conversation, ConversationId, iso
 from conversation_mcp.prompting.room import needed_tokens
@@ -114,7 +115,12 @@ class Turns:
             ask.mode, ask.model, level=ask.preset, kept=stays, needed=needed, whereabouts=known
         )
         if stored:
-            self._worker.require_sharing(stored, ask, choice)
+            try:
+                self._worker.require_sharing(stored, ask, choice)
+            except WordsStayError as error:
+                mode, names = await self._providers.keeping(ask.mode)
+                error.stays_with(names, "" if mode == ask.mode else " and ask by chat (--chat)")
+                raise
         await self._providers.require_writer(choice, known)
         return choice
 

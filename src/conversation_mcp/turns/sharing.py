@@ -58,8 +58,8 @@ def _later_ones(conversation: Conversation, name: str, sides: Recipients) -> tup
     """Return a notice if the provider has only what was said before answers that stayed on this machine."""
     later: list[str] = []
     count = 0
-    for message in reversed(conversation.messages):
-        recipients = recipients_of(message, conversation, sides) if message.role == "assistant" else {}
+    for message in reversed([said for said in conversation.messages if said.role == "assistant"]):
+        recipients = recipients_of(message, conversation, sides)
         if OUTSIDE in recipients.values():
             break
         later += recipients

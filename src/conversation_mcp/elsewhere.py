@@ -1,0 +1,13 @@
+"""Variables that people know from other servers, and what does their job here."""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+
+
+def unread_variables(environment: Mapping[str, str]) -> Iterator[str]:
+    """Yield a warning for each one that is set and not read here."""
+    known = tomllib.loads(files("conversation_mcp").joinpath("settings_elsewhere.toml").read_text("utf-8"))
+    sure, shared = ([name for name in known[kind] if environment.get(name)] for kind in ("sure", "shared"))
+    for name in (*sure, *(shared if sure else ())):
+        yield f"{name} is not read: {known['sure'].get(name) or known['shared'][name]}"
