@@ -118,6 +118,14 @@ SOURCES = (Source(id=1, url="https://a.example"), Source(id=2, url="https://b.ex
         ("In [2024], as x[7], my_list[8], sys.argv[9] or [7](https://c.example) and $a[7]$.", ""),
         ("See [7].\n\n[7] The third page, https://c.example", ""),
         ("Set a[0] = 5, rows[7] = 6 and [1].", ""),
+        ("As shown [3, 9].", "[3], [9], which stand"),
+        ("It grew [2][8].", "[8], which stands"),
+        ("It grew.[1-4]", "[3], [4], which stand"),
+        ("It grew [ 1; 7 ], **much**[9], more \u3010[8]\u3011 ([5]).", "[7], [9], [8], [5], which stand"),
+        ("It grew \u30107\u3011 in GDP[8].", "[7], [8], which stand"),
+        ("x = [7], an array [7, 8], the interval [3, 9], values: [5, 6], f([7]), dp[i][8], [[7]], returns [9].", ""),
+        ("<code>[7]</code>, <pre>\n[8]\n</pre>, [text][7], [^7], [1900-1990], [7.2], [0, 9] and [1-2].", ""),
+        ("- [ ] open\n- [x] done\n\n[7]: https://c.example\n\n![7](a.png), as [7] says", ""),
     ],
 )
 def test_numbers_that_stand_for_no_source_are_told(text: str, named: str) -> None:
