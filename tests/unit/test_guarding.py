@@ -148,14 +148,30 @@ async def test_an_answer_keeps_what_its_sources_say(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize(
-    "key", [KEY, "sk-proj-abcDEF0123456789", "AIzaSyA0123456789abcdefghijk", "0123456789abcdef0123456789abcdef"]
+    "key",
+    [
+        KEY,
+        "sk-proj-abcDEF0123456789",
+        "AIzaSyA0123456789abcdefghijk",
+        "0123456789abcdef0123456789abcdef",
+        "8c1f0a52-9d3e-4b7a-a1c2-0123456789ab",
+        "nvapi-q1w2e3r4t5y6u7i8o9",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIx.c2ln",
+    ],
 )
 def test_a_key_in_the_wrong_place_is_not_printed_back(key: str) -> None:
     assert key not in presentable(f"'{key}'")
 
 
 def test_names_and_paths_are_printed_as_they_are() -> None:
-    for value in ("claude-sonnet-4-5-20250929", "/home/me/sk-notes", "openai/gpt-oss-120b", "20260127-1795812345678"):
+    for value in (
+        "claude-sonnet-4-5-20250929",
+        "/home/me/sk-notes",
+        "/var/8c1f0a52-9d3e-4b7a-a1c2-0123456789ab/logs",
+        "qwen3-235b-a22b-instruct-2507",
+        "openai/gpt-oss-120b",
+        "20260127-1795812345678",
+    ):
         assert presentable(value) == value
     assert InvalidInputError(f"got {KEY}").message == "got [redacted]"
 

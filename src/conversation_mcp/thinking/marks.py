@@ -45,6 +45,7 @@ MAX_UNDECIDED_CHARS = 1000
 """How much text behind a mark is waited for before it is judged by what is there."""
 MARK_STARTS = frozenset(mark[0] for mark in DECIDING)
 FENCE = re.compile(r" {0,3}(?:`{3}|~{3})")
+FENCES = re.compile(f"^{FENCE.pattern}", re.MULTILINE)
 FENCE_CHARS = 6
 QUOTES = {'"': '"', "'": "'", "\u201c": "\u201d", "\u2018": "\u2019", "\u00ab": "\u00bb", "(": ")"}
 SPOKEN_OF_AFTER = frozenset("\"'`\u201c\u2018\u00ab([{*_:=")
@@ -68,12 +69,14 @@ class Before:
 
     def add(self, text: str) -> None:
         """Take the text that follows on what stands there."""
-        *lines, rest = text.split("\n")
-        for line in lines:
-            self._add_to_line(line)
-            self._fences += self._begins_fence
+        line, line_end, more = text.partition("\n")
+        self._add_to_line(line)
+        if line_end:
+            lines, _, rest = more.rpartition("\n")
+            self._fences += self._begins_fence + len(FENCES.findall(lines))
+            self.said = (lines.rstrip() or self.said)[-1:]
             self._line_start, self._ticks, self.last, self.is_line_blank = "", 0, "", True
-        self._add_to_line(rest)
+            self._add_to_line(rest)
 
     def _add_to_line(self, text: str) -> None:
         self._line_start = (self._line_start + text[:FENCE_CHARS])[:FENCE_CHARS]

@@ -98,8 +98,8 @@ class CompletionReader:
         self._finish = (raw_text_at(choice, "finish_reason") or self._finish or came_whole).lower()
 
     def _fail_on(self, frame: JsonObject, choices: list[JsonObject]) -> None:
-        beside = (each for each in map(partial(object_at, frame), frame) if each.get("error"))
-        problem = next(filter(None, map(self._errors.problem_in, (frame, *choices, *beside))), None)
+        beside = (each for each in (*choices, *map(partial(object_at, frame), frame)) if each.get("error"))
+        problem = next(filter(None, map(self._errors.problem_in, (frame, *beside))), None)
         if problem is not None:
             raise self._errors.of_failure(problem) if self._has_begun else self._errors.of_body(problem)
         if self._finish == "error":
