@@ -26,7 +26,9 @@ KEY = (
 )
 MAYBE_KEY = (
     rf"(?<![A-Za-z0-9])(?:(?:{_PREFIX})[-_][A-Za-z0-9_-]{{8,}}|[0-9a-f]{{32,}}"
-    r"|(?=[A-Za-z]*[0-9])(?=[a-z0-9]*[A-Z])(?=[A-Z0-9]*[a-z])[A-Za-z0-9]{24,})(?![A-Za-z0-9])"
+    r"|(?=[A-Za-z]*[0-9])(?=[a-z0-9]*[A-Z])(?=[A-Z0-9]*[a-z])[A-Za-z0-9]{24,}"
+    r"|(?<!/)(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=[0-9]*[A-Za-z]+[0-9]+[A-Za-z])[A-Za-z0-9]{16,}"
+    r"|eyJ[A-Za-z0-9_-]{12,}(?:\.[A-Za-z0-9_-]+)*))(?![A-Za-z0-9])"
 )
 SMALL_USD = 0.001
 FTS_TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc So'"

@@ -26,11 +26,17 @@ TOO_LONG = {
     "bare JSON": BARE,
     "bare JSON with lines": json.dumps({"error": LEMONADE}, indent=2),
     "bare JSON in a list": f"[{BARE}]",
+    "bare JSON, then a frame": f"{BARE}\ndata: [DONE]\n\n",
     "bare JSON after a comment": f": processing\n\n{BARE}\n\ndata: [DONE]\n\n",
     "an event `error`": f"event: error\ndata: {LLAMA}\n\n",
     "an event `error` in words": f"event: error\ndata: {OVERFLOW}\n\n",
     "a frame": f"data: {BARE}\n\n",
     "a frame without `error`": f"data: {json.dumps({'object': 'error', **LEMONADE})}\n\n",
+    "an event `Error`": f"event: Error\ndata: {OVERFLOW}\n\n",
+    "an error as a string": f"data: {json.dumps({'error': OVERFLOW})}\n\n",
+    "a list of errors": f"data: {json.dumps({'error': [LEMONADE]})}\n\n",
+    "an error in an error": f"data: {json.dumps({'error': {'error': LEMONADE}})}\n\n",
+    "an error in a detail": f"data: {json.dumps({'detail': {'error': LEMONADE}})}\n\n",
     "a typed event": f"data: {json.dumps({'type': 'error', 'message': OVERFLOW})}\n\n",
     "behind a gateway": "data: "
     + json.dumps({"error": {"message": "Provider returned error", "code": 400, "metadata": {"raw": BARE}}})
@@ -82,7 +88,7 @@ async def test_an_error_between_events_may_be_cut_anywhere(wire: Wire, size: int
         ({"detail": "no such field", "status": 422}, "refused the request with HTTP 422: no such field."),
     ],
 )
-@pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])
+@pytest.mark.parametrize("kind", ["text/event-stream", "application/json", "text/plain"])
 async def test_a_refusal_before_the_answer_costs_nothing_and_says_why(
     wire: Wire, body: dict[str, object], sentence: str, kind: str
 ) -> None:
@@ -91,6 +97,15 @@ async def test_a_refusal_before_the_answer_costs_nothing_and_says_why(
     assert sentence in error.message
     assert "may have been billed" not in error.sentence()
     assert error.is_free
+
+
+@pytest.mark.parametrize("wire", WIRES)
+async def test_a_reason_that_is_not_utf_8_is_read_as_far_as_it_is(wire: Wire) -> None:
+    body = b'{"error": {"message": "Gr\xfc\xdfe", "code": 400}}'
+    response = httpx.Response(200, headers={"content-type": "application/json"}, content=body)
+    async with provider_at(lambda _: response, wire) as provider:
+        with pytest.raises(ProviderError, match="refused the request: Gr\ufffd\ufffde"):
+            await asked(provider)
 
 
 DIED = {

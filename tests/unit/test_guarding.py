@@ -118,6 +118,14 @@ SOURCES = (Source(id=1, url="https://a.example"), Source(id=2, url="https://b.ex
         ("In [2024], as x[7], my_list[8], sys.argv[9] or [7](https://c.example) and $a[7]$.", ""),
         ("See [7].\n\n[7] The third page, https://c.example", ""),
         ("Set a[0] = 5, rows[7] = 6 and [1].", ""),
+        ("As shown [3, 9].", "[3], [9], which stand"),
+        ("It grew [2][8].", "[8], which stands"),
+        ("It grew.[1-4]", "[3], [4], which stand"),
+        ("It grew [ 1; 7 ], **much**[9], more \u3010[8]\u3011 ([5]).", "[7], [9], [8], [5], which stand"),
+        ("It grew \u30107\u3011 in GDP[8].", "[7], [8], which stand"),
+        ("x = [7], an array [7, 8], the interval [3, 9], values: [5, 6], f([7]), dp[i][8], [[7]], returns [9].", ""),
+        ("<code>[7]</code>, <pre>\n[8]\n</pre>, [text][7], [^7], [1900-1990], [7.2], [0, 9] and [1-2].", ""),
+        ("- [ ] open\n- [x] done\n\n[7]: https://c.example\n\n![7](a.png), as [7] says", ""),
     ],
 )
 def test_numbers_that_stand_for_no_source_are_told(text: str, named: str) -> None:
@@ -140,14 +148,30 @@ async def test_an_answer_keeps_what_its_sources_say(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize(
-    "key", [KEY, "sk-proj-abcDEF0123456789", "AIzaSyA0123456789abcdefghijk", "0123456789abcdef0123456789abcdef"]
+    "key",
+    [
+        KEY,
+        "sk-proj-abcDEF0123456789",
+        "AIzaSyA0123456789abcdefghijk",
+        "0123456789abcdef0123456789abcdef",
+        "8c1f0a52-9d3e-4b7a-a1c2-0123456789ab",
+        "nvapi-q1w2e3r4t5y6u7i8o9",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIx.c2ln",
+    ],
 )
 def test_a_key_in_the_wrong_place_is_not_printed_back(key: str) -> None:
     assert key not in presentable(f"'{key}'")
 
 
 def test_names_and_paths_are_printed_as_they_are() -> None:
-    for value in ("claude-sonnet-4-5-20250929", "/home/me/sk-notes", "openai/gpt-oss-120b", "20260127-1795812345678"):
+    for value in (
+        "claude-sonnet-4-5-20250929",
+        "/home/me/sk-notes",
+        "/var/8c1f0a52-9d3e-4b7a-a1c2-0123456789ab/logs",
+        "qwen3-235b-a22b-instruct-2507",
+        "openai/gpt-oss-120b",
+        "20260127-1795812345678",
+    ):
         assert presentable(value) == value
     assert InvalidInputError(f"got {KEY}").message == "got [redacted]"
 

@@ -1,44 +1,20 @@
 """Servers that write the key into their errors, never stop sending, or report what cannot be."""
 
-import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncIterator, Iterable
 
 import httpx
 import pytest
-from tests.fixtures.asked import FakeTime, answer_of, request
-from tests.fixtures.families import FAMILIES, Family, configured
+from tests.fixtures.asked import answer_of
+from tests.fixtures.families import FAMILIES, Family
+from tests.fixtures.raw_answers import Handler, asked, provider_at, streamed
 
 from conversation_mcp.errors import ConversationMCPError, ProviderError
 from conversation_mcp.models import Usage
-from conversation_mcp.providers.base import Event, Mode, ModelLister, Provider
-from conversation_mcp.providers.client import LazyClient
+from conversation_mcp.providers.base import ModelLister
 from conversation_mcp.providers.wire.reading import JsonObject
 from conversation_mcp.providers.wire.usage import usage
 
 KEY = 'my/own"secret\\key'
-Handler = Callable[[httpx.Request], httpx.Response]
-
-
-@asynccontextmanager
-async def provider_at(handler: Handler, family: Family) -> AsyncGenerator[Provider]:
-    client, time = LazyClient(httpx.MockTransport(handler)), FakeTime()
-    abilities = ["chat", "deep_research"] if family == "responses" else ["chat"]
-    peer = configured("peer", "http://peer.example/v1", KEY, family=family, abilities=abilities)
-    try:
-        yield FAMILIES[family](peer, client, retries=0, sleep=time.sleep, clock=time.clock)
-    finally:
-        await client.aclose()
-
-
-async def asked(provider: Provider, mode: Mode = "chat") -> list[Event]:
-    async with aclosing(provider.ask(request("Why?", mode=mode, model="m"))) as events:
-        return [event async for event in events]
-
-
-def streamed(*frames: object) -> httpx.Response:
-    text = "".join(f"data: {json.dumps(frame)}\n\n" for frame in frames)
-    return httpx.Response(200, headers={"content-type": "text/event-stream"}, text=text)
 
 
 def escaped(text: str) -> str:
@@ -84,7 +60,7 @@ ECHOES: dict[str, tuple[Iterable[Family], Handler]] = {
     ],
 )
 async def test_no_error_has_the_key_in_it_wherever_the_server_writes_it(family: Family, handler: Handler) -> None:
-    async with provider_at(handler, family) as provider:
+    async with provider_at(handler, family, KEY) as provider:
         with pytest.raises(ProviderError) as caught:
             await asked(provider)
     assert "own" not in caught.value.sentence()
@@ -100,7 +76,7 @@ async def test_no_look_at_a_run_shows_the_key(look: httpx.Response) -> None:
     def handler(asked_for: httpx.Request) -> httpx.Response:
         return look if asked_for.method == "GET" else httpx.Response(200, json={"id": "resp_1", "status": "queued"})
 
-    async with provider_at(handler, "responses") as provider:
+    async with provider_at(handler, "responses", KEY) as provider:
         with pytest.raises(ProviderError) as followed:
             await asked(provider, "deep_research")
         with pytest.raises(ProviderError) as fetched:
@@ -131,7 +107,9 @@ ENDLESS = {"json": ("application/json", b" "), "stream": ("text/event-stream", b
 async def test_an_answer_without_an_end_is_given_up_before_it_fills_the_memory(family: Family, kind: str) -> None:
     name, piece = ENDLESS[kind]
     body = Endless(piece)
-    async with provider_at(lambda _: httpx.Response(200, headers={"content-type": name}, stream=body), family) as peer:
+    async with provider_at(
+        lambda _: httpx.Response(200, headers={"content-type": name}, stream=body), family, KEY
+    ) as peer:
         with pytest.raises(ProviderError, match="sent too much") as caught:
             await asked(peer)
     assert not caught.value.is_free
@@ -141,7 +119,7 @@ async def test_an_answer_without_an_end_is_given_up_before_it_fills_the_memory(f
 @pytest.mark.parametrize("what", ["create", "look", "models"])
 async def test_neither_runs_nor_lists_of_models_fill_the_memory(what: str) -> None:
     body = Endless(b" ")
-    async with provider_at(lambda _: httpx.Response(200, stream=body), "responses") as provider:
+    async with provider_at(lambda _: httpx.Response(200, stream=body), "responses", KEY) as provider:
         assert isinstance(provider, ModelLister)
         calls = {
             "create": lambda: asked(provider, "deep_research"),
@@ -172,7 +150,7 @@ async def test_a_refusal_is_free_only_while_nothing_was_done(delta: JsonObject, 
     def handler(_: httpx.Request) -> httpx.Response:
         return streamed({"choices": [{"delta": delta}]}, BUSY)
 
-    async with provider_at(handler, "chat_completions") as provider:
+    async with provider_at(handler, "chat_completions", KEY) as provider:
         with pytest.raises(ProviderError) as caught:
             await asked(provider)
     assert caught.value.is_free is is_free
@@ -191,7 +169,7 @@ async def test_names_that_a_server_gives_are_short_and_on_one_line(family: Famil
     part = {"type": "message", "content": [{"type": "output_text", "text": "Yes."}]}
     run = {**odd, "object": "response", "status": "completed", "output": [part]}
     whole = run if family == "responses" else chat
-    async with provider_at(lambda _: httpx.Response(200, json=whole), family) as provider:
+    async with provider_at(lambda _: httpx.Response(200, json=whole), family, KEY) as provider:
         answer = answer_of(await asked(provider))
     assert answer.model is not None
     assert answer.model.startswith("a [31mb ccc")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversation_mcp.errors import ProviderUnavailableError
+from conversation_mcp.errors import ProviderError, RunCancelledError
 from conversation_mcp.models import Source, Usage
 from conversation_mcp.providers.responses.asked import Asked
 from conversation_mcp.providers.responses.outcome import settle
@@ -117,8 +117,9 @@ def test_no_response_is_too_odd_to_have_its_answer_read(response: dict[str, Any]
 
 @given(st.dictionaries(KEYS, JSON), st.sampled_from(["failed", "cancelled", "requires_action"]))
 def test_no_failure_is_too_odd_to_be_told(response: dict[str, Any], status: str) -> None:
-    with pytest.raises(ProviderUnavailableError) as caught:
+    with pytest.raises(ProviderError) as caught:
         settle({**response, "status": status}, Asked("Perplexity"))
+    assert isinstance(caught.value, RunCancelledError) is (status == "cancelled")
     assert "\n" not in caught.value.sentence()
 
 

@@ -61,6 +61,7 @@ def test_events_of_any_shape_are_read_or_refused(events: list[dict[str, Any]]) -
 @given(BODY)
 def test_errors_and_lists_of_any_shape_are_read(body: dict[str, Any]) -> None:
     problem = problem_in(body)
-    assert (problem is None) is (not body.get("error"))
+    assert problem is not None or not body.get("error")
+    assert problem is None or {"error", "object", "type", "message", "msg", "detail"} & body.keys()
     assert problem is None or "\n" not in problem.cause
     assert all(model.id.strip() for model in listed_models(body))

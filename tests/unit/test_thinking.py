@@ -4,15 +4,18 @@ import json
 from itertools import pairwise
 from pathlib import Path
 
+import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.fixtures.asked import request
 from tests.fixtures.exports import bring_in, put_json, stored_in
-from tests.fixtures.raw_answers import WIRES, Wire, answer_in, answering, asked, provider_at, shown_in
+from tests.fixtures.raw_answers import SSE, WIRES, Wire, answer_in, answering, asked, provider_at, shown_in
 
-from conversation_mcp.errors import AnswerIncompleteError
+from conversation_mcp.errors import AnswerIncompleteError, StreamBrokenError
 from conversation_mcp.exporting.catalog import export_format
 from conversation_mcp.prompting.history import messages_to_send
+from conversation_mcp.providers.base import Event, Provider, TextDelta
 from conversation_mcp.providers.wire.visible import UNENDED
 from conversation_mcp.thinking.splitting import ThinkingSplitter, split_thinking
 
@@ -36,6 +39,15 @@ SPOKEN_OF = (
     "使用</think>结束思考。",
     "<",
     "<|channel|> is a token of gpt-oss that opens a header.",
+    "<think> opens a block and </think> closes it.\n\n" + CODE,
+    "<think> and </think> are tags.",
+    "\n<thinking>, closed by </thinking>, hides a plan.",
+    "<think>\u2026</think> is how a model marks its thoughts.",
+    "\ufeffA file that begins with a byte order mark: <think>.",
+    '{"before": "<think>x</think>", "after": "x"}',
+    "> <think>a</think>\n\nis quoted.",
+    "<details><think>a</think></details>",
+    '<p class="x"><think mode="x">a</think> is HTML.</p>',
 )
 HIDDEN = {
     "<think>why</think>An answer.": ("An answer.", "why"),
@@ -46,6 +58,14 @@ HIDDEN = {
     "<|channel>thought\nThe user greets.<channel|>Hello!": ("Hello!", "The user greets."),
     "<|channel>thought\n<channel|>Hello!": ("Hello!", ""),
     "[THINK]hm[/THINK]Yes.": ("Yes.", "hm"),
+    "\ufeff<think>a</think>B": ("B", "a"),
+    '<think type="plan" n="1">a</think>B': ("B", "a"),
+    "< Think >\na\n</ think >\nB": ("B", "a"),
+    "<think> Okay, a.\n</think> so it is.": ("so it is.", "Okay, a."),
+    "<think></think>Yes.": ("Yes.", ""),
+    "<mm:think>a</mm:think>B": ("B", "a"),
+    "<|START_THINKING|>a<|END_THINKING|>B": ("B", "a"),
+    "<unused94>thought\na<unused95>B": ("B", "a"),
     "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Hello!": ("Hello!", "hm"),
     "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>commentary<|message|>b<|end|>"
     "<|channel|>final<|message|>Hello!<|return|>": ("Hello!", "a\n\nb"),
@@ -130,6 +150,24 @@ async def test_an_answer_that_ends_within_its_reasoning_is_not_thrown_away(wire:
         answer = answer_in(await asked(provider))
     assert (answer.content, answer.reasoning) == (text, None)
     assert UNENDED in answer.notices
+
+
+@pytest.mark.parametrize("wire", WIRES)
+async def test_a_stream_that_dies_behind_the_end_of_its_reasoning_leaves_no_reasoning_to_be_kept(wire: Wire) -> None:
+    whole = answering(wire, ["First I plan.\n", "</think>"])(httpx.Request("POST", "http://peer.example")).text
+    frames = whole.split("\n\n")
+    dead = httpx.Response(200, headers=SSE, text="\n\n".join([*frames[:-2], ""]))
+    seen: list[Event] = []
+
+    async def listen(provider: Provider) -> None:
+        async for event in provider.ask(request("Why?", model="maker/m")):
+            seen.append(event)  # noqa: PERF401 -- what was seen before it broke counts
+
+    async with provider_at(lambda _: dead, wire) as provider:
+        with pytest.raises(StreamBrokenError):
+            await listen(provider)
+    assert next(event.text for event in seen if isinstance(event, TextDelta)).startswith("First")
+    assert shown_in(seen) == ""
 
 
 @pytest.mark.parametrize("wire", WIRES)

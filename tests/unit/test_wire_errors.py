@@ -35,6 +35,16 @@ def error_of(status: int, message: str) -> ProviderError:
         ('{"detail": [{"loc": ["body", "stream_options", "x"], "msg": "extra"}]}', "stream_options.x: extra"),
         ('{"message": {"detail": [{"loc": ["body", "a"], "msg": "extra"}]}}', "a: extra"),
         ('{"object": "error", "message": "the model does not exist", "code": 404}', "the model does not exist"),
+        ('{"error": [{"message": "in a list"}]}', "in a list"),
+        ('{"error": ["words in a list"]}', "words in a list"),
+        ('{"error": {"error": {"message": "within another"}}}', "within another"),
+        ('{"error": {"detail": [{"loc": ["body", "a"], "msg": "extra"}]}}', "a: extra"),
+        ('{"error": {"errors": [{"message": "the only one"}]}}', "the only one"),
+        ('{"errors": [{"code": 7003, "message": "of many"}]}', "of many"),
+        ('{"detail": {"error": {"message": "in a detail"}}}', "in a detail"),
+        ('{"error": "{\\"message\\": \\"JSON as text\\"}"}', "JSON as text"),
+        ('{"error": {"message": "{\\"error\\": {\\"message\\": \\"passed on\\"}}"}}', "passed on"),
+        ('{"error": {"msg": "short name"}}', "short name"),
         ('{"error": {"code": "model_not_found"}}', "model_not_found"),
         ("<html><title>502</title></html>", ""),
         ('{"error": {"message": "<b>bold</b> words"}}', ""),
@@ -77,6 +87,10 @@ def test_a_conversation_that_is_too_long_is_recognised_by_what_they_say(message:
         ({"error": {"code": 7, "message": "x"}}, 200),
         ({"error": "Unexpected endpoint or method. (POST /x)"}, 404),
         ({"error": "something else"}, 200),
+        ({"error": {"error": {"message": "x", "code": 429}}}, 429),
+        ({"detail": {"message": "x", "code": 400}}, 400),
+        ({"error": '{"message": "x", "type": "invalid_request_error"}'}, 400),
+        ({"errors": [{"message": "x", "status": 503}]}, 503),
     ],
 )
 def test_an_error_under_a_status_of_success_has_the_number_that_it_gives(body: dict[str, Any], status: int) -> None:
@@ -85,6 +99,6 @@ def test_an_error_under_a_status_of_success_has_the_number_that_it_gives(body: d
     assert problem.status == status
 
 
-@pytest.mark.parametrize("body", [{}, {"error": None}, {"error": {}}, {"error": ""}, {"choices": []}])
+@pytest.mark.parametrize("body", [{}, {"error": None}, {"error": {}}, {"error": ""}, {"choices": []}, {"detail": True}])
 def test_no_error_is_no_problem(body: dict[str, Any]) -> None:
     assert problem_in(body) is None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 LINE_END = re.compile(rb"\r\n|\r|\n")
 UNFRAMED = ("{", "[{")
 """What no field of an event begins with: JSON that was written into the stream as it is."""
+FIELDS = frozenset({"data", "event", "error", "id", "retry"})
 BOM = b"\xef\xbb\xbf"
 MAX_EVENT_BYTES = 8 * 2**20
 
@@ -73,6 +74,7 @@ class SseParser:
             return self._dispatch()
         text = line.decode("utf-8", "replace")
         field, _, value = text.partition(":")
+        events = self._dispatch() if self._is_bare and field in FIELDS else []
         if self._is_bare or (text.startswith(UNFRAMED) and not self._data):
             self._is_bare = True
             self._data.append(text)
@@ -85,7 +87,7 @@ class SseParser:
             self._size_bytes -= len(line)
         if field == "event":
             self._event = value.removeprefix(" ")
-        return []
+        return events
 
     def _dispatch(self) -> list[ServerSentEvent]:
         data = "\n".join(self._data)

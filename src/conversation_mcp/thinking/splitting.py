@@ -1,7 +1,7 @@
 """Hidden reasoning that stands in the text of an answer, told apart while the text arrives.
 
 It is a block at the very start, or all text up to a closing mark whose opening one stood in the prompt. What a text
-says about such marks, or shows in code, is no reasoning.
+says about such marks, be it with the first word, or shows in code, is no reasoning.
 """
 
 from collections.abc import Generator, Iterator
@@ -11,22 +11,23 @@ from typing import Literal, NamedTuple
 from conversation_mcp.text import storable
 from conversation_mcp.thinking.marks import (
     ANSWER_ENDS,
-    BLOCKS,
     CHANNEL_END,
-    CLOSINGS,
-    FINAL_HEADERS,
+    DECIDING,
     HEADER,
     MAX_MARK_CHARS,
+    MAX_UNDECIDED_CHARS,
     OPENING,
     WATCHED,
+    Before,
     begun,
     closing_of,
     ends_reasoning,
+    is_sentence,
     is_spoken_of,
     may_begin,
 )
 
-DECIDING = (*BLOCKS, *CLOSINGS, *FINAL_HEADERS)
+BYTE_ORDER_MARK = "\ufeff"
 
 
 class Split(NamedTuple):
@@ -44,11 +45,11 @@ class Shown(NamedTuple):
     replaces: bool = False
 
 
-def split_thinking(text: str) -> Split:
-    """Return the text of a whole answer apart from the reasoning; as it came where there is none."""
+def split_thinking(text: str, *, is_cut: bool = False) -> Split:
+    """Return the text of a whole answer, or of one that was cut, apart from the reasoning; as it came without any."""
     splitter = ThinkingSplitter()
     visible = ""
-    for shown in (*splitter.feed(text), *splitter.rest()):
+    for shown in (*splitter.feed(text), *splitter.rest(is_cut=is_cut)):
         visible = shown.text if shown.replaces else visible + shown.text
     if not splitter.has_hidden:
         return Split(storable(text), "", is_open=False)
@@ -67,17 +68,21 @@ class ThinkingSplitter:
         self._held = ""
         self._past: list[str] = []
         """What of a block, or of a text that is watched, is not held any more."""
+        self._before = Before()
+        self._opening = ""
         self._closing = CHANNEL_END
         self._skipped: int | None = None
         self._is_channel = False
+        self._is_cut = False
 
     def feed(self, piece: str) -> Iterator[Shown]:
         """Yield what can be shown now."""
         self._held += piece
         yield from self._go_on(is_last=False)
 
-    def rest(self) -> Iterator[Shown]:
-        """Yield what was held back, now that nothing follows."""
+    def rest(self, *, is_cut: bool = False) -> Iterator[Shown]:
+        """Yield what was held back, now that nothing follows, though more was to follow where the text is cut."""
+        self._is_cut = is_cut
         yield from self._go_on(is_last=True)
         if self._state == "hiding":
             yield from self._give_up()
@@ -101,15 +106,15 @@ class ThinkingSplitter:
 
     def _begin(self, *, is_last: bool) -> bool:
         """Look at what the text begins with; return whether that is decided."""
-        text = self._held.lstrip()
+        text = self._held.lstrip().lstrip(BYTE_ORDER_MARK).lstrip()
         if opening := OPENING.match(text):
-            self._open(closing_of(opening[0]), text[opening.end() :])
+            self._open(closing_of(opening), text, opening.end())
         elif header := HEADER.match(text):
             self._is_channel = True
             if (header["channel"] or "final").split()[:1] == ["final"]:
                 self._answer(text[header.end() :])
             else:
-                self._open(CHANNEL_END, text[header.end() :])
+                self._open(CHANNEL_END, text, header.end())
         elif not is_last and (not text or may_begin(text)):
             return False
         elif self.has_hidden:
@@ -118,9 +123,11 @@ class ThinkingSplitter:
             self._state = "watching"
         return True
 
-    def _open(self, closing: Pattern[str], after: str) -> None:
+    def _open(self, closing: Pattern[str], text: str, size: int) -> None:
+        start = self._held[: len(self._held) - len(text)]
         self.has_hidden, self._state = True, "hiding"
-        self._closing, self._held, self._skipped = closing, after, None
+        self._opening, self._held, self._skipped = start + text[:size], text[size:], None
+        self._closing, self._before = closing, Before()
 
     def _answer(self, text: str) -> None:
         self.has_hidden, self._state = True, "channel" if self._is_channel else "plain"
@@ -128,22 +135,43 @@ class ThinkingSplitter:
 
     def _hide(self, *, is_last: bool) -> bool:
         """Look for the end of the block; return whether it was found. A mark in code or quotes ends nothing."""
-        while found := self._closing.search(self._held):
-            before, after = "".join([*self._past, self._held[: found.start()]]), self._held[found.end() :]
-            is_said = self._closing is not CHANNEL_END and is_spoken_of(before, after, is_last=is_last)
+        held, place = self._held, 0
+        while found := self._closing.search(held, place):
+            self._pass(held[place : found.start()])
+            after = held[found.end() : found.end() + MAX_UNDECIDED_CHARS]
+            is_said = self._closing is not CHANNEL_END and self._is_said(after, is_last=is_last)
             if is_said is None:
+                self._held = held[found.start() :]
                 return False
             if not is_said:
-                self._close(before, after)
+                self._close("".join(self._past), held[found.end() :])
                 return True
-            self._skipped = len(before) if self._skipped is None else self._skipped
-            self._pass(found.end())
-        self._pass(max(len(self._held) - MAX_MARK_CHARS, 0))
+            if self._state == "plain":
+                self._held = "".join([self._opening, *self._past, held[found.start() :]])
+                self._past.clear()
+                return True
+            self._skipped = sum(map(len, self._past)) if self._skipped is None else self._skipped
+            self._pass(found[0])
+            place = found.end()
+        kept = max(len(held) - MAX_MARK_CHARS, place)
+        self._pass(held[place:kept])
+        self._held = held[kept:]
         return False
 
-    def _pass(self, size: int) -> None:
-        self._past.append(self._held[:size])
-        self._held = self._held[size:]
+    def _is_said(self, after: str, *, is_last: bool) -> bool | None:
+        """Tell whether the mark is part of what the text says; one that belongs to its first sentence unhides that."""
+        is_last = is_last or len(after) == MAX_UNDECIDED_CHARS
+        is_spoken = is_spoken_of(self._before, after, is_last=is_last)
+        if is_spoken is not False or self.hidden:
+            return is_spoken
+        is_about = is_sentence("".join(self._past), after, is_last=is_last)
+        if is_about:
+            self.has_hidden, self._state = False, "plain"
+        return is_about
+
+    def _pass(self, passed: str) -> None:
+        self._past.append(passed)
+        self._before.add(passed)
 
     def _close(self, reasoning: str, after: str) -> None:
         self.hidden.append(reasoning.strip())
@@ -166,24 +194,26 @@ class ThinkingSplitter:
             kept = 0 if is_last else max(begun(self._held, DECIDING), _half(self._held))
             yield from self._seen(len(self._held) - kept)
             return False
-        after = self._held[found.end() :]
-        before = "".join([*self._past, self._held[: found.start()]])
-        is_end = not found["opening"] and ends_reasoning(before, after, is_last=is_last)
+        yield from self._seen(found.start())
+        after = self._held[len(found[0]) :]
+        is_last = is_last or len(after) >= MAX_UNDECIDED_CHARS
+        is_end = not found["opening"] and ends_reasoning(
+            self._before, after, is_last=is_last, is_cut=self._is_cut and not after
+        )
         if is_end is None:
-            yield from self._seen(found.start())
             return False
-        self._past.clear()
         if is_end:
-            self.hidden.append(before.strip())
+            self.hidden.append("".join(self._past).strip())
             self._is_channel = bool(found["final"])
             self._answer(after)
             yield Shown("", replaces=True)
         else:
             self._state = "plain"
+        self._past.clear()
         return True
 
     def _seen(self, size: int) -> Iterator[Shown]:
-        self._past.append(self._held[:size])
+        self._pass(self._held[:size])
         yield from self._show(size)
 
     def _show(self, size: int) -> Iterator[Shown]:

@@ -106,6 +106,8 @@ class ChatCompletionsProvider:
             for event in reader.finish():
                 yield event
         except ProviderError as error:
+            for event in reader.broken_off():
+                yield event
             raise reader.failed(error) from error.__cause__
 
     async def fetch(self, response_id: str) -> Finished:
@@ -127,7 +129,7 @@ class ChatCompletionsProvider:
 
     async def check(self) -> str:
         """Have the models listed, which costs nothing and needs a key that works."""
-        return f"{len(await self.list_models())} models"
+        return await self._api.check()
 
 
 def build(context: ProviderContext, configured: Configured) -> ChatCompletionsProvider:

@@ -98,8 +98,8 @@ class CompletionReader:
         self._finish = (raw_text_at(choice, "finish_reason") or self._finish or came_whole).lower()
 
     def _fail_on(self, frame: JsonObject, choices: list[JsonObject]) -> None:
-        beside = (each for each in map(partial(object_at, frame), frame) if each.get("error"))
-        problem = next(filter(None, map(self._errors.problem_in, (frame, *choices, *beside))), None)
+        beside = (each for each in (*choices, *map(partial(object_at, frame), frame)) if each.get("error"))
+        problem = next(filter(None, map(self._errors.problem_in, (frame, *beside))), None)
         if problem is not None:
             raise self._errors.of_failure(problem) if self._has_begun else self._errors.of_body(problem)
         if self._finish == "error":
@@ -117,10 +117,10 @@ class CompletionReader:
             StreamBrokenError: the stream ended early.
             AnswerIncompleteError: there is no text.
         """
-        yield from self._visible.rest()
         if not self.is_whole:
             raise StreamBrokenError(f"{self._title} broke off before the answer was complete.")
         is_cut = self._finish in CUT or self._finish == WITHHELD
+        yield from self._visible.rest(is_cut=is_cut)
         text, thoughts, remarks = spoken(storable("".join(self._text)), is_cut=is_cut)
         if not text.strip():
             raise self._without_text()
@@ -155,6 +155,10 @@ class CompletionReader:
         if self._wants_tool:
             return AnswerIncompleteError(f"{self._title} wanted to call a tool and wrote no text{paid}.")
         return AnswerIncompleteError(f"{self._title} answered without any text{paid}.")
+
+    def broken_off(self) -> Iterator[Event]:
+        """Yield what was held back of a text that does not go on."""
+        yield from self._visible.rest(is_cut=True)
 
     def failed(self, error: ProviderError) -> ProviderError:
         """Return the error with what the completion took all the same."""

@@ -96,19 +96,19 @@ class Engine:
             ) as all_:
                 async for data in all_:
                     if problem := self._problem(data):
-                        for event in reader.broken_off():
-                            yield event
                         raise self._error(problem, has_begun=reader.has_begun)
                     for event in reader.take(data):
                         yield event
                     if reader.ended:
                         return
             raise StreamBrokenError(f"{self._api.title} broke off before the answer was complete.")
-        except UnreadableBodyError as error:
+        except (UnreadableBodyError, ProviderError) as error:
+            for event in reader.broken_off():
+                yield event
+            if isinstance(error, ProviderError):
+                raise with_usage(error, reader.usage) from error.__cause__
             broken = StreamBrokenError(f"{self._api.title} {error}.")
             raise with_usage(broken, reader.usage) from None
-        except ProviderError as error:
-            raise with_usage(error, reader.usage) from error.__cause__
 
     def _problem(self, data: JsonObject) -> Problem | None:
         """Return the problem that stands where an event or an answer was due."""

@@ -66,7 +66,7 @@ class StreamReader:
                     yield from self._progress(_searching(searched))
             case state if state in ENDED:
                 self.ended = True
-                yield from self._visible.rest()
+                yield from self._visible.rest(is_cut=state != "completed")
                 yield self._finish({**self._response, "status": state}, event)
             case other:
                 yield from self._doing(other, event)
@@ -83,7 +83,7 @@ class StreamReader:
 
     def broken_off(self) -> Iterator[Event]:
         """Yield what was held back of a text that does not go on."""
-        yield from self._visible.rest()
+        yield from self._visible.rest(is_cut=True)
 
     def _whole(self, response: JsonObject) -> Iterator[Event]:
         """Take an answer that came in one piece, from a server that does not stream."""

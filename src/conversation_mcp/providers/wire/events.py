@@ -44,7 +44,7 @@ async def incoming(
                 async for event in events:
                     yield event
             return
-        body = parse_first_object(b"".join([chunk async for chunk in chunks])) if "json" in kind else None
+        body = parse_first_object(b"".join([chunk async for chunk in chunks]))
         if body is None:
             raise ProviderUnavailableError(f"{title} answered with something else than a stream.", maybe_billed=True)
         yield body
@@ -110,7 +110,7 @@ def _readable(event: ServerSentEvent, title: str) -> JsonObject:
 def _object_in(event: ServerSentEvent) -> JsonObject | None:
     """Return the JSON of an event; what only its name calls an error becomes one, whatever it looks like."""
     data = parse_first_object(event.data)
-    if event.event != ERROR:
+    if event.event.lower() != ERROR:
         return data
     if data is None:
         return {ERROR: event.data}

@@ -3,20 +3,19 @@
 import re
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from conversation_mcp.logs import redact
 from conversation_mcp.providers.http import retry_after_seconds
 from conversation_mcp.providers.wire.bodies import UnreadableBodyError, decoded
 from conversation_mcp.providers.wire.overflow import Overflow, overflow_in
 from conversation_mcp.providers.wire.reading import (
+    NOTHING,
     JsonObject,
     count_at,
     items_at,
     object_at,
-    objects_at,
     parse_first_object,
-    parse_object,
     text_at,
 )
 from conversation_mcp.text import shorten
@@ -42,6 +41,12 @@ STATUS_OF_KIND = tuple(
 )
 """What the word for an error means where no number says it; the first counts."""
 ANSWERS = frozenset({"choices", "output", "response", "data", "delta"})
+INNER = ("error", "errors", "detail", "message")
+"""What holds an error, or one error within another."""
+SAYINGS = ("message", "msg", "error", "errors", "detail", "description")
+TELLING = ("message", "msg", "errors", "detail")
+"""What tells of a problem where nothing is called an error."""
+MAX_LAYERS = 4
 MAX_CAUSE_CHARS = 200
 MAX_ERROR_BYTES = 64 * 1024
 
@@ -85,7 +90,7 @@ def problem_in(body: JsonObject, status: int = OK, secret: str = "") -> Problem 
     if not _tells_problem(body):
         return None
     if status == OK:
-        status = _own_status(_error_in(body), body)
+        status = _own_status(body)
     return _problem(body, status, None, secret)
 
 
@@ -107,7 +112,7 @@ def _problem(body: JsonObject, status: int, retry_seconds: float | None, secret:
     return Problem(
         status=status,
         kind=kind,
-        param=text_at(error, "param") or next((place for place, _ in _details(body)), ""),
+        param=text_at(error, "param") or _place(error),
         cause=short_cause(body, secret),
         retry_after_seconds=retry_seconds,
         overflow=overflow_in(error, kind, _said(body)),
@@ -118,14 +123,41 @@ def _tells_problem(body: JsonObject) -> bool:
     if body.get("error") or "error" in (body.get("object"), body.get("type")):
         return True
     is_answer = "type" in body or bool(ANSWERS.intersection(body))
-    return not is_answer and bool(body.get("detail") or text_at(body, "message"))
+    return not is_answer and any(text_at(body, name) or _inner(body.get(name)) for name in TELLING)
+
+
+def _layers(body: JsonObject) -> list[JsonObject]:
+    """Return the body and the errors in it, each within the one before: an object, a list of them, or JSON as text."""
+    layers = [body]
+    while len(layers) < MAX_LAYERS:
+        inner = next(filter(None, (_inner(layers[-1].get(name)) for name in INNER)), NOTHING)
+        if not inner:
+            break
+        layers.append(inner)
+    return layers
+
+
+def _inner(value: object) -> JsonObject:
+    if isinstance(value, list):
+        items = cast("list[object]", value)
+        value = next((item for item in items if isinstance(item, dict)), items[0] if items else None)
+        if isinstance(value, str):
+            return {"message": value}
+    if isinstance(value, str):
+        return (parse_first_object(value) if value.lstrip().startswith(("{", "[")) else None) or NOTHING
+    return cast("JsonObject", value) if isinstance(value, dict) else NOTHING
 
 
 def _error_in(body: JsonObject) -> JsonObject:
-    return object_at(body, "error") or body
+    """Return what is told of the error: what the outer one lacks is taken from the one within it."""
+    merged: dict[str, object] = {}
+    for layer in reversed(_layers(body)[1:] or [body]):
+        merged.update({name: value for name, value in layer.items() if value is not None})
+    return merged
 
 
-def _own_status(error: JsonObject, body: JsonObject) -> int:
+def _own_status(body: JsonObject) -> int:
+    error = _error_in(body)
     for part in (error, body):
         for name in ("code", "status", "status_code", "statusCode"):
             text = text_at(part, name)
@@ -140,25 +172,19 @@ def _own_status(error: JsonObject, body: JsonObject) -> int:
 
 def _said(body: JsonObject) -> str:
     """Return the reason as it is said; that of the server behind a gateway is added to the gateway's own."""
-    error = object_at(body, "error")
-    listed = [": ".join(part for part in detail if part) for detail in _details(body)]
-    texts = (
-        *(text_at(error, "message"), text_at(body, "error")),
-        *listed,
-        *(text_at(body, "message"), text_at(body, "detail"), text_at(error, "detail")),
-        *(text_at(error, "code"), text_at(error, "type")),
-    )
-    text = next((text for text in texts if text.strip()), "")
+    error, layers = _error_in(body), _layers(body)
+    kinds = (text_at(error, "code"), text_at(error, "type"))
+    text = next(filter(str.strip, (*map(_saying, (*layers[1:], body)), *kinds)), "")
     raw = text_at(object_at(error, "metadata"), "raw")
     behind = _said(parsed) if (parsed := parse_first_object(raw)) else raw
     return f"{text.rstrip('. ')}: {behind}" if behind.strip() and not MARKUP.search(behind) else text
 
 
-def _details(body: JsonObject) -> list[tuple[str, str]]:
-    """Return field and complaint of each error of a framework that lists them, dotted and as it says it."""
-    nested = object_at(body, "message") or parse_object(text_at(body, "message")) or {}
-    found = objects_at(body, "detail") or objects_at(nested, "detail")
-    return [
-        (".".join(str(part) for part in items_at(detail, "loc") if part != "body"), text_at(detail, "msg"))
-        for detail in found
-    ]
+def _saying(error: JsonObject) -> str:
+    texts = (text_at(error, name) for name in SAYINGS if not _inner(error.get(name)))
+    return ": ".join(filter(None, [_place(error), next(filter(str.strip, texts), "")]))
+
+
+def _place(error: JsonObject) -> str:
+    """Return the field that a framework complains about, dotted."""
+    return ".".join(str(part) for part in items_at(error, "loc") if part != "body")

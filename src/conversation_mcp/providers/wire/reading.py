@@ -33,6 +33,8 @@ def _parsed(data: str | bytes) -> object:
         return None
     try:
         return json.loads(data)
+    except UnicodeDecodeError:
+        return _parsed(cast("bytes", data).decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
 

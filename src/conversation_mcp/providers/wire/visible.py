@@ -19,9 +19,9 @@ class VisibleText:
         for shown in self._splitter.feed(piece):
             yield TextDelta(shown.text, replaces=shown.replaces)
 
-    def rest(self) -> Iterator[TextDelta]:
+    def rest(self, *, is_cut: bool) -> Iterator[TextDelta]:
         """Yield what was held back, now that nothing follows."""
-        for shown in self._splitter.rest():
+        for shown in self._splitter.rest(is_cut=is_cut):
             yield TextDelta(shown.text, replaces=shown.replaces)
 
 
@@ -38,7 +38,7 @@ def spoken(text: str, *, is_cut: bool) -> tuple[str, str, tuple[str, ...]]:
 
     A model that stops by itself within its reasoning has nothing else to say: what was paid for is not thrown away.
     """
-    visible, hidden, is_open = split_thinking(text)
+    visible, hidden, is_open = split_thinking(text, is_cut=is_cut)
     if is_open and not is_cut:
         return text, "", (UNENDED,)
     return visible, hidden, ()
