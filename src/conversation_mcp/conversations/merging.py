@@ -6,7 +6,7 @@ from itertools import accumulate, chain, takewhile
 from conversation_mcp.conversations.placing import placed
 from conversation_mcp.conversations.whereabouts import with_recipients
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.models import Conversation, ConversationId, PendingTurn
+from conversation_mcp.models import Conversation, ConversationId, Message, PendingTurn
 from conversation_mcp.stores.ids import created_at
 
 LEADING = frozenset({"system", "developer"})
@@ -26,7 +26,7 @@ def merged(originals: Sequence[Conversation], conversation_id: ConversationId) -
     ids = [original.conversation_id for original in originals]
     if len(set(ids)) < len(ids) or len(ids) < 2:  # noqa: PLR2004 -- a merge is of two
         raise InvalidInputError("merging needs at least two different conversations.")
-    heads = [tuple(takewhile(lambda said: said.role in LEADING, original.messages)) for original in originals]
+    heads = [_head(original) for original in originals]
     bodies = [with_recipients(original)[len(head) :] for original, head in zip(originals, heads, strict=True)]
     spoken_by = next((place for place, head in enumerate(heads) if head), 0)
     counts = [len(body) + (len(heads[place]) if place == spoken_by else 0) for place, body in enumerate(bodies)]
@@ -56,6 +56,21 @@ def merged(originals: Sequence[Conversation], conversation_id: ConversationId) -
         unanswered_turns=tuple(chain.from_iterable(map(_unanswered, originals, moved))) or None,
         messages=messages,
     )
+
+
+def dropped_texts(originals: Sequence[Conversation]) -> tuple[str, ...]:
+    """Return a notice of each original whose system text is another one than the merge has."""
+    texts = [tuple(said.content for said in _head(original)) for original in originals]
+    kept = next(filter(None, texts), ())
+    return tuple(
+        f"the system text of {original.conversation_id} is not in the merge, which has one; the original keeps it"
+        for original, text in zip(originals, texts, strict=True)
+        if text and text != kept
+    )
+
+
+def _head(original: Conversation) -> tuple[Message, ...]:
+    return tuple(takewhile(lambda said: said.role in LEADING, original.messages))
 
 
 def _unanswered(original: Conversation, moved: int) -> Iterator[PendingTurn]:
