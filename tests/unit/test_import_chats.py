@@ -409,3 +409,17 @@ def test_no_pattern_for_pages_can_pass_over_its_own_beginning_without_a_bound() 
     repeated = {each for pattern in searched for each in re.findall(r"(\[[^\]]*\]|\\\w|\)|.)[*+]", pattern)}
     assert len(searched) >= 5
     assert repeated <= {"[^<>]", r"\s"}  # neither takes the `<` with which each of them begins
+
+
+@pytest.mark.parametrize(
+    ("html", "shown"),
+    [
+        ("a < b &lt; c <3", "a < b < c <3"),
+        ("<!-- not shown --><p>x</p>", "x"),
+        ("<p>x <!-- cut", "x cut"),
+        ('<a href="' * 3, '<a href="' * 3),
+        ("<!DOCTYPE html><p>x</p>", "x"),
+    ],
+)
+def test_a_sign_that_begins_no_tag_is_shown(html: str, shown: str) -> None:
+    assert markdown_of(html) == shown
