@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from tests.fixtures.exports import (
 )
 
 from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.importing import gemini_pages
 from conversation_mcp.importing.base import Problem, SourceFile
 from conversation_mcp.importing.gemini_pages import records_of
 from conversation_mcp.importing.html_markdown import markdown_of
@@ -399,3 +401,25 @@ async def test_turns_of_gemini_keep_pictures_deleted_turns_and_times(tmp_path: P
     assert conversation.messages[0].created_at == "2026-03-01T08:00:01.000Z"
     assert counted(report) == {"attachments": 1, "canvas": 1}
     assert datetime.fromisoformat(conversation.created_at) == datetime(2026, 3, 1, 8, tzinfo=UTC)
+
+
+def test_no_pattern_for_pages_can_pass_over_its_own_beginning_without_a_bound() -> None:
+    patterns = [each for each in vars(gemini_pages).values() if isinstance(each, re.Pattern)]
+    searched = [each.pattern for each in patterns if isinstance(each.pattern, str) and each.pattern.startswith("<")]
+    repeated = {each for pattern in searched for each in re.findall(r"(\[[^\]]*\]|\\\w|\)|.)[*+]", pattern)}
+    assert len(searched) >= 5
+    assert repeated <= {"[^<>]", r"\s"}  # neither takes the `<` with which each of them begins
+
+
+@pytest.mark.parametrize(
+    ("html", "shown"),
+    [
+        ("a < b &lt; c <3", "a < b < c <3"),
+        ("<!-- not shown --><p>x</p>", "x"),
+        ("<p>x <!-- cut", "x cut"),
+        ('<a href="' * 3, '<a href="' * 3),
+        ("<!DOCTYPE html><p>x</p>", "x"),
+    ],
+)
+def test_a_sign_that_begins_no_tag_is_shown(html: str, shown: str) -> None:
+    assert markdown_of(html) == shown

@@ -237,6 +237,18 @@ async def test_two_files_that_name_one_session_both_come_in(tmp_path: Path) -> N
     assert (await bring_in(LOGS / "project", tmp_path)).counts == {"unchanged": 2}
 
 
+async def test_a_session_that_was_imported_under_the_id_in_its_records_is_known_again(tmp_path: Path) -> None:
+    records = [record("u1", None, "user", "What?"), record("a1", "u1", "assistant", "That.")]
+    more = [*records, record("u2", "a1", "user", "Why?"), record("a2", "u2", "assistant", "So.")]
+    put_lines(tmp_path / "log.jsonl", records)
+    await bring_in(tmp_path / "log.jsonl", tmp_path)
+    named = tmp_path / "00000000-0000-4000-8000-0000000000ff.jsonl"
+    for lines, outcome in ((records, "unchanged"), (more, "extended")):
+        report = await bring_in(put_lines(named, lines), tmp_path)
+        assert report.counts == {outcome: 1}
+    assert [each.message_count for each in await stored_in(tmp_path)] == [4]
+
+
 async def test_two_files_of_any_name_that_name_one_session_both_come_in(tmp_path: Path) -> None:
     folder = tmp_path / "logs"
     folder.mkdir()

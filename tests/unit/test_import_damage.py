@@ -39,7 +39,7 @@ from tests.fixtures.exports import (
 from tests.fixtures.stores import tree
 
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.importing.base import Found, Problem, Reading, SourceFile
+from conversation_mcp.importing.base import Item, Reading, SourceFile
 from conversation_mcp.importing.catalog import import_formats
 from conversation_mcp.importing.importer import Report
 from conversation_mcp.importing.sources import list_files
@@ -644,4 +644,4 @@ def test_no_entry_of_whatever_shape_stops_a_format(tmp_path: Path, data: st.Data
         assert isinstance(file, SourceFile)
         for entry in entries:
             each.claims(file, entry)
-        assert all(isinstance(item, Found | Problem) for item in each.read([file], reading))
+        assert all(isinstance(item, Item) for item in each.read([file], reading))

@@ -115,8 +115,115 @@ async def test_states_of_a_research_of_other_shapes(tmp_path: Path, state: objec
     metadata: dict[str, Any] = {"chatgpt_sdk": {"widget_state": state}}
     tool = chatgpt_node("t", "q", "tool", "", metadata=metadata)
     conversation, report = await imported(tmp_path, chatgpt_entry("x", QUESTION, tool))
-    assert said(conversation) == (["Do it.", answer] if answer else [])
+    assert said(conversation)[1] == (answer or "(nothing was said here; tools that were called: without a name)")
     assert counted(report) == ({} if answer else {"tool without a name": 1})
+
+
+def widget(name: str, parent: str, state: object, text: str = "") -> dict[str, Any]:
+    return chatgpt_node(name, parent, "tool", text, metadata={"chatgpt_sdk": {"widget_state": json.dumps(state)}})
+
+
+def report_of(name: str, text: str) -> dict[str, Any]:
+    return {"report_message": {"id": name, "content": {"content_type": "text", "parts": [text]}}}
+
+
+async def test_each_report_is_an_answer_and_a_later_state_of_it_replaces_it(tmp_path: Path) -> None:
+    told = f"The latest state of the widget is: {json.dumps(report_of('r1', 'The first, whole.'))}"
+    conversation, report = await imported(
+        tmp_path,
+        chatgpt_entry(
+            "x",
+            QUESTION,
+            widget("t1", "q", report_of("r1", "The first")),
+            widget("t2", "t1", report_of("r2", "The second.")),
+            chatgpt_node("t3", "t2", "tool", told),
+            chatgpt_node("a", "t3", "assistant", "Two reports."),
+        ),
+    )
+    assert said(conversation) == ["Do it.", "The first, whole.", "The second.", "Two reports."]
+    assert counted(report) == {}
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"venus_widget_state": json.dumps(report_of("r", "# It"))},
+        {"chatgpt_sdk": {"tool_response_metadata": {"venus_widget_state": report_of("r", "# It")}}},
+        {"chatgpt_sdk": {"widget_state": {"report_messages": [report_of("r", "# It")["report_message"]]}}},
+    ],
+)
+async def test_a_report_is_found_wherever_the_state_is_kept(tmp_path: Path, metadata: dict[str, Any]) -> None:
+    for role in ("tool", "assistant"):
+        node = chatgpt_node("t", "q", role, "", metadata=metadata)
+        (tmp_path / role).mkdir()
+        conversation, _ = await imported(tmp_path / role, chatgpt_entry("x", QUESTION, node))
+        assert said(conversation) == ["Do it.", "# It"]
+
+
+async def test_a_result_that_came_later_is_the_answer_though_a_tool_tells_it(tmp_path: Path) -> None:
+    result = chatgpt_node("t", "q", "tool", "# Found", metadata={"is_async_task_result_message": True})
+    conversation, _ = await imported(tmp_path, chatgpt_entry("x", QUESTION, result))
+    assert said(conversation) == ["Do it.", "# Found"]
+
+
+async def test_a_call_writes_into_the_canvas_that_its_result_names(tmp_path: Path) -> None:
+    def result(name: str, parent: str, canvas_id: str) -> dict[str, Any]:
+        return chatgpt_node(name, parent, "tool", "", metadata={"canvas": {"textdoc_id": canvas_id}})
+
+    update = {"updates": [{"pattern": r"one \(1\)\.", "multiple": True, "replacement": "uno."}]}
+    comment = {"comments": [{"pattern": "print", "comment": "Use a function."}]}
+    conversation, _ = await imported(
+        tmp_path,
+        chatgpt_entry(
+            "x",
+            QUESTION,
+            canvas("c1", "q", {"name": "A", "content": "one (1). one (1)."}),
+            result("r1", "c1", "first"),
+            canvas("c2", "r1", {"name": "B", "type": "code/python", "content": "print(1)"}),
+            result("r2", "c2", "second"),
+            chatgpt_node("a", "r2", "assistant", "Written."),
+            chatgpt_node("q2", "a", "user", "In Italian."),
+            canvas("c3", "q2", update, "canmore.update_textdoc"),
+            result("r3", "c3", "first"),
+            canvas("c4", "r3", comment, "canmore.comment_textdoc"),
+            result("r4", "c4", "second"),
+        ),
+    )
+    assert said(conversation)[3] == ("A:\n\n```\nuno. uno.\n```\n\nB, comments:\n\n```\nprint\n\nUse a function.\n```")
+
+
+async def test_files_have_the_names_that_the_export_lists(tmp_path: Path) -> None:
+    def asked(name: str, parent: str | None, pointer: str) -> dict[str, Any]:
+        parts = [{"content_type": "image_asset_pointer", "asset_pointer": pointer}, "What is it?"]
+        return chatgpt_node(name, parent, "user", content={"content_type": "multimodal_text", "parts": parts})
+
+    names = {"file_01.dat": "a/kettle.png", "file-Ab9": {"file_name": "pot.jpg"}, "file_03": 7}
+    put_json(tmp_path / "conversation_asset_file_names.json", names)
+    pointers = ("sediment://file_01", "file-service://file-Ab9", "sediment://file_03")
+    nodes = [asked(str(n), str(n - 1) if n else None, pointer) for n, pointer in enumerate(pointers)]
+    put_json(
+        tmp_path / "conversations.json", [chatgpt_entry("x", *nodes, chatgpt_node("a", "2", "assistant", "Pots."))]
+    )
+    await bring_in(tmp_path, tmp_path / "logs")
+    (conversation,) = await stored_in(tmp_path / "logs")
+    told = [notice for each in conversation.messages for notice in each.notices or ()]
+    assert told == [f"attachment not imported: {name}" for name in ("kettle.png", "pot.jpg", "sediment://file_03")]
+
+
+@pytest.mark.parametrize(
+    ("begun", "whole"),
+    [
+        ([chatgpt_node("a", "q", "assistant", "It is")], [chatgpt_node("a", "q", "assistant", "It is done.")]),
+        ([chatgpt_node("t", "q", "tool", "a result")], [chatgpt_node("t", "q", "tool", "a result"), chatgpt_node("a", "t", "assistant", "Done.")]),
+    ],
+)  # fmt: skip
+async def test_an_answer_that_has_become_longer_since_is_taken(
+    tmp_path: Path, begun: list[dict[str, Any]], whole: list[dict[str, Any]]
+) -> None:
+    await imported(tmp_path, chatgpt_entry("x", QUESTION, *begun))
+    conversation, report = await imported(tmp_path, chatgpt_entry("x", QUESTION, *whole))
+    assert said(conversation) == ["Do it.", whole[-1]["message"]["content"]["parts"][0]]
+    assert report.counts["extended"] == 1
 
 
 async def test_a_picture_that_a_tool_made_is_named_in_the_answer(tmp_path: Path) -> None:
@@ -201,6 +308,26 @@ async def test_a_mark_that_nothing_is_told_of_gives_the_words_in_it(tmp_path: Pa
     conversation, report = await imported(tmp_path, chatgpt_entry("x", QUESTION, answer))
     assert said(conversation)[1] == f"See {shown}, please."
     assert counted(report) == ({} if shown else {f"mark {payload.partition(chr(0xE202))[0]}": 1})
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "left"),
+    [
+        ("So \ue200cite\ue202turn0search1 it goes on.", "So  it goes on.", {"citation marks": 1}),
+        ('\ue200entity\ue202["people","Ada', '["people","Ada', {"mark entity": 1}),
+        ("\ue200i\ue202by \ue200entity\ue202Ada\ue201 now\ue201.", "by Ada now.", {}),
+        ("a\ue201b\ue202c \ue203d\ue204 \ue206", "abc d ", {}),
+        ("See \ue200filecite\ue202turn0file0\ue202L1-L9\ue201.", "See .", {"mark filecite": 1}),
+        ('\ue200products\ue202{"x": 1}\ue201', "(not imported: marks that have no words)", {"mark products": 1}),
+    ],
+)
+async def test_marks_that_are_cut_or_nested_leave_no_sign_and_no_word_behind(
+    tmp_path: Path, text: str, shown: str, left: dict[str, int]
+) -> None:
+    conversation, report = await imported(
+        tmp_path, chatgpt_entry("x", QUESTION, chatgpt_node("a", "q", "assistant", text))
+    )
+    assert (said(conversation)[1], counted(report)) == (shown, left)
 
 
 async def test_a_gap_in_the_row_of_shards_is_told(tmp_path: Path) -> None:
@@ -307,6 +434,20 @@ async def test_blocks_that_nobody_knows_and_summaries_are_counted_by_their_names
     conversation, report = await imported(tmp_path, entry)
     assert said(conversation) == ["Buy milk.", "Yes."]
     assert counted(report) == {"injected_prompt_block": 1, "summary": 1, "system": 1}
+
+
+async def test_a_record_that_nobody_knows_at_the_end_is_counted_and_no_branch(tmp_path: Path) -> None:
+    unknown = {"type": "novel", "text": "Some words."}
+    turns = (claude_message("m1", "human", "Hi", "r"), claude_message("m2", "assistant", "Hello.", "m1"))
+    conversation, report = await imported(tmp_path, claude_entry("x", unknown, *turns, unknown | {"uuid": "n"}))
+    assert (said(conversation), counted(report)) == (["Hi", "Hello."], {"novel": 2})
+
+
+async def test_a_message_of_a_tree_that_names_no_parent_follows_the_one_before(tmp_path: Path) -> None:
+    turns = [claude_message("m1", "human", "Hi", "r"), claude_message("m2", "assistant", "Hello.", "m1")]
+    later = [claude_message("m3", "human", "And?"), claude_message("m4", "assistant", "So.", "m3")]
+    conversation, _ = await imported(tmp_path, claude_entry("x", *turns, *later))
+    assert said(conversation) == ["Hi", "Hello.", "And?", "So."]
 
 
 async def test_the_archives_of_a_folder_are_read(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from tests.fixtures.exports import bring_in, put_json, stored_in
 
 from conversation_mcp.conversations.branching import branched
 from conversation_mcp.conversations.costs import total_cost
-from conversation_mcp.conversations.merging import merged
+from conversation_mcp.conversations.merging import dropped_texts, merged
 from conversation_mcp.conversations.placing import transcript
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.models import Conversation, ConversationId, Message
@@ -49,6 +49,13 @@ def test_a_system_text_that_only_the_second_has_comes_first() -> None:
     merge = merged([conversation(FIRST, "q1", "a1"), conversation(SECOND, "s", "q2", "a2")], NEW)
     assert texts(merge) == ["s", "q1", "a1", "q2", "a2"]
     assert [parent["messageCount"] for parent in merge.parents or ()] == [2, 3]
+
+
+@pytest.mark.parametrize(("other", "is_told"), [("s other", True), ("s", False), (None, False)])
+def test_a_merge_tells_whose_system_text_it_does_not_have(other: str | None, is_told: bool) -> None:
+    second = conversation(SECOND, *([other] if other else []), "q2", "a2")
+    notices = dropped_texts([conversation(FIRST, "q1", "a1"), conversation(FIRST, "s", "q1", "a1"), second])
+    assert [SECOND in notice for notice in notices] == [True] * is_told
 
 
 def test_facts_of_messages_and_files_are_kept() -> None:

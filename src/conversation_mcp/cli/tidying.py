@@ -29,8 +29,8 @@ def merge_into_one(settings: Settings, wanted: Sequence[str], *, as_json: bool) 
     originals = resolved(settings, wanted)
 
     async def work(app: App) -> None:
-        merge = await app.tidier.merge(originals)
-        _show_new(merge, app, f"merged from {' and '.join(originals)}", as_json=as_json)
+        merge, notices = await app.tidier.merge(originals)
+        _show_new(merge, app, f"merged from {' and '.join(originals)}", notices, as_json=as_json)
 
     opened(settings, work)
 
@@ -81,14 +81,16 @@ def set_archived(settings: Settings, wanted: Sequence[str], *, archived: bool, a
     return opened(settings, work)
 
 
-def _show_new(conversation: Conversation, app: App, what: str, *, as_json: bool) -> None:
-    _show(conversation, app, what, as_json=as_json)
+def _show_new(conversation: Conversation, app: App, what: str, notices: tuple[str, ...] = (), *, as_json: bool) -> None:
+    _show(conversation, app, what, notices, as_json=as_json)
     if not as_json:
         say(f'Follow up with:  conversation-mcp ask -c {conversation.conversation_id} "…"')
 
 
-def _show(conversation: Conversation, app: App, what: str, *, as_json: bool) -> None:
+def _show(conversation: Conversation, app: App, what: str, notices: tuple[str, ...] = (), *, as_json: bool) -> None:
     if as_json:
-        put_json(tidied(conversation, app).data())
+        put_json(tidied(conversation, app, notices=notices).data())
     else:
         put(f"{conversation.conversation_id}  {what}")
+        for notice in notices:
+            say(f"Notice: {notice}")

@@ -11,7 +11,7 @@ from conversation_mcp.conversations.whereabouts import (
     with_recipients_of_questions,
 )
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.models import Conversation, ConversationId, PendingTurn
+from conversation_mcp.models import Conversation, ConversationId, Message, PendingTurn
 from conversation_mcp.stores.ids import created_at
 
 LEADING = frozenset({"system", "developer"})
@@ -31,7 +31,7 @@ def merged(originals: Sequence[Conversation], conversation_id: ConversationId) -
     ids = [original.conversation_id for original in originals]
     if len(set(ids)) < len(ids) or len(ids) < 2:  # noqa: PLR2004 -- a merge is of two
         raise InvalidInputError("merging needs at least two different conversations.")
-    heads = [tuple(takewhile(lambda said: said.role in LEADING, original.messages)) for original in originals]
+    heads = [_head(original) for original in originals]
     is_same = len({_recipients(original) for original in originals}) == 1
     messages_of = with_recipients if is_same else with_recipients_of_questions
     bodies = [messages_of(original)[len(head) :] for original, head in zip(originals, heads, strict=True)]
@@ -68,6 +68,21 @@ def merged(originals: Sequence[Conversation], conversation_id: ConversationId) -
 def _recipients(original: Conversation) -> frozenset[str] | None:
     """Return who outside of this machine has all words; None where not all have the same."""
     return None if any(recipients_of_questions(original, {})) else frozenset(whereabouts_of(original, {}).outside)
+
+
+def dropped_texts(originals: Sequence[Conversation]) -> tuple[str, ...]:
+    """Return a notice of each original whose system text is another one than the merge has."""
+    texts = [tuple(said.content for said in _head(original)) for original in originals]
+    kept = next(filter(None, texts), ())
+    return tuple(
+        f"the system text of {original.conversation_id} is not in the merge, which has one; the original keeps it"
+        for original, text in zip(originals, texts, strict=True)
+        if text and text != kept
+    )
+
+
+def _head(original: Conversation) -> tuple[Message, ...]:
+    return tuple(takewhile(lambda said: said.role in LEADING, original.messages))
 
 
 def _unanswered(original: Conversation, moved: int) -> Iterator[PendingTurn]:

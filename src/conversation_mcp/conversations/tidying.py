@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from conversation_mcp.conversations.branching import branched
 from conversation_mcp.conversations.facts import Retag, with_facts
-from conversation_mcp.conversations.merging import merged
+from conversation_mcp.conversations.merging import dropped_texts, merged
 from conversation_mcp.models import Conversation, ConversationId
 from conversation_mcp.stores.base import Store, Trashed
 from conversation_mcp.stores.finishing import finish
@@ -37,8 +37,8 @@ class Tidier:
         branched(original, message_number, checked)  # a bad number leaves no trace
         return await finish(self._open(lambda new: branched(original, message_number, new)))
 
-    async def merge(self, conversation_ids: Sequence[str]) -> Conversation:
-        """Open a conversation with the messages of all of these; the originals are only read.
+    async def merge(self, conversation_ids: Sequence[str]) -> tuple[Conversation, tuple[str, ...]]:
+        """Open a conversation with the messages of all of these, and tell what it lacks; the originals are only read.
 
         Raises:
             InvalidInputError: there are not two different ones.
@@ -46,7 +46,7 @@ class Tidier:
         checked = [check_id(conversation_id) for conversation_id in conversation_ids]
         originals = [await self._store.load(conversation_id) for conversation_id in checked]
         merged(originals, checked[0])  # what cannot be merged leaves no trace
-        return await finish(self._open(lambda new: merged(originals, new)))
+        return await finish(self._open(lambda new: merged(originals, new))), dropped_texts(originals)
 
     async def update(
         self,

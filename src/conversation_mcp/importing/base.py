@@ -43,6 +43,8 @@ class Found:
     """Its id there, by which it is known again."""
     place: str
     messages: tuple[Message, ...]
+    earlier_ids: tuple[str, ...] = ()
+    """Ids under which it may have been imported before."""
     title: str | None = None
     created_at: datetime | None = None
     updated_at: datetime | None = None
@@ -57,7 +59,14 @@ class Found:
     """What our own format has: all of it. The other fields are then taken from it."""
 
 
-Item = Found | Problem
+@dataclass(frozen=True)
+class Unplaced:
+    """What belongs to no conversation of a source, and is only counted."""
+
+    left_out: Counter[LeftOut]
+
+
+Item = Found | Problem | Unplaced
 
 
 @dataclass(frozen=True)

@@ -58,15 +58,16 @@ def holds(stored: Conversation, found: Found) -> bool:
 def is_grown(stored: Conversation, found: Found) -> bool:
     """Tell whether what was found goes on where the stored one ends, and nothing is being asked there now."""
     is_asking = stored.pending_turn is not None and stored.pending_turn.status == "running"
-    return not is_asking and _starts_with(found.messages, stored.messages)
+    return not is_asking and _starts_with(found.messages, stored.messages[: _whole(stored, found)])
 
 
 def grown(stored: Conversation, found: Found) -> Conversation:
-    """Return the stored conversation with what is new at its end.
+    """Return the stored conversation with what is new at its end, which may be the rest of its last answer.
 
     A question that stood there without an answer goes when it has got one, and is kept beside the messages if not.
     """
-    added = found.messages[len(stored.messages) :]
+    whole = _whole(stored, found)
+    added = found.messages[whole:]
     answered = {message.content for message in added if message.role == "user"} - {
         turn.question for turn in found.failed
     }
@@ -75,10 +76,26 @@ def grown(stored: Conversation, found: Found) -> Conversation:
     kept = [turn for turn in (*waiting, *new) if turn.question not in answered]
     ends_asking = len(_turns(found)) > len(found.failed) and bool(kept)
     return stored.changed(
-        messages=(*stored.messages, *added),
+        messages=(*stored.messages[:whole], *added),
         pending_turn=kept[-1] if ends_asking else None,
         unanswered_turns=tuple(kept[:-1] if ends_asking else kept) or None,
     )
+
+
+def _whole(stored: Conversation, found: Found) -> int:
+    """Return how many of the stored messages are whole: all, but for a last answer that has become longer there."""
+    count = len(stored.messages)
+    if 0 < count <= len(found.messages):
+        last, now = stored.messages[-1], found.messages[count - 1]
+        is_begun = now.content.startswith(last.content) or _stands_for_words(last)
+        if last.role == now.role == "assistant" and now.content != last.content and is_begun:
+            return count - 1
+    return count
+
+
+def _stands_for_words(said: Message) -> bool:
+    """Tell whether a message had no words of its own when it was imported."""
+    return said.content == "\n".join(f"({notice})" for notice in said.notices or ())
 
 
 def _turns(found: Found) -> tuple[PendingTurn, ...]:

@@ -3,9 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 
 from conversation_mcp.importing.base import ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
+from conversation_mcp.importing.chatgpt_assets import AssetNames, asset_names
 from conversation_mcp.importing.chatgpt_messages import Path
 from conversation_mcp.importing.messages import Data, list_of, name_of, object_of
 from conversation_mcp.importing.reading import each_entry
@@ -28,7 +30,8 @@ def _each(entry: object) -> Sequence[object]:
 def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
     """Yield the current branch of each conversation and, if asked for, the others."""
     yield from _missing_shards(files)
-    yield from each_entry(files, reading, _conversations)
+    names = asset_names(files[0].beside.values() if files else ())
+    yield from each_entry(files, reading, partial(_conversations, names))
 
 
 def _missing_shards(files: Sequence[SourceFile]) -> Iterator[Problem]:
@@ -44,12 +47,12 @@ def _missing_shards(files: Sequence[SourceFile]) -> Iterator[Problem]:
                 yield Problem(f"{folder}{before}", f"has a gap before it: what comes after {after} is missing")
 
 
-def _conversations(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
+def _conversations(names: AssetNames, entry: Data, place: str, reading: Reading) -> Iterator[Item]:
     for each in _each(entry):
-        yield from _conversation(object_of(each), place, reading)
+        yield from _conversation(names, object_of(each), place, reading)
 
 
-def _conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
+def _conversation(names: AssetNames, entry: Data, place: str, reading: Reading) -> Iterator[Item]:
     nodes = object_of(entry.get("mapping"))
     if not isinstance(entry.get("mapping"), dict):
         yield Problem(place, "has no mapping, so it has no messages")
@@ -57,7 +60,7 @@ def _conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
     parents = {node: _parent(value) for node, value in nodes.items()}
 
     def said(path: Sequence[str], left_out: Counter[LeftOut]) -> Sequence[Message]:
-        return Path(entry, reading, left_out).messages(nodes[node] for node in path)
+        return Path(entry, names, reading, left_out).messages(nodes[node] for node in path)
 
     tree = Tree(
         id=name_of(entry.get("conversation_id")) or name_of(entry.get("id")) or f"root {next(iter(nodes), '')}",

@@ -1,12 +1,15 @@
 """What is said along one path of ChatGPT's tree, and what of it stands in the calls and results of tools."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
 from conversation_mcp.importing.base import LeftOut, Reading
+from conversation_mcp.importing.chatgpt_assets import AssetNames, named
+from conversation_mcp.importing.chatgpt_canvas import CANVAS, write_canvas
+from conversation_mcp.importing.chatgpt_contents import pointers_in, texts_in, thoughts_in, unknown_in
+from conversation_mcp.importing.chatgpt_reports import is_told_state, reports_in
 from conversation_mcp.importing.citations import cited
 from conversation_mcp.importing.documents import Documents
 from conversation_mcp.importing.messages import (
@@ -21,51 +24,51 @@ from conversation_mcp.importing.messages import (
     name_of,
     object_of,
     only_tools,
-    text_of,
 )
 from conversation_mcp.models import Message
 
 HIDDEN_TYPES = frozenset({"user_editable_context", "model_editable_context", "reasoning_recap", "system_error"})
+NOTHING: Data = {}
 SHOWN_TO = frozenset({None, "all"})
 SPOKEN = frozenset({"user", "assistant"})
-CANVAS, CANVAS_NAME = "canmore.", "Canvas"
-REWRITES_ALL = frozenset({".*", "^.*$", r"[\s\S]*", "(?s).*"})
-"""What a call names as the passage to replace when it replaces the whole canvas."""
 TYPE_FIELDS = ("content_type", "type", "language")
 
 
 class Path:
     """Takes the nodes of a path in their order, and has the messages."""
 
-    def __init__(self, entry: Data, reading: Reading, left_out: Counter[LeftOut]) -> None:
+    def __init__(self, entry: Data, names: AssetNames, reading: Reading, left_out: Counter[LeftOut]) -> None:
         self._model = name_of(entry.get("default_model_slug"))
+        self._names = names
         self._reading = reading
         self._left_out = left_out
         self._messages: list[Message] = []
         self._thoughts: list[str] = []
         self._pages: Sequence[Any] = ()
         self._documents = Documents()
+        self._reports: dict[str, int] = {}
         self._files: list[str] = []
         self._called: dict[str, None] = {}
         self._at: datetime | None = None
 
     def messages(self, nodes: Iterable[object]) -> list[Message]:
         """Return what is said in the nodes."""
-        for node in nodes:
-            self._take(object_of(object_of(node).get("message")))
-        self._show_made()
-        self._drop_thoughts()
+        said = [object_of(object_of(node).get("message")) for node in nodes]
+        for each, following in zip(said, [*said[1:], NOTHING], strict=True):
+            self._take(each, following)
+        self._end_turn()
         return self._messages
 
-    def _take(self, said: Data) -> None:
+    def _take(self, said: Data, following: Data) -> None:
         role = name_of(object_of(said.get("author")).get("role"))
         content = object_of(said.get("content"))
         if not said:
             return
         if name_of(content.get("content_type")) == "thoughts":
-            self._thoughts += _thoughts(content)
+            self._thoughts += thoughts_in(content)
+            self._count_unknown(content)
         elif role == "tool" or (role == "assistant" and name_of(said.get("recipient")) not in SHOWN_TO):
-            self._take_tool(said)
+            self._take_tool(said, following)
         elif role not in SPOKEN or _is_hidden(said, content):
             self._hide(role, content)
         elif role == "user":
@@ -73,8 +76,9 @@ class Path:
             self._messages += self._question(said)
         else:
             self._answer(said)
+            self._take_reports(said)
 
-    def _take_tool(self, said: Data) -> None:
+    def _take_tool(self, said: Data, following: Data) -> None:
         """Take what an answer is of a call or a result, and count the rest."""
         metadata, content = object_of(said.get("metadata")), object_of(said.get("content"))
         author = object_of(said.get("author"))
@@ -82,15 +86,37 @@ class Path:
         name = (name_of(said.get("recipient")) if is_call else name_of(author.get("name"))) or "without a name"
         self._at = self._reading.moment(said.get("create_time"))
         self._pages = list_of(object_of(metadata.get("_cite_metadata")).get("metadata_list")) or self._pages
-        if report := _report(metadata):
-            self._answer({**report, "create_time": report.get("create_time") or said.get("create_time")})
-        elif is_call and name.startswith(CANVAS) and _write_canvas(self._documents, content):
+        if (is_call and self._write(name, content, following)) or (not is_call and self._came_later(said)):
             return
-        elif pictures := [] if is_call or _is_hidden(said, content) else list(_pointers(content)):
-            self._files += pictures
-        elif holds_words(_spoken(content), TYPE_FIELDS) or holds_words(metadata.get("chatgpt_sdk")):
+        reported = self._take_reports(said)
+        if pictures := [] if is_call or _is_hidden(said, content) else list(pointers_in(content)):
+            self._files += [named(each, self._names) for each in pictures]
+        elif not (reported and is_told_state(content)) and (
+            holds_words(_spoken(content), TYPE_FIELDS) or (not reported and holds_words(metadata.get("chatgpt_sdk")))
+        ):
             count_tool(name, self._left_out)
             self._called[name] = None
+
+    def _write(self, tool: str, content: Data, following: Data) -> bool:
+        """Write down what a call puts into a canvas; its result, which follows it, tells which canvas that is."""
+        canvas = object_of(object_of(following.get("metadata")).get("canvas"))
+        return tool.startswith(CANVAS) and write_canvas(self._documents, content, name_of(canvas.get("textdoc_id")))
+
+    def _came_later(self, said: Data) -> bool:
+        """Take a result that was waited for, which a tool tells and is an answer; False if it is none."""
+        is_result = object_of(said.get("metadata")).get("is_async_task_result_message") is True
+        return is_result and self._answer(said)
+
+    def _take_reports(self, said: Data) -> bool:
+        """Add the reports of a message, each in the place of the one that it is a later state of."""
+        reports = [*reports_in(said)]
+        for report in reports:
+            at = report.said.get("create_time") or said.get("create_time")
+            if self._answer({**report.said, "create_time": at}):
+                earlier = self._reports.setdefault(report.key, len(self._messages) - 1)
+                if earlier < len(self._messages) - 1:
+                    self._messages[earlier] = self._messages.pop()
+        return bool(reports)
 
     def _hide(self, role: str | None, content: Data) -> None:
         kind, words = name_of(content.get("content_type")), _spoken(content)
@@ -106,16 +132,17 @@ class Path:
         if text:
             yield message("user", text, self._reading.moment(said.get("create_time")), notices=notices)
 
-    def _answer(self, said: Data) -> None:
-        """Add an answer, with the documents and pictures that were made for it."""
+    def _answer(self, said: Data) -> bool:
+        """Add an answer, with the documents and pictures that were made for it; False if nothing is said in it."""
         metadata = object_of(said.get("metadata"))
         text, notices = self._content(said)
         if not text:
-            return
+            return False
         content = joined((self._documents.shown(), text))
         content, sources = cited(content, metadata, self._pages, self._left_out)
         if not content:
-            return
+            notices = (*notices, "not imported: marks that have no words")
+            content = f"({notices[-1]})"
         notices = (*missing(self._files, self._left_out), *notices)
         facts = {
             "model": name_of(metadata.get("model_slug")) or self._model,
@@ -127,6 +154,7 @@ class Path:
         self._files.clear()
         self._called.clear()
         self._thoughts.clear()
+        return True
 
     def _show_made(self) -> None:
         """Add documents and pictures that no answer came for: they are it."""
@@ -151,84 +179,33 @@ class Path:
         count_named("thoughts", self._thoughts, self._left_out)
         self._thoughts.clear()
 
+    def _count_unknown(self, content: Data) -> list[str | None]:
+        """Count the parts of kinds that are not known, and return their kinds."""
+        unknown = [part for part in unknown_in(content) if holds_words(part, TYPE_FIELDS)]
+        kinds = [name_of(part.get("content_type")) or name_of(part.get("type")) for part in unknown]
+        for kind, part in zip(kinds, unknown, strict=True):
+            count_named(kind, part, self._left_out, TYPE_FIELDS)
+        return kinds
+
     def _content(self, said: Data) -> tuple[str, tuple[str, ...]]:
         """Return the text, and the notices of what is not in it; if there is no text, they stand for it."""
         content, metadata = object_of(said.get("content")), object_of(said.get("metadata"))
-        text, kind = joined(_texts(content)), name_of(content.get("content_type"))
+        text, kind = joined(texts_in(content)), name_of(content.get("content_type"))
         files = [name_of(object_of(file).get("name")) for file in list_of(metadata.get("attachments"))]
-        names = [name for name in files if name] or list(_pointers(content))
+        names = [name for name in files if name] or [named(each, self._names) for each in pointers_in(content)]
         notices = missing(names, self._left_out)
+        unknown = self._count_unknown(content)
         if not text and not notices and holds_words(content, TYPE_FIELDS):
-            count_named(kind, content, self._left_out, TYPE_FIELDS)
-            notices = (f"not imported: {kind or 'content without a type'}",)
+            if not unknown:
+                count_named(kind, content, self._left_out, TYPE_FIELDS)
+            notices = (f"not imported: {next(iter(unknown), kind) or 'content without a type'}",)
             return f"({notices[0]})", notices
-        for part in list_of(content.get("parts")):
-            if not list(_pointers({"parts": [part]})) and not any(_texts({"parts": [part]})):
-                count_named(object_of(part).get("content_type"), part, self._left_out, TYPE_FIELDS)
         return text or "\n".join(f"({notice})" for notice in notices), notices
-
-
-def _write_canvas(documents: Documents, content: Data) -> bool:
-    """Write down what a call puts into a canvas; what cannot be read as a call is the document itself."""
-    call = text_of(content.get("text")) or joined(_texts(content))
-    try:
-        given = object_of(json.loads(call))
-    except (ValueError, RecursionError):
-        given = {"content": call}
-    if text := text_of(given.get("content")):
-        documents.begin(name_of(given.get("name")) or CANVAS_NAME, text)
-        return True
-    updates = [object_of(update) for update in list_of(given.get("updates"))]
-    for update in updates:
-        pattern, new = text_of(update.get("pattern")), text_of(update.get("replacement"))
-        if pattern in REWRITES_ALL and documents.last:
-            documents.write(documents.last, new)
-        else:
-            documents.change(documents.last, pattern, new, CANVAS_NAME)
-    return bool(updates)
-
-
-def _report(metadata: Data) -> Data:
-    """Return the message that a research left in the state of its widget; an empty one where there is none."""
-    state = object_of(metadata.get("chatgpt_sdk")).get("widget_state")
-    if isinstance(state, str):
-        try:
-            state = json.loads(state)
-        except (ValueError, RecursionError):
-            return {}
-    told = object_of(state).get("report_message")
-    report = {"content": {"text": told}} if isinstance(told, str) else object_of(told)
-    return report if any(_texts(object_of(report.get("content")))) else {}
-
-
-def _texts(content: Data) -> Iterator[str]:
-    if content.get("content_type") == "code":
-        language = name_of(content.get("language")) or ""
-        code = text_of(content.get("text"))
-        yield f"```{'' if language == 'unknown' else language}\n{code}\n```" if code.strip() else ""
-        return
-    for part in list_of(content.get("parts")):
-        yield text_of(part) or text_of(object_of(part).get("text"))
-    if not list_of(content.get("parts")):
-        yield text_of(content.get("text"))
-
-
-def _thoughts(content: Data) -> Iterator[str]:
-    for thought in map(object_of, list_of(content.get("thoughts"))):
-        yield text_of(thought.get("content")) or text_of(thought.get("summary"))
 
 
 def _spoken(content: Data) -> Data:
     """Return the content with its text where a single word counts as words."""
-    return {**content, "text": joined(_texts(content))}
-
-
-def _pointers(content: Data) -> Iterator[str]:
-    """Yield the names of pictures and recordings, which a part has itself or keeps together."""
-    for part in map(object_of, list_of(content.get("parts"))):
-        for each in (part, *map(object_of, part.values())):
-            if name := name_of(each.get("asset_pointer")):
-                yield name
+    return {**content, "text": joined(texts_in(content))}
 
 
 def _is_hidden(said: Data, content: Data) -> bool:

@@ -12,11 +12,15 @@ from conversation_mcp.models import Source
 
 PRIVATE_MARK = re.compile("\ue200([^\ue200\ue201]*)\ue201")
 SEPARATOR, CLOSING = "\ue202", "\ue201"
-HIGHLIGHTS = re.compile("[\ue203\ue204]")
+CUT_MARK = re.compile("\ue200([a-z_]{1,40})\ue202(?:(?:turn[0-9]+[a-z_]*[0-9]*|L[0-9-]+)[,\ue202]*)*")
+"""The beginning of a mark without an end; what follows it may be the text again."""
+LEFT_SIGNS = re.compile("[\ue200-\ue206]")
+MAX_NESTED = 4
 BRACKET_MARK = re.compile(r"【[^【】\n]{0,200}】")
 BRACKET_NUMBER = re.compile(r"【([0-9]{1,6})†")
-REFERENCE = re.compile(r"(?:turn[0-9]+[a-z_]+[0-9]+[,\s]*)+")
+REFERENCE = re.compile(r"(?:(?:turn[0-9]+[a-z_]+[0-9]+|L[0-9]+(?:-L?[0-9]+)?)[,\s]*)+")
 """What stands in a mark for a page or a file, and is no word."""
+REFERENCE_FIELDS = ("matched_text", "type", "prompt_text", "refs")
 WEB = ("https://", "http://")
 GROUPED = ("items", "supporting_websites", "sources")
 
@@ -77,13 +81,28 @@ def cited(
         place = int(number[1]) if number else len(tool_pages)
         return numbers.marks(_pages(tool_pages[place]) if place < len(tool_pages) else []) or _removed(left_out)
 
+    def cut(found: re.Match[str]) -> str:
+        count_named("citation marks" if found[1] == "cite" else f"mark {found[1]}", {"text": found[0]}, left_out)
+        return ""
+
     ends_with_mark = text.rstrip().endswith(CLOSING)
-    text = HIGHLIGHTS.sub("", PRIVATE_MARK.sub(private, text))
+    _count_unused(references, text, left_out)
+    for _ in range(MAX_NESTED):
+        text = PRIVATE_MARK.sub(private, text)
+    text = LEFT_SIGNS.sub("", CUT_MARK.sub(cut, text))
     text = text.rstrip() if ends_with_mark else text
     text = BRACKET_MARK.sub(bracket, text) if ordered or "†" in text else text
     for pages in (*map(_pages, references), *(_pages(citation.get("metadata")) for citation in ordered)):
         numbers.marks(pages)  # what stands in the list without a mark is a source all the same
     return text, tuple(numbers.sources.values())
+
+
+def _count_unused(references: Iterable[Data], text: str, left_out: Counter[LeftOut]) -> None:
+    """Count the references that name no page and stand for no mark of the text."""
+    for reference in references:
+        mark = text_of(reference.get("matched_text"))
+        if not _pages(reference) and not (mark and mark in text):
+            count_named(name_of(reference.get("type")) or "content_references", reference, left_out, REFERENCE_FIELDS)
 
 
 def _removed(left_out: Counter[LeftOut]) -> str:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from conversation_mcp.importing.base import ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
-from conversation_mcp.importing.claude_messages import Path
+from conversation_mcp.importing.claude_messages import ROLES, Path
 from conversation_mcp.importing.messages import Data, count_named, list_of, name_of, object_of
 from conversation_mcp.importing.reading import each_entry
 from conversation_mcp.importing.trees import Tree, path_to
@@ -28,8 +28,11 @@ def _conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
     said = [object_of(each) for each in list_of(entry["chat_messages"])] or [{}]
     names = [name_of(each.get("uuid")) or f"#{place}" for place, each in enumerate(said)]
     by_name = dict(zip(names, said, strict=True))
-    parents = {name: name_of(each.get("parent_message_uuid")) for name, each in by_name.items()}
-    is_tree = any(parent in by_name for parent in parents.values())
+    given = {name: name_of(each.get("parent_message_uuid")) for name, each in by_name.items()}
+    is_tree = any(parent in by_name for parent in given.values())
+    before = dict(zip(by_name, (None, *by_name), strict=False))
+    parents = {name: given[name] if "parent_message_uuid" in each else before[name] for name, each in by_name.items()}
+    last = next((name for name in reversed(names) if name_of(by_name[name].get("sender")) in ROLES), names[-1])
 
     def told(path: Sequence[str], left_out: Counter[LeftOut]) -> Sequence[Message]:
         return Path(entry, reading, left_out).messages(by_name[name] for name in path)
@@ -38,7 +41,7 @@ def _conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
         id=name_of(entry.get("uuid")) or f"first {next(iter(names), '')}",
         place=place,
         parents=parents if is_tree else {},
-        main=path_to(names[-1], parents) if is_tree else names,
+        main=path_to(last, parents) if is_tree else names,
         said=told,
         title=name_of(entry.get("name")),
         created_at=reading.moment(entry.get("created_at")),

@@ -4,7 +4,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import PurePosixPath
 
@@ -163,7 +163,10 @@ def _before(name: str, failures: Collection[str], parents: Mapping[str, str | No
 
 
 def _ids(file: SourceFile, log: _Log) -> Iterator[str]:
-    """Yield an id for each session: that of the session, unless the file is named after another one."""
+    """Yield an id for each session: that of the session, unless the file is named after another one.
+
+    Earlier versions took that of the session in any case.
+    """
     stem = PurePosixPath(file.name).stem
     is_named = SESSION_NAME.fullmatch(stem) is not None
     for place, session in enumerate(log.sessions):
@@ -182,10 +185,12 @@ def _conversations(file: SourceFile, session: _Session, source_id: str, reading:
         while at in session.parents and at not in needed:
             needed[at] = at = session.parents[at]
     branches = branches_of(main, needed)
+    stem = PurePosixPath(file.name).stem
+    earlier = (session.id,) if session.id and source_id == stem != session.id else ()
     if not reading.all_branches:
         session.left_out["other branches"] += len(branches)
     if session.parents or session.titles or session.left_out.total():
-        yield _found(file, session, source_id, main, None)
+        yield replace(_found(file, session, source_id, main, None), earlier_ids=earlier)
     for branch in branches if reading.all_branches else ():
         yield _found(file, session, f"{source_id}/{branch.id}", branch.path, source_id)
 

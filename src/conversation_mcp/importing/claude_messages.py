@@ -77,7 +77,7 @@ class Path:
         content = joined((text, *quoted, self._documents.shown())) or "\n".join(f"({notice})" for notice in notices)
         at = self._reading.moment(said.get("created_at"))
         if role is None:
-            count_named(said.get("sender"), {"text": content}, self._left_out)
+            count_named(said.get("sender") or said.get("type"), {**said, "text": content}, self._left_out, PLACE_FIELDS)
         elif content:
             made.numbers.marks(made.found)  # what was found without being cited is a source all the same
             facts = {

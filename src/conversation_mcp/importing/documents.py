@@ -19,9 +19,13 @@ class Documents:
     def __contains__(self, key: str) -> bool:
         return key in self._texts
 
-    def begin(self, name: str, text: str) -> None:
-        """Begin a document that has no key where it comes from."""
-        self.write(f"#{len(self._texts)}", text, name)
+    def holds(self, key: str, passage: str) -> bool:
+        """Tell whether the document has the passage."""
+        return bool(passage) and passage in self._texts.get(key, "")
+
+    def begin(self, name: str, text: str, key: str | None = None) -> None:
+        """Begin a document, which may have no key where it comes from."""
+        self.write(key or f"#{len(self._texts)}", text, name)
 
     def write(self, key: str, text: str, name: str | None = None) -> None:
         """Give a document its whole text, and a name unless it has one."""
@@ -30,17 +34,20 @@ class Documents:
         self._written[key] = None
         self.last = key
 
-    def change(self, key: str, old: str, new: str, name: str | None = None) -> None:
-        """Replace a passage. What replaces one that is not there stands by itself."""
-        text = self._texts.get(key, "")
-        if old and old in text:
-            self.write(key, text.replace(old, new, 1))
+    def change(self, key: str, old: str, new: str, name: str | None = None, *, everywhere: bool = False) -> None:
+        """Replace a passage, once or everywhere. What replaces one that is not there stands by itself."""
+        if self.holds(key, old):
+            self.write(key, self._texts[key].replace(old, new, -1 if everywhere else 1))
         elif new.strip():
-            changes = f"{key} changed"
-            earlier = (self._texts[changes],) if changes in self._written else ()
-            self._texts[changes] = joined((*earlier, new))
-            self._names[changes] = f"{self._names.get(key) or name or key}, changed"
-            self._written[changes] = None
+            self.add_beside(key, "changed", new, name)
+
+    def add_beside(self, key: str, what: str, text: str, name: str | None = None) -> None:
+        """Add what belongs to a document and is not in it."""
+        beside = f"{key} {what}"
+        earlier = (self._texts[beside],) if beside in self._written else ()
+        self._texts[beside] = joined((*earlier, text))
+        self._names[beside] = f"{self._names.get(key) or name or key}, {what}"
+        self._written[beside] = None
 
     def shown(self) -> str:
         """Return the documents that were written since this was last asked, each fenced under its name."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 
-from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
+from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile, Unplaced
 from conversation_mcp.importing.gemini_pages import ATTACHED, is_activity, records_of
 from conversation_mcp.importing.gemini_turns import conversation
 from conversation_mcp.importing.html_markdown import markdown_of
@@ -33,6 +33,7 @@ ASKED = re.compile(
 )
 """What stands before a question in the title of a record."""
 CHAT = re.compile(r"https://gemini\.google\.com/(?:u/\d+/)?app/([\w-]+)")
+NAMING = ("header", "products", "activityControls", "type", "content_type")
 TAKEN = frozenset(
     {"header", "title", "titleUrl", "time", "products", "activityControls", "safeHtmlItem", "subtitles", "imageFile"}
 )
@@ -82,7 +83,7 @@ def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
         newest_first = sorted(records.values(), key=lambda each: each.at or reading.now, reverse=True)
         yield from _found(chat, newest_first[::-1], reading)
     if others:
-        yield Found(id="no question", place="records that are no questions", messages=(), left_out=others)
+        yield Unplaced(others)
 
 
 def _entries(file: SourceFile, reading: Reading) -> Iterator[tuple[str, Data] | Problem]:
@@ -100,12 +101,15 @@ def _record(place: str, facts: Data, reading: Reading, others: Counter[LeftOut])
     """Return the question and its answers; what is no question is counted by the word with which it begins."""
     title, at = text_of(facts.get("title")).strip(), reading.moment(facts.get("time"))
     if not _is_gemini(facts):
-        count_named(facts.get("header"), {"text": title}, others)
+        count_named(facts.get("header") or facts.get("type"), {**facts, "text": title}, others, NAMING)
         return None
     left_out: Counter[LeftOut] = Counter()
     items = facts.get("safeHtmlItem")
     pages = [object_of(item) for item in list_of(items) or (items,)]
     texts = [markdown_of(text_of(page.get("html")) or text_of(page.get("htmlValue"))) for page in pages]
+    for page, text in zip(pages, texts, strict=True):
+        if not text:
+            count_named(page.get("type") or "safeHtmlItem", page, left_out, NAMING)
     verb = ASKED.match(title)
     asked = title[verb.end() :].strip() if verb else title
     if not any(texts) and verb is None:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
-from conversation_mcp.importing.base import Found, LeftOut, Problem, Reading
+from conversation_mcp.importing.base import Item, LeftOut, Problem, Reading, Unplaced
 from conversation_mcp.importing.messages import (
     Data,
     count_named,
@@ -19,11 +19,15 @@ from conversation_mcp.importing.messages import (
 from conversation_mcp.importing.trees import Tree, path_to
 from conversation_mcp.models import Message
 
+TURNS = ("user_turn", "system_turn")
 USER_FIELDS = frozenset({"prompt", "turn_index", "turn_last_modified", "turn_deleted_time", "images", "files"})
 SYSTEM_FIELDS = frozenset({"text", "turn_index", "turn_last_modified", "turn_deleted_time", "images", "model_thoughts"})
 
+FIELDS = {"text": ("data", "cards"), "model_thoughts": ("headline", "description")}
+"""What is read of the things in these lists."""
 
-def conversation(entry: Data, place: str, reading: Reading) -> Iterator[Found | Problem]:
+
+def conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
     """Yield the conversation; a turn whose number comes again stands in place of all from there on."""
     if not isinstance(entry.get("conversation_turns"), list):
         yield Problem(place, "has no list of turns")
@@ -31,8 +35,10 @@ def conversation(entry: Data, place: str, reading: Reading) -> Iterator[Found | 
     nodes: dict[str, tuple[str, Data]] = {}
     parents: dict[str, str | None] = {}
     path: list[tuple[float, str]] = []
+    others: Counter[LeftOut] = Counter()
     for turn in map(object_of, list_of(entry["conversation_turns"])):
-        for kind in ("user_turn", "system_turn"):
+        _count_other_turns(turn, others)
+        for kind in TURNS:
             if facts := object_of(turn.get(kind)):
                 number = facts.get("turn_index")
                 index = number if isinstance(number, int) else (path[-1][0] + 1 if path else 0)
@@ -58,6 +64,18 @@ def conversation(entry: Data, place: str, reading: Reading) -> Iterator[Found | 
         updated_at=reading.moment(entry.get("last_modification_time")),
     )
     yield from tree.conversations(reading)
+    if others:
+        yield Unplaced(others)
+
+
+def _count_other_turns(turn: Data, left_out: Counter[LeftOut]) -> None:
+    """Count what stands in a turn beside those of user and system, or in place of them."""
+    if not any(kind in turn for kind in TURNS):
+        count_named(turn.get("type") or "conversation_turns", turn, left_out, ("type",))
+        return
+    for kind, value in turn.items():
+        if kind not in TURNS:
+            count_named(kind, value, left_out)
 
 
 def _messages(kind: str, facts: Data, reading: Reading, left_out: Counter[LeftOut]) -> Iterator[Message]:
@@ -66,6 +84,10 @@ def _messages(kind: str, facts: Data, reading: Reading, left_out: Counter[LeftOu
     for name, value in facts.items():
         if name not in (USER_FIELDS if kind == "user_turn" else SYSTEM_FIELDS):
             count_named(name, value, left_out)
+    for name, fields in FIELDS.items() if kind == "system_turn" else ():
+        for item in list_of(facts.get(name)):
+            if not any(object_of(item).get(field) for field in fields):
+                count_named(object_of(item).get("type") or name, object_of(item), left_out, ("type",))
     text = text_of(facts.get("prompt")) if kind == "user_turn" else joined(_texts(facts))
     content = text if text.strip() else "\n".join(f"({notice})" for notice in notices)
     if not content:

@@ -10,15 +10,29 @@ HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
 LANGUAGE = re.compile(r"\blanguage-([\w+#.-]+)")
 WEB = ("https://", "http://", "mailto:")
 INDENT, MAX_DEPTH = "  ", 50
+NO_TAG = re.compile(r"<(?![/!]?[a-zA-Z][^<>]*>)")
 START = re.compile(r"[0-9]{1,6}")
 
 
 def markdown_of(html: str) -> str:
     """Return what a reader sees of the page, with its headings, lists, tables, links and code."""
     reader = _Reader()
-    reader.feed(html)
+    reader.feed(_closed(html))
     reader.close()
     return reader.text()
+
+
+def _closed(html: str) -> str:
+    """Return the page without comments, and with each `<` that begins no tag as a sign.
+
+    The parser looks from each such sign to the end of the page, which takes hours where there are many.
+    """
+    first, *others = html.split("<!--")
+    pieces = [first]
+    for piece in others:
+        inside, end, rest = piece.partition("-->")
+        pieces.append(rest if end else inside)
+    return NO_TAG.sub("&lt;", "".join(pieces))
 
 
 class _Reader(HTMLParser):

@@ -11,7 +11,7 @@ import anyio
 from anyio import to_thread
 
 from conversation_mcp.errors import ConversationMCPError, FilesystemError
-from conversation_mcp.importing.base import Found, Item, LeftOut, Problem
+from conversation_mcp.importing.base import Found, Item, LeftOut, Problem, Unplaced
 from conversation_mcp.importing.building import built, created_at, grown, holds, is_grown
 from conversation_mcp.models import Conversation, ConversationId
 from conversation_mcp.stores.base import Origin, Store
@@ -85,6 +85,9 @@ class Importer:
         if isinstance(item, Problem):
             self.report.add_problem(item)
             return
+        if isinstance(item, Unplaced):
+            self.report.left_out.update(item.left_out)
+            return
         origin = _origin(source, item)
         if (trunk := self._in_hand.get((source, item.branch_of or ""))) is not None:
             await trunk.wait()
@@ -113,6 +116,8 @@ class Importer:
         if origin in self._known:
             earlier = self._known[origin]
             return "unchanged" if earlier is None else await self._again(earlier, found)
+        if (outcome := await self._under_an_earlier_id(source, found)) is not None:
+            return outcome
         if (same := await self._stored_under_its_id(found)) is not None:
             return await self._again(same, found)
         if mark_of(origin) in self._deleted:
@@ -148,6 +153,17 @@ class Importer:
 
         after = await self._store.update(conversation_id, extend)
         return "extended" if holds(after, found) else "changed"
+
+    async def _under_an_earlier_id(self, source: str, found: Found) -> Outcome | None:
+        """Return what became of it if it is the conversation that has one of its earlier ids; others may have that."""
+        for earlier_id in found.earlier_ids:
+            while (earlier := self._in_hand.get((source, earlier_id))) is not None:
+                await earlier.wait()
+            if (stored := self._known.get((source, earlier_id))) is not None:
+                outcome = await self._again(stored, found)
+                if outcome != "changed":
+                    return outcome
+        return None
 
     async def _stored_under_its_id(self, found: Found) -> ConversationId | None:
         """Return the id of our own conversation if it is stored here, not another one that was begun as it was."""

@@ -70,6 +70,7 @@ def _conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
         return
     nodes, parents = _flat(_top(entry))
     is_tree = any(parent in nodes for parent in parents.values())
+    spoken = [name for name, node in nodes.items() if "isCreatedByUser" in node]
     options = object_of(entry.get("options"))
     system = text_of(options.get("promptPrefix"))
     model = name_of(options.get("model")) or name_of(entry.get("model"))
@@ -83,7 +84,7 @@ def _conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
         id=name_of(entry.get("conversationId")) or f"first {next(iter(nodes), '')}",
         place=place,
         parents=parents if is_tree else {},
-        main=path_to([*nodes][-1], parents) if is_tree else tuple(nodes),
+        main=path_to((spoken or [*nodes])[-1], parents) if is_tree else tuple(nodes),
         said=said,
         title=name_of(entry.get("title")) or name_of(options.get("title")),
         created_at=reading.moment(entry.get("createdAt")) or min(times, default=None),

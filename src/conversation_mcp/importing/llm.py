@@ -3,10 +3,19 @@
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
-from conversation_mcp.importing.llm_database import Row, database_at, facts_of, is_database, rows_of, tables_of
+from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile, Unplaced
+from conversation_mcp.importing.llm_database import (
+    Row,
+    database_at,
+    facts_of,
+    is_database,
+    numbers_by,
+    row_at,
+    rows_of,
+    tables_of,
+)
 from conversation_mcp.importing.llm_responses import MISSING, older
 from conversation_mcp.importing.messages import (
     Data,
@@ -25,6 +34,7 @@ from conversation_mcp.models import Message, Role
 
 ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant"}
 TOOL_PARTS = frozenset({"tool_call", "tool_result"})
+NO_THREAD = "messages of no thread"
 OLDEST = ("logs", "log")
 
 
@@ -55,13 +65,16 @@ def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
 
 def _conversations(name: str, database: sqlite3.Connection, reading: Reading) -> Iterator[Item]:
     tables = tables_of(database)
-    threads: set[str] = set()
+    threads: dict[str, set[int]] = {}
     if {"threads", "messages", "parts"} <= tables:
-        links = database.execute("SELECT hash, parent_hash FROM messages")
-        parents: dict[str, str | None] = {row["hash"]: row["parent_hash"] for row in links}
+        thread_tables = _Threads(name, database, tables, reading)
         for thread in rows_of(database, "threads"):
-            threads.add(str(thread.get("id")))
-            yield _thread(name, database, thread, parents, tables, reading)
+            found = thread_tables.found(thread)
+            said = found.messages if isinstance(found, Found) else ()
+            threads[str(thread.get("id"))] = {hash(each.content) for each in said}
+            yield found
+        if unreached := thread_tables.unreached():
+            yield Unplaced(unreached)
     if "responses" in tables:
         yield from older(name, database, "responses", "conversation_id", threads, tables, reading)
     for table in OLDEST:
@@ -69,80 +82,83 @@ def _conversations(name: str, database: sqlite3.Connection, reading: Reading) ->
             yield from older(name, database, table, "chat_id", threads, tables, reading)
 
 
-def _thread(
-    name: str,
-    database: sqlite3.Connection,
-    thread: Row,
-    parents: Mapping[str, str | None],
-    tables: set[str],
-    reading: Reading,
-) -> Item:
-    source_id, tip = str(thread.get("id")), thread.get("tip_message_hash")
-    place = f"{name}, thread {source_id}"
-    path = path_to(tip, parents) if isinstance(tip, str) else ()
-    if not path:
-        return Problem(place, "has no messages")
-    left_out: Counter[LeftOut] = Counter()
-    turns = {
-        str(turn.get("tip_message_hash")): turn
-        for turn in (rows_of(database, "turns", "thread_id = ?", source_id) if "turns" in tables else ())
-    }
-    said: list[Message] = []
-    for each in path:
-        said += _message(database, each, turns.get(each), tables, reading, left_out)
-    messages, unanswered = answered(said)
-    begun = reading.moment(thread.get("datetime_utc"))
-    return Found(
-        id=source_id,
-        place=place,
-        messages=messages,
-        title=name_of(thread.get("name")),
-        created_at=begun,
-        updated_at=max(
-            (at for turn in turns.values() if (at := reading.moment(turn.get("datetime_utc")))), default=begun
-        ),
-        unanswered=unanswered,
-        left_out=left_out,
-    )
+class _Threads:
+    """The tables of threads, each of which is read once."""
 
+    def __init__(self, name: str, database: sqlite3.Connection, tables: set[str], reading: Reading) -> None:
+        self._name = name
+        self._database = database
+        self._tables = tables
+        self._reading = reading
+        links = database.execute("SELECT hash, parent_hash FROM messages")
+        self._parents: dict[str, str | None] = {row["hash"]: row["parent_hash"] for row in links}
+        self._parts = numbers_by(database, "parts", "message_hash", "position, rowid")
+        self._turns = numbers_by(database, "turns", "thread_id") if "turns" in tables else {}
+        self._reached: set[str] = set()
 
-def _message(
-    database: sqlite3.Connection,
-    key: str,
-    turn: Row | None,
-    tables: set[str],
-    reading: Reading,
-    left_out: Counter[LeftOut],
-) -> Iterator[Message]:
-    (found,) = rows_of(database, "messages", "hash = ?", key)
-    role = ROLES.get(str(found.get("role")))
-    texts: list[str] = []
-    reasoning: list[str] = []
-    attached: list[str] = []
-    for part in rows_of(database, "parts", "message_hash = ?", key, "position"):
-        kind = part.get("type")
-        payload = _payload(part)
-        text = text_of(part.get("text")) or _by_reference(database, payload, tables, left_out)
-        if kind == "text":
-            texts.append(text)
-        elif kind == "reasoning":
-            reasoning.append(text)
-        elif kind == "attachment":
-            names = (name_of(payload.get(field)) for field in ("path", "url", "type"))
-            attached.append(next((each for each in names if each), "a file without a name"))
-        elif kind in TOOL_PARTS:
-            left_out["tool messages"] += 1
-        else:
-            count_named(kind, {"text": text, "payload": payload}, left_out)
-    notices = missing(attached, left_out)
-    content = joined(texts) or "\n".join(f"({notice})" for notice in notices)
-    if role is None:
-        count_named(found.get("role"), {"text": content}, left_out)
-    if role is None or not content:
-        return
-    facts = facts_of(turn) if turn is not None else {}
-    at = reading.moment(turn.get("datetime_utc")) if turn is not None else None
-    yield message(role, content, at, notices=notices, reasoning=joined(reasoning), **facts)
+    def found(self, thread: Row) -> Found | Problem:
+        """Return the conversation of a thread."""
+        source_id, tip = str(thread.get("id")), thread.get("tip_message_hash")
+        place = f"{self._name}, thread {source_id}"
+        path = path_to(tip, self._parents) if isinstance(tip, str) else ()
+        if not path:
+            return Problem(place, "has no messages")
+        self._reached.update(path)
+        left_out: Counter[LeftOut] = Counter()
+        rows = [row_at(self._database, "turns", number) for number in self._turns.get(thread.get("id"), ())]
+        turns = {str(turn.get("tip_message_hash")): turn for turn in rows}
+        messages, unanswered = answered(
+            [made for each in path for made in self._message(each, turns.get(each), left_out)]
+        )
+        begun = self._reading.moment(thread.get("datetime_utc"))
+        times = (at for turn in rows if (at := self._reading.moment(turn.get("datetime_utc"))))
+        return Found(
+            id=source_id,
+            place=place,
+            messages=messages,
+            title=name_of(thread.get("name")),
+            created_at=begun,
+            updated_at=max(times, default=begun),
+            unanswered=unanswered,
+            left_out=left_out,
+        )
+
+    def unreached(self) -> Counter[LeftOut]:
+        """Count the messages with words that stand in no thread."""
+        others = (key for key in self._parents if key not in self._reached)
+        count = sum(any(self._message(key, None, Counter())) for key in others)
+        return Counter({NO_THREAD: count} if count else {})
+
+    def _message(self, key: str, turn: Row | None, left_out: Counter[LeftOut]) -> Iterator[Message]:
+        (found,) = rows_of(self._database, "messages", "hash = ?", key)
+        role = ROLES.get(str(found.get("role")))
+        texts: list[str] = []
+        reasoning: list[str] = []
+        attached: list[str] = []
+        for part in (row_at(self._database, "parts", number) for number in self._parts.get(key, ())):
+            kind = part.get("type")
+            payload = _payload(part)
+            text = text_of(part.get("text")) or _by_reference(self._database, payload, self._tables, left_out)
+            if kind == "text":
+                texts.append(text)
+            elif kind == "reasoning":
+                reasoning.append(text)
+            elif kind == "attachment":
+                names = (name_of(payload.get(field)) for field in ("path", "url", "type"))
+                attached.append(next((each for each in names if each), "a file without a name"))
+            elif kind in TOOL_PARTS:
+                left_out["tool messages"] += 1
+            else:
+                count_named(kind, {"text": text, "payload": payload}, left_out)
+        notices = missing(attached, left_out)
+        content = joined(texts) or "\n".join(f"({notice})" for notice in notices)
+        if role is None:
+            count_named(found.get("role"), {"text": content}, left_out)
+        if role is None or not content:
+            return
+        facts = facts_of(turn) if turn is not None else {}
+        at = self._reading.moment(turn.get("datetime_utc")) if turn is not None else None
+        yield message(role, content, at, notices=notices, reasoning=joined(reasoning), **facts)
 
 
 def _payload(part: Row) -> Data:

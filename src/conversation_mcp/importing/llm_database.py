@@ -73,3 +73,17 @@ def rows_of(
     """Yield rows of a table; where, value and order come from us, only the value may come from the database."""
     given = () if value is None else (value,)
     yield from database.execute(f"SELECT * FROM {table} WHERE {where} ORDER BY {order}", given)  # noqa: S608 -- names of our own
+
+
+def row_at(database: sqlite3.Connection, table: str, rowid: int) -> Row:
+    """Return the row of that number."""
+    (row,) = rows_of(database, table, "rowid = ?", rowid)
+    return row
+
+
+def numbers_by(database: sqlite3.Connection, table: str, column: str, order: str = "rowid") -> dict[Any, list[int]]:
+    """Return the numbers of the rows by what stands in a column, in one pass, whatever indexes the table has."""
+    numbers: dict[Any, list[int]] = {}
+    for row in database.execute(f"SELECT {column} AS value, rowid AS number FROM {table} ORDER BY {order}"):  # noqa: S608 -- names of our own
+        numbers.setdefault(row["value"], []).append(row["number"])
+    return numbers

@@ -2,13 +2,24 @@
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from conversation_mcp.importing.base import Found, Item, LeftOut, Reading
-from conversation_mcp.importing.llm_database import Row, columns_of, facts_of, field_of, rows_of
+from conversation_mcp.importing.base import Found, Item, LeftOut, Reading, Unplaced
+from conversation_mcp.importing.llm_database import (
+    Row,
+    columns_of,
+    facts_of,
+    field_of,
+    numbers_by,
+    row_at,
+    rows_of,
+)
 from conversation_mcp.importing.messages import answered, message, missing, name_of, text_of
 from conversation_mcp.models import Message
 
+TOOLS = ("tool_calls", "tool_results")
+LINKS = ("prompt_fragments", "system_fragments", "prompt_attachments", *TOOLS)
+NO_LINKS: Mapping[object, Sequence[int]] = {}
 MISSING = "fragments that are missing"
 """What is left out where a reference leads to nothing."""
 
@@ -18,30 +29,34 @@ def older(
     database: sqlite3.Connection,
     table: str,
     group: str,
-    threads: set[str],
+    threads: Mapping[str, set[int]],
     tables: set[str],
     reading: Reading,
 ) -> Iterator[Item]:
-    """Yield the conversations of a table that has a question and its answer in a row."""
+    """Yield the conversations of a table that has a question and its answer in a row.
+
+    Rows of one that has a thread are counted, unless their answers stand in it: `threads` has what is said in each.
+    """
     columns = columns_of(database, table)
     group = group if group in columns else "NULL"
     order = "datetime_utc" if "datetime_utc" in columns else "timestamp" if "timestamp" in columns else "rowid"
-    key = f"COALESCE({group}, 'row ' || rowid)"
-    grouped = f"SELECT {key} AS key, MIN(rowid) FROM {table} GROUP BY 1 ORDER BY 2"  # noqa: S608 -- names of our own
-    keys = [row["key"] for row in database.execute(grouped)]
-    for value in keys:
-        source_id = str(value)
-        if source_id in threads:
-            continue
-        rows = [
-            row
-            for row in rows_of(database, table, f"{key} = ?", value, f"{order}, rowid")
-            if not _is_in_a_turn(database, row, tables)
-        ]
-        if rows:
-            beside = _Beside(database, tables) if table == "responses" else _Beside(database, set())
-            title = _title(database, source_id, tables)
-            yield _of_rows(f"{name}, {table} {source_id}", table, source_id, rows, beside, title, reading)
+    beside = _Beside(database, tables if table == "responses" else set())
+    old: Counter[LeftOut] = Counter()
+    for key, numbers in _groups(database, table, group, order).items():
+        found = (row_at(database, table, number) for number in numbers)
+        rows = [row for row in found if not _is_in_a_turn(database, row, tables)]
+        if key in threads:
+            old[table] += sum(hash(text_of(row.get("response"))) not in threads[key] for row in rows)
+        elif rows:
+            yield _of_rows(f"{name}, {table} {key}", table, key, rows, beside, _title(database, key, tables), reading)
+    if old.total():
+        yield Unplaced(old)
+
+
+def _groups(database: sqlite3.Connection, table: str, group: str, order: str) -> dict[str, list[int]]:
+    """Return the numbers of the rows of each conversation; the one that was begun first is the first."""
+    found = numbers_by(database, table, f"COALESCE({group}, 'row ' || rowid)", f"{order}, rowid")
+    return {str(key): found[key] for key in sorted(found, key=lambda key: min(found[key]))}
 
 
 class _Beside:
@@ -50,6 +65,7 @@ class _Beside:
     def __init__(self, database: sqlite3.Connection, tables: set[str]) -> None:
         self._database = database
         self._tables = tables
+        self._links = {table: _links(database, table) for table in LINKS if table in tables}
         self.left_out: Counter[LeftOut] = Counter()
 
     def with_fragments(self, own: str, row: Row, table: str, between: str) -> str:
@@ -65,28 +81,31 @@ class _Beside:
 
     def count_tools(self, row: Row) -> None:
         """Count the calls of tools and what they returned."""
-        for table in ("tool_calls", "tool_results"):
-            if table in self._tables and row.get("id") is not None:
-                self.left_out["tool messages"] += sum(
-                    1 for _ in rows_of(self._database, table, "response_id = ?", row.get("id"))
-                )
+        for table in TOOLS:
+            self.left_out["tool messages"] += len(self._links.get(table, NO_LINKS).get(row.get("id"), ()))
 
     def _linked(self, row: Row, links: str, table: str, key: str) -> list[Row]:
         """Return the rows that the links name, in their order; a fragment that is not there is counted."""
-        if links not in self._tables or row.get("id") is None:
-            return []
-        order = '"order"' if "order" in columns_of(self._database, links) else "rowid"
         found: list[Row] = []
-        for link in rows_of(self._database, links, "response_id = ?", row["id"], order):
+        for number in self._links.get(links, NO_LINKS).get(row.get("id"), ()):
+            link = row_at(self._database, links, number)
             named = [*rows_of(self._database, table, "id = ?", link.get(key))] if table in self._tables else []
             found += named or ([{}] if table == "attachments" else [])
             self.left_out[MISSING] += not named and table == "fragments"
         return found
 
 
+def _links(database: sqlite3.Connection, table: str) -> Mapping[object, Sequence[int]]:
+    columns = columns_of(database, table)
+    if "response_id" not in columns:
+        return NO_LINKS
+    return numbers_by(database, table, "response_id", '"order", rowid' if "order" in columns else "rowid")
+
+
 def _of_rows(
     place: str, table: str, source_id: str, rows: Sequence[Row], beside: _Beside, title: str | None, reading: Reading
 ) -> Found:
+    beside.left_out = Counter()
     said: list[Message] = []
     systems: set[str] = set()
     times = [at for row in rows if (at := reading.moment(field_of(row, "datetime_utc", "timestamp")))]

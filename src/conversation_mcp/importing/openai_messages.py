@@ -1,5 +1,6 @@
 """JSON Lines of OpenAI messages, as trainers take them and our own export writes them."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -23,6 +24,9 @@ from conversation_mcp.models import Message, Role
 ROLES: dict[str, Role] = {"system": "system", "developer": "developer", "user": "user", "assistant": "assistant"}
 TOOL_ROLES = frozenset({"tool", "function"})
 TEXT_BLOCKS = ("text", "input_text", "output_text")
+ATTACHED = re.compile(r"image|audio|file|video|document")
+TAKEN = frozenset({"role", "content", "tool_calls", "name", "weight"})
+"""Fields of a message that are read here, or hold no words."""
 
 
 def claims(_file: SourceFile, entry: object) -> bool:
@@ -53,13 +57,22 @@ def _message(said: Data, left_out: Counter[LeftOut]) -> Iterator[Message]:
         return
     left_out["tool messages"] += len(list_of(said.get("tool_calls")))
     text = joined(texts_of(said.get("content"), TEXT_BLOCKS))
-    blocks = (name_of(object_of(block).get("type")) for block in list_of(said.get("content")))
-    notices = missing([kind for kind in blocks if kind and kind not in TEXT_BLOCKS], left_out)
+    if role not in ROLES:
+        count_named(role or said.get("type"), {**said, "content": text}, left_out, ("role", "type"))
+        return
+    attached: list[str] = []
+    for block in map(object_of, list_of(said.get("content"))):
+        kind = name_of(block.get("type")) or ""
+        if ATTACHED.search(kind):
+            attached.append(kind)
+        elif kind not in TEXT_BLOCKS:
+            count_named(kind, block, left_out, ("type",))
+    for name, value in said.items():
+        if name not in TAKEN:
+            count_named(name, value, left_out)
+    notices = missing(attached, left_out)
     content = text if text.strip() else "\n".join(f"({notice})" for notice in notices)
     if not content:
-        return
-    if role not in ROLES:
-        count_named(role, {"content": content}, left_out)
         return
     yield message(ROLES[role], content, notices=notices)
 

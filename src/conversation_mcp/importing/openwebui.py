@@ -26,6 +26,7 @@ from conversation_mcp.importing.trees import Tree, leaves_of, path_to
 from conversation_mcp.models import Message, Role, Source, Usage
 
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
+TEXT_BLOCKS = ("output_text", "text", "summary_text")
 DETAILS = re.compile(r'<details type="(reasoning|tool_calls|code_interpreter)"([^>]*)>(.*?)</details>\n*', re.DOTALL)
 SUMMARY = re.compile(r"\s*<summary>.*?</summary>\n?", re.DOTALL)
 TOOL_NAME = re.compile(r'\bname="([^"]*)"')
@@ -123,11 +124,14 @@ def _output(said: Data, reasoning: list[str], called: dict[str, None], left_out:
     tools: dict[str | None, str] = {}
     for item in map(object_of, list_of(said.get("output"))):
         kind, call = name_of(item.get("type")), name_of(item.get("call_id"))
-        words = joined(texts_of(item.get("content"), ("output_text", "text", "summary_text")))
+        words = joined(texts_of(item.get("content"), TEXT_BLOCKS))
+        for part in map(object_of, (*list_of(item.get("content")), *list_of(item.get("summary")))):
+            if name_of(part.get("type")) not in TEXT_BLOCKS:
+                count_named(part.get("type"), part, left_out, ("type",))
         if kind == "message":
             texts.append(words)
         elif kind == "reasoning":
-            reasoning.append(words or joined(texts_of(item.get("summary"), ("summary_text", "text"))))
+            reasoning.append(words or joined(texts_of(item.get("summary"), TEXT_BLOCKS)))
         elif kind in {"function_call", "function_call_output"}:
             name = name_of(item.get("name")) or tools.get(call) or "without a name"
             tools[call], called[name] = name, None

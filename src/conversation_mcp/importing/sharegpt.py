@@ -57,7 +57,7 @@ def _message(turn: Data, left_out: Counter[LeftOut]) -> Iterator[Message]:
     if speaker in TOOLS:
         left_out["tool messages"] += 1
     elif speaker not in ROLES:
-        count_named(speaker, {"content": text}, left_out)
+        count_named(speaker or turn.get("type"), {**turn, "content": text}, left_out, ("from", "role", "type"))
     elif text.strip():
         yield message(ROLES[speaker], text)
 

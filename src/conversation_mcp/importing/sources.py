@@ -3,6 +3,7 @@
 import os
 import re
 import stat
+import weakref
 import zipfile
 from dataclasses import dataclass, field
 from functools import partial
@@ -44,11 +45,15 @@ class _Archives:
     def __init__(self) -> None:
         self._path: Path | None = None
         self._opened: zipfile.ZipFile | None = None
+        self._closing: weakref.finalize[..., _Archives] | None = None
 
     def opened(self, path: Path) -> zipfile.ZipFile:
         """Return the archive, open; the one before is closed when nobody reads a member of it any more."""
         if self._opened is None or path != self._path:
             self._path, self._opened = path, zipfile.ZipFile(path)
+            if self._closing is not None:
+                self._closing.detach()
+            self._closing = weakref.finalize(self, self._opened.close)
         return self._opened
 
     def open(self, path: Path, member: zipfile.ZipInfo) -> BinaryIO:

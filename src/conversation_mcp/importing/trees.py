@@ -68,8 +68,14 @@ class Tree:
 
     def conversations(self, reading: Reading) -> Iterator[Found]:
         """Yield that of the main path, then those of the branches; where these are not wanted, their number."""
-        branches = [branch for branch in branches_of(self.main, self.parents) if self.said(branch.own, Counter())]
         first = self._found(self.main, self.id, None)
+        branches: list[Branch] = []
+        for branch in branches_of(self.main, self.parents):
+            left_out: Counter[LeftOut] = Counter()
+            if self.said(branch.own, left_out):
+                branches.append(branch)
+            else:
+                first.left_out.update(left_out)
         if not reading.all_branches:
             first.left_out["other branches"] += len(branches)
         yield first

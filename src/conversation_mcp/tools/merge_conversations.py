@@ -26,8 +26,8 @@ class MergeInput(Input):
 async def merge_conversations(given: MergeInput, app: App, caller: Caller) -> TidiedConversation:
     """Open a conversation with the messages of several others."""
     del caller
-    merge = await app.tidier.merge(given.conversation_ids)
-    return tidied(merge, app, (await way_on_in(merge, app)).sentence(merge.conversation_id))
+    merge, notices = await app.tidier.merge(given.conversation_ids)
+    return tidied(merge, app, (await way_on_in(merge, app)).sentence(merge.conversation_id), notices)
 
 
 MERGE_CONVERSATIONS = Tool(

@@ -17,6 +17,7 @@ def render_tidied(result: TidiedConversation) -> str:
         dotted(*facts),
         f"Tags: {', '.join(result.tags)}" if result.tags else "",
         _origin(result),
+        "\n".join(f"Notice: {notice}" for notice in result.notices or ()),
         result.next_step or "",
     )
 

@@ -23,6 +23,8 @@ class TidiedConversation(Record):
     """The conversation that it was branched from, and how many messages it has from there."""
     parents: tuple[dict[str, JsonValue], ...] | None = None
     """Of a merge: the conversations whose messages stand in it, and how many each has given."""
+    notices: tuple[str, ...] | None = None
+    """What did not come along."""
     message_count: int
     """All its messages, the system message included."""
     updated_at: str
@@ -55,7 +57,9 @@ class DeletedConversation(TrashedConversation):
     """The sentence that ends the text: how it comes back."""
 
 
-def tidied(conversation: Conversation, app: App, next_step: str = "") -> TidiedConversation:
+def tidied(
+    conversation: Conversation, app: App, next_step: str = "", notices: tuple[str, ...] = ()
+) -> TidiedConversation:
     """Return the facts of a conversation that was changed."""
     return TidiedConversation.of(
         conversation_id=conversation.conversation_id,
@@ -64,6 +68,7 @@ def tidied(conversation: Conversation, app: App, next_step: str = "") -> TidiedC
         archived=conversation.archived,
         parent=conversation.parent,
         parents=conversation.parents,
+        notices=notices or None,
         message_count=len(conversation.messages),
         updated_at=conversation.updated_at,
         next_step=next_step or None,

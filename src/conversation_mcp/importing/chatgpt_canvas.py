@@ -1,0 +1,44 @@
+"""What calls of ChatGPT's write into a canvas: documents, changes of them, and comments on them."""
+
+import json
+import re
+
+from conversation_mcp.importing.chatgpt_contents import texts_in
+from conversation_mcp.importing.documents import Documents
+from conversation_mcp.importing.messages import Data, joined, list_of, name_of, object_of, text_of
+
+CANVAS, CANVAS_NAME = "canmore.", "Canvas"
+REWRITES_ALL = frozenset({".*", ".+", "^.*$", r"[\s\S]*", "(?s).*", "(?s)^.*$", r"(.|\n)*", r"\A.*\Z", r"(?s)\A.*\Z"})
+"""What a call names as the passage to replace when it replaces the whole canvas."""
+ESCAPED = re.compile(r"\\([^\w\s])")
+"""A sign in a pattern that stands for itself; patterns are never run, whoever wrote the export."""
+
+
+def write_canvas(documents: Documents, content: Data, textdoc_id: str | None) -> bool:
+    """Write down what a call does, in the canvas of that id; what cannot be read as a call is the document itself.
+
+    Returns False where it does nothing.
+    """
+    call = text_of(content.get("text")) or joined(texts_in(content))
+    try:
+        given = object_of(json.loads(call))
+    except (ValueError, RecursionError):
+        given = {"content": call}
+    if text := text_of(given.get("content")):
+        name = name_of(given.get("name")) or CANVAS_NAME
+        documents.begin(name, text, textdoc_id)
+        return True
+    key = textdoc_id if textdoc_id and textdoc_id in documents else documents.last
+    updates, comments = ([object_of(each) for each in list_of(given.get(name))] for name in ("updates", "comments"))
+    for update in updates:
+        pattern, new = text_of(update.get("pattern")), text_of(update.get("replacement"))
+        if pattern in REWRITES_ALL and key:
+            documents.write(key, new)
+        else:
+            literal = ESCAPED.sub(r"\1", pattern.removeprefix("^").removesuffix("$"))
+            old = next((each for each in (pattern, literal) if documents.holds(key, each)), pattern)
+            documents.change(key, old, new, CANVAS_NAME, everywhere=update.get("multiple") is True)
+    for comment in comments:
+        if words := joined((text_of(comment.get("pattern")), text_of(comment.get("comment")))):
+            documents.add_beside(key, "comments", words, CANVAS_NAME)
+    return bool(updates or comments)

@@ -1,0 +1,43 @@
+"""The texts and pictures in a content of ChatGPT's."""
+
+from collections.abc import Iterator
+
+from conversation_mcp.importing.messages import Data, list_of, name_of, object_of, text_of
+
+
+def texts_in(content: Data) -> Iterator[str]:
+    """Yield what a content says; code is fenced."""
+    if content.get("content_type") == "code":
+        language = name_of(content.get("language")) or ""
+        code = text_of(content.get("text"))
+        yield f"```{'' if language == 'unknown' else language}\n{code}\n```" if code.strip() else ""
+        return
+    for part in list_of(content.get("parts")):
+        yield text_of(part) or text_of(object_of(part).get("text"))
+    if not list_of(content.get("parts")):
+        yield text_of(content.get("text"))
+
+
+def thoughts_in(content: Data) -> Iterator[str]:
+    """Yield the reasoning of a content."""
+    for thought in map(object_of, list_of(content.get("thoughts"))):
+        yield text_of(thought.get("content")) or text_of(thought.get("summary"))
+
+
+def pointers_in(content: Data) -> Iterator[str]:
+    """Yield the names of pictures and recordings, which a part has itself or keeps together."""
+    for part in map(object_of, list_of(content.get("parts"))):
+        for each in (part, *map(object_of, part.values())):
+            if name := name_of(each.get("asset_pointer")):
+                yield name
+
+
+def unknown_in(content: Data) -> Iterator[Data]:
+    """Yield the parts that are neither text nor a picture nor a recording, and thoughts without words."""
+    for part in map(object_of, list_of(content.get("parts"))):
+        alone = {"parts": [part]}
+        if not any(texts_in(alone)) and not any(pointers_in(alone)):
+            yield part
+    for thought in map(object_of, list_of(content.get("thoughts"))):
+        if not any(thoughts_in({"thoughts": [thought]})):
+            yield thought

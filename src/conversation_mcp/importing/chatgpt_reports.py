@@ -1,0 +1,74 @@
+"""The reports of ChatGPT's research, which stand in the state of a widget and not in an answer."""
+
+import json
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from conversation_mcp.importing.chatgpt_contents import texts_in
+from conversation_mcp.importing.messages import Data, list_of, name_of, object_of, text_of
+
+STATES = frozenset({"chatgpt_sdk", "tool_response_metadata", "widget_state", "venus_widget_state", "state", "message"})
+"""Fields in which states are kept, in one another and some as JSON text."""
+REPORTS = ("report_message", "report_messages", "report")
+TOLD_STATE = "The latest state of the widget is:"
+"""What a tool says before it repeats the state."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report as a message, and what it is known by when a later state repeats it."""
+
+    key: str
+    said: Data
+
+
+def reports_in(said: Data) -> Iterator[Report]:
+    """Yield the reports in the states that a message holds, each once."""
+    seen: set[str] = set()
+    states = _states(object_of(said.get("metadata")), object_of(said.get("content")))
+    for each in _in_states(states):
+        report = _report(each)
+        if report.key not in seen and any(text.strip() for text in texts_in(object_of(report.said.get("content")))):
+            seen.add(report.key)
+            yield report
+
+
+def is_told_state(content: Data) -> bool:
+    """Tell whether a content is nothing but a state that is repeated."""
+    return any(text.lstrip().startswith(TOLD_STATE) for text in texts_in(content))
+
+
+def _states(metadata: Data, content: Data) -> Iterator[object]:
+    yield metadata
+    for text in texts_in(content):
+        before, found, state = text.partition(TOLD_STATE)
+        if found and not before.strip():
+            yield state
+
+
+def _in_states(states: Iterator[object]) -> Iterator[object]:
+    """Yield what stands in these states, and in those that they hold, where reports stand."""
+    waiting = deque(states)
+    while waiting:
+        facts = object_of(_decoded(waiting.popleft()))
+        for name in REPORTS:
+            yield from list_of(facts.get(name)) or [facts.get(name)]
+        waiting += [value for name, value in facts.items() if name in STATES]
+
+
+def _decoded(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _report(told: object) -> Report:
+    """Return a report that is a message, its content, or the text of it."""
+    facts = object_of(told)
+    text = text_of(told) or text_of(facts.get("content")) or text_of(facts.get("text"))
+    content = {"text": text} if text else object_of(facts.get("content"))
+    return Report(name_of(facts.get("id")) or "\n".join(texts_in(content)), {**facts, "content": content})
