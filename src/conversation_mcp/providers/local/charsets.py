@@ -28,7 +28,7 @@ COMMENTS = re.compile(rb"<!--.*?-->", re.DOTALL)
 SAMPLE_BYTES = 65_536
 MAX_LOST_SHARE = 0.02
 """Of the letters that are not ASCII: how many bytes of a declared encoding may be broken."""
-MIN_KEPT, MAX_STRAY_SHARE = 3, 0.005
+MIN_KEPT, MAX_STRAY_SHARE = 2, 0.005
 """How many letters of UTF-8 there must be for each broken byte; how much of ASCII may be of some other encoding."""
 FAMILY = re.compile(r"(?:8bit-|2byte-|x-)?(?:windows|win|cp|ibm|dos|ms)[-_ ]?(\d{3,5})")
 LINE_ENDS = re.compile(r"-(?:unix|dos|mac)\Z")
