@@ -192,6 +192,23 @@ async def test_a_folder_without_a_readable_text_is_an_error_not_an_empty_answer(
     assert "--documents. Some of the named files were not read: 1 binary, 1 that cannot be" in raised.value.sentence()
 
 
+async def test_where_all_files_are_of_another_kind_or_encoding_the_answer_says_that_none_was_read(
+    tmp_path: Path,
+) -> None:
+    files = {"a.txt": "Żółty czajnik".encode("cp1250"), "b.doc": b"\xd0\xcf\x11\xe0", "c.srt": "tea", "d.md": b"\0"}
+    answer = await answer_of(local(written(tmp_path, files)), "tea")
+
+    assert answer.content == (
+        "None of the named documents could be read, so nothing is known of what they say; 4 files were not read."
+    )
+    notice = (
+        "Some of the named files were not read: 2 of kinds that are not read (1 .doc, 1 .srt), "
+        "1 neither UTF-8 nor in an encoding that they declare, 1 binary."
+    )
+    assert answer.notices == (notice,)
+    assert answer.sources == ()
+
+
 async def test_files_that_were_left_out_are_counted_in_a_notice(tmp_path: Path) -> None:
     files = {"a.md": "tea", "b.md": b"tea\0", "c.md": b"tea\0", "d.md": b"t" * (16 * 1024 * 1024 + 1), ".e.md": "tea"}
     answer = await answer_of(local(written(tmp_path, files)), "tea")

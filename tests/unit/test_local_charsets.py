@@ -83,10 +83,81 @@ def test_text_of_an_encoding_that_nothing_tells_is_not_guessed(codec: str, text:
         "A caldeira não é grande, e a pressão da água é de dois bares para os banhos.",
         "Pannan rymmer fyrtio liter och det är en stor behållare som inte får överfyllas på hösten.",
         "Kedlen er på fyrre liter og må ikke stå åben, når det er vinter; den bæres af to.",
+        "Le café est prêt.",
+        "L’été à la plage",
+        "Ça marche",
+        "Réglage de la chaudière. À faire.",
+        "Français",
+        "¿Dónde está la caldera?",
+        "Años: año 2020",
+        "mañana",
+        "El niño está aquí.",
+        "Straße 5",
+        "È già così",
+        "Può darsi",
+        "São Paulo",
+        "Wohnfläche: 10 m² für 500 €",
+        "»Größe« und «Maß»",
+        "ÜBERGRÖSSEN FÜR MÄNNER",
+        "Ærø",
+        "smörgås",
+        "Boiler manual © 2019",
+        "It’s hot – “very hot”",
+        "£5 per litre",
+        "12\xa0000 €",
+        "The boiler\xa0holds forty litres",
+        "Müller, Señor Muñoz, Café, Ærø and Ångström met in São Paulo.",
     ],
 )
-def test_western_text_is_known_by_its_words(text: str) -> None:
+def test_western_text_is_known_by_its_words_and_letters(text: str) -> None:
     assert decoded(text.encode("cp1252"), ".txt") == text
+
+
+@pytest.mark.parametrize(
+    ("codec", "text"),
+    [
+        ("cp1250", "Gdańsk i Poznań"), ("cp1250", "był"), ("cp1250", "Václav byl český král"), ("cp1250", "hűtő"),
+        ("cp1250", "fără apă caldă"), ("iso-8859-2", "śnieg"), ("iso-8859-2", "są"), ("cp1254", "ağaç"), ("cp1254", "değil"),
+        ("cp1257", "māja ir liela"), ("cp437", "Größe"), ("cp437", "mañana"), ("cp850", "São Paulo"), ("mac_roman", "naïve"),
+        ("mac_roman", "It’s “quoted”"), ("cp1251", "№ 5"), ("cp1253", "10 Ω"), ("cp932", "水は"), ("johab", "물이"),
+        ("tis-620", "ก"), ("big5", "水"),
+    ],
+)  # fmt: skip
+def test_a_few_words_that_western_letters_would_garble_are_not_read_as_such(codec: str, text: str) -> None:
+    with pytest.raises(UnknownEncodingError):
+        decoded(text.encode(codec), ".txt")
+
+
+@pytest.mark.parametrize(
+    ("suffix", "template", "codec"),
+    [
+        (".html", '<meta charset = "x-cp1251">{}', "cp1251"),
+        (".html", "<meta charset=win-1251>{}", "cp1251"),
+        (".html", "<META CHARSET='CP-1251'/>{}", "cp1251"),
+        (".html", '<meta content="text/html; charset=&quot;windows1251&quot;">{}', "cp1251"),
+        (".php", '<meta charset="ibm866">{}', "cp866"),
+        (".rb", "# -*- encoding : koi8-r-unix -*-\n# {}", "koi8-r"),
+        (".tex", "\\RequirePackage[koi8-r]{{ inputenc }}\n{}", "koi8-r"),
+        (".tex", "% !TEX encoding = Windows Cyrillic\n{}", "cp1251"),
+        (".txt", "{}\n\nvim: set fenc=8bit-cp1251 :\n", "cp1251"),
+        (".txt", "{0}\n{0}\n{0}\n{0}\n{0}\n{0}\nvi: fenc=koi8-r\n", "koi8-r"),
+    ],
+)
+def test_a_declaration_may_be_spelled_oddly_or_stand_at_the_end(suffix: str, template: str, codec: str) -> None:
+    text = template.format(RUSSIAN)
+
+    assert decoded(text.encode(codec), suffix) == text
+
+
+def test_latin_letters_that_a_program_declared_unasked_are_none() -> None:
+    with pytest.raises(UnknownEncodingError):
+        decoded(META.format("iso-8859-1", RUSSIAN).encode("cp1251"), ".html")
+
+
+def test_a_few_stray_bytes_do_not_lose_a_long_text() -> None:
+    line = b"The boiler holds forty litres.\n"
+
+    assert decoded(line * 100 + b"\xff\x81 " + line) == (line * 100).decode() + "\ufffd\ufffd " + line.decode()
 
 
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])

@@ -6,6 +6,7 @@ from datetime import date, datetime
 from email.message import EmailMessage
 from io import BytesIO
 from pathlib import Path
+from time import process_time
 
 import pytest
 from tests.fixtures.documents import answer_of, local, written
@@ -184,6 +185,24 @@ def test_the_headers_of_a_mail_are_decoded_whatever_is_in_them(tmp_path: Path) -
     assert found[0][0] == "Größe"
     assert found[0][2].startswith("From: Zoë\nTo: a0@example.org, a1@example.org")
     assert "Forty litres." in str(found)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Content-Type: text/plain" + "".join(f"; a{number}=b" for number in range(20_000)),
+        "Content-Transfer-Encoding: " + "((" * 20_000,
+        "Content-Type: multipart/mixed; boundary=b" + "\n\n--b\nContent-Type: text/plain\n\ntea" * 3_000,
+    ],
+    ids=["parameters", "comments", "parts"],
+)
+def test_a_mail_that_is_made_to_take_for_ever_is_read_at_once(tmp_path: Path, header: str) -> None:
+    began = process_time()
+    found = passages_of(tmp_path, "a.eml", f"Subject: Boiler\n{header}\n\ntea\n")
+
+    assert process_time() - began < 10  # a fraction of it; it was more than half a minute
+    assert isinstance(found, list)
+    assert found[0].heading == "Boiler"
 
 
 def test_a_mail_of_an_unknown_encoding_is_said_to_be_one(tmp_path: Path) -> None:

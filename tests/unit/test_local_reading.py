@@ -3,6 +3,7 @@
 import codecs
 import json
 from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from tests.fixtures.documents import written
 from tests.fixtures.office import docx_of, epub_of, pdf_of, zip_of
 
+from conversation_mcp.providers.local.data import notebook
 from conversation_mcp.providers.local.documents import Documents
 from conversation_mcp.providers.local.formats import Formats
 from conversation_mcp.providers.local.naming import roots_of
@@ -153,6 +155,15 @@ if __name__ == "__main__":
 )  # fmt: skip
 def test_definitions_are_known_in_many_languages(tmp_path: Path, name: str, text: str, headings: list[str]) -> None:
     assert list(dict.fromkeys(heading for heading, *_ in shown(tmp_path, name, text))) == headings
+
+
+def test_a_notebook_that_is_spelled_as_no_program_does_is_read_at_once() -> None:
+    cell = '{"cell_type": "code", "source": "x\\u0041y"},\n'
+    began = process_time()
+    outline = notebook(f'{{"nbformat": 4, "cells": [\n{cell * 6_000}{{}}]}}', "a.ipynb")
+
+    assert process_time() - began < 10  # a fraction of it; quadratic, it was half a minute
+    assert outline.lines[0] == "xAy"
 
 
 def test_a_notebook_is_read_by_its_cells_without_output_at_the_lines_of_its_file(tmp_path: Path) -> None:

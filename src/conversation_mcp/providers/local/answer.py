@@ -16,6 +16,7 @@ INTRODUCTION = (
 PARTIAL = "No passage speaks of most of what was asked; these come nearest."
 NOTHING = "No passage in the named documents speaks of"
 NOTHING_READ = "No passage in those of the named documents that were read speaks of"
+UNREAD = "None of the named documents could be read, so nothing is known of what they say"
 OUT_OF_SCOPE = "None of the named documents has such a path and date; leave the filters out to ask all of them."
 SHORTENED = "The question is long: the local provider looked for the words of its beginning and its end only."
 SHOWN_MISSING_WORDS = 8
@@ -45,6 +46,11 @@ def compose(findings: Findings, *, by_file: bool, notices: Sequence[str], unread
         quotes = Quotes(tuple(storable(passage.text) for passage in passages), tuple(map(storable, weak + missing)))
     sources = tuple(_source(number, passage) for number, passage in enumerate(passages, 1))
     return Answer(storable(text), sources=sources, model="local", notices=tuple(notices), quotes=quotes)
+
+
+def unread(notices: Sequence[str], count: int) -> Answer:
+    """Return the answer where there is nothing to quote from; the notices say why."""
+    return Answer(f"{UNREAD}{_but(count)}.", model="local", notices=tuple(notices))
 
 
 def option_notices(options: Options) -> list[str]:

@@ -3,11 +3,13 @@
 import codecs
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from conversation_mcp.providers.local.western import is_mostly_western, western
 
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -16,24 +18,22 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-ESCAPE = b"\x1b"
+ESCAPE, STATEFUL_SIGNS = b"\x1b", re.compile(rb"\x1b|~\{")
 STATEFUL = re.compile(r"iso[-_]?2022|hz")
 """Encodings whose bytes are ASCII, which is UTF-8 too."""
+WESTERN = frozenset({"cp1252", "iso-8859-15", "mac_roman"})
 NO_TEXT = re.compile(r"utf[-_]?(?:7|16|32)|idna|punycode|undefined|mbcs|oem|.*escape")
 """What no declaration in readable bytes can mean, or what is no encoding of files."""
 COMMENTS = re.compile(rb"<!--.*?-->", re.DOTALL)
 SAMPLE_BYTES = 65_536
 MAX_LOST_SHARE = 0.02
 """Of the letters that are not ASCII: how many bytes of a declared encoding may be broken."""
-WESTERN = "cp1252"
-ALIKE = frozenset("äéóöüßÄÉÓÖÜ")
-"""Letters that stand for the same byte in the Western, Central European, Baltic and Turkish encodings."""
+MIN_KEPT, MAX_STRAY_SHARE = 2, 0.005
+"""How many letters of UTF-8 there must be for each broken byte; how much of ASCII may be of some other encoding."""
+FAMILY = re.compile(r"(?:8bit-|2byte-|x-)?(?:windows|win|cp|ibm|dos|ms)[-_ ]?(\d{3,5})")
+LINE_ENDS = re.compile(r"-(?:unix|dos|mac)\Z")
 PRINTABLE_ASCII = frozenset(range(0x20, 0x7F))
 UNSEEN = frozenset("\xad\u200b\u200c\u200d\ufeff")
-SPECIAL = re.compile(r"[^\x00-\x7f]")
-SIGN_IN_WORD = re.compile(r"(?<=[^\W\d_])[^\w\x00-\x7f\u2019·\xad](?=[^\W\d_])|(?<=[^\W\d_])[²³¹¼½¾ªº](?=[^\W\d_])")
-WORD = re.compile(r"[^\W\d_]+")
-MIN_KNOWN_WORDS, MIN_KNOWN_SHARE = 3, 0.15
 
 
 class UnknownEncodingError(Exception):
@@ -46,11 +46,14 @@ class _Declaration:
     pattern: re.Pattern[bytes]
     max_bytes: int
     max_lines: int
+    is_at_end_too: bool
 
     def named_in(self, data: bytes) -> str | None:
         head = data[: self.max_bytes]
         if self.max_lines:
-            head = b"\n".join(head.splitlines()[: self.max_lines])
+            lines = head.splitlines()[: self.max_lines]
+            last = data[-self.max_bytes :].splitlines()[-self.max_lines :] if self.is_at_end_too else []
+            head = b"\n".join(lines + last)
         found = self.pattern.search(COMMENTS.sub(b"", head) if self.suffixes & {".html", ".xml"} else head)
         return next((name.decode("ascii", "replace") for name in found.groups() if name), None) if found else None
 
@@ -66,16 +69,17 @@ def decoded(data: bytes, suffix: str = "") -> str | None:
         return data.decode(mark, "replace")
     if b"\0" in data:
         return _unmarked_utf(data)
-    declared = next(_declared(data, suffix), None)
     try:
         text = data.decode()
     except UnicodeDecodeError:
-        text = _mostly_utf8(data) or _in_declared(data, declared) or _western(data)
+        text = _mostly_utf8(data) or _in_declared(data, _declared(data, suffix)) or western(data) or _mostly_ascii(data)
         if text is None:
             raise UnknownEncodingError from None
         return text
-    if ESCAPE in data or (declared and STATEFUL.match(declared)):
-        return _in_declared(data, declared) or _japanese(data) or text
+    if STATEFUL_SIGNS.search(data):
+        declared = _declared(data, suffix)
+        if ESCAPE in data or (declared and STATEFUL.match(declared)):
+            return _in_declared(data, declared) or _japanese(data) or text
     return text
 
 
@@ -113,7 +117,13 @@ def _mostly_utf8(data: bytes) -> str | None:
     readable = data.decode("utf-8", "ignore")
     lost = len(data) - len(readable.encode())
     kept = sum(not char.isascii() for char in readable)
-    return data.decode("utf-8", "replace") if kept > lost else None
+    return data.decode("utf-8", "replace") if kept >= MIN_KEPT * lost else None
+
+
+def _mostly_ascii(data: bytes) -> str | None:
+    """Return the text with signs for the few letters that cannot be told."""
+    stray = len(data) - len(data.decode("ascii", "ignore"))
+    return data.decode("utf-8", "replace") if stray <= MAX_STRAY_SHARE * len(data) else None
 
 
 def _in_declared(data: bytes, declared: str | None) -> str | None:
@@ -121,7 +131,9 @@ def _in_declared(data: bytes, declared: str | None) -> str | None:
         return None
     text = data.decode(declared, "replace")
     others = len(text) - _plain_chars(text)
-    return text if text.count("\ufffd") <= MAX_LOST_SHARE * others else None
+    is_broken = text.count("\ufffd") > MAX_LOST_SHARE * others
+    is_mistaken = declared in WESTERN and not is_mostly_western(text)  # what many programs write unasked
+    return None if is_broken or is_mistaken else text
 
 
 def _japanese(data: bytes) -> str | None:
@@ -131,60 +143,37 @@ def _japanese(data: bytes) -> str | None:
         return None
 
 
-def _western(data: bytes) -> str | None:
-    """Return the text, if its special letters mean the same in all Latin encodings, or its words are Western ones."""
-    try:
-        text = data.decode(WESTERN)
-    except UnicodeDecodeError:
-        return None
-    special = set(SPECIAL.findall(text))
-    known_chars, languages = _facts().western
-    if not special <= known_chars or not _is_spelled_sensibly(text):
-        return None
-    if special <= ALIKE:
-        return text
-    words = [word.lower() for word in WORD.findall(text[:SAMPLE_BYTES])]
-    for language in languages:
-        known = [word for word in words if word in language]
-        if len(set(known)) >= MIN_KNOWN_WORDS and len(known) >= MIN_KNOWN_SHARE * len(words):
-            return text
-    return None
-
-
-def _is_spelled_sensibly(text: str) -> bool:
-    """Tell whether special letters stand among plain ones in their words, and signs between words."""
-    if SIGN_IN_WORD.search(text):
-        return False
-    words = [word for word in WORD.findall(text) if not word.isascii()]
-    has_plain = bool(re.search("[A-Za-z]", text))
-    return all(any(map(str.isascii, word)) or (has_plain and len(word) == 1) for word in words)
-
-
-def _declared(data: bytes, suffix: str) -> Iterator[str]:
-    """Yield the encodings that the file names, as Python calls them."""
+def _declared(data: bytes, suffix: str) -> str | None:
+    """Return the encoding that the file names, as Python calls it."""
     facts = _facts()
     for declaration in facts.declarations:
         if declaration.suffixes and suffix not in declaration.suffixes:
             continue
-        named = (declaration.named_in(data) or "").lower()
-        meant = facts.meanings.get(named, named)
+        meant = _meant((declaration.named_in(data) or "").lower(), facts.meanings)
         if meant and not NO_TEXT.match(meant) and _is_known(meant):
-            yield meant
+            return meant
+    return None
+
+
+def _meant(name: str, meanings: Mapping[str, str]) -> str:
+    name = LINE_ENDS.sub("", name)
+    if name not in meanings and (family := FAMILY.fullmatch(name)):
+        name = f"cp{family[1]}"
+    return meanings.get(name, name)
 
 
 def _is_known(name: str) -> bool:
     try:
         b"a".decode(name)
-    except LookupError:  # also of a codec that is not about text
+    except (LookupError, ValueError):  # also of a codec that is not about text
         return False
     return True
 
 
 @dataclass(frozen=True)
 class _Facts:
-    meanings: dict[str, str]
+    meanings: Mapping[str, str]
     declarations: tuple[_Declaration, ...]
-    western: tuple[frozenset[str], tuple[frozenset[str], ...]]
 
 
 @cache
@@ -192,16 +181,14 @@ def _facts() -> _Facts:
     data: dict[str, Any] = tomllib.loads(
         files("conversation_mcp.providers.local").joinpath("charsets.toml").read_text("utf-8")
     )
-    western: dict[str, str] = dict(data["western"])
-    chars = frozenset(western.pop("letters") + western.pop("signs"))
     declarations = tuple(
         _Declaration(
             frozenset(one.get("suffixes", ())),
             re.compile(one["pattern"].encode(), re.IGNORECASE | re.MULTILINE),
             one.get("bytes", 2_048),
             one.get("lines", 0),
+            one.get("is_at_end_too", False),
         )
         for one in data["declarations"]
     )
-    languages = tuple(frozenset(words.split()) for words in western.values())
-    return _Facts(data["meanings"], declarations, (chars, languages))
+    return _Facts(data["meanings"], declarations)

@@ -10,6 +10,8 @@ from conversation_mcp.providers.local.outline import BLANK, CODE, NEWLINE, TEXT,
 from conversation_mcp.text import shorten
 
 MAX_COLUMNS_CHARS = 200
+MAX_SEARCHED_LINES = 1_000_000
+"""Each line of a notebook is sought once and soon found; what is not spelled as programs do it is sought in vain."""
 NO_COLUMNS = re.compile(r"#|\W?sep=.\W?\Z", re.IGNORECASE)
 """What a table says about itself: comments, and the sign between its columns."""
 
@@ -82,6 +84,7 @@ class _Places:
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = lines
         self._at = 0
+        self._left = MAX_SEARCHED_LINES
 
     def of(self, line: str) -> int:
         if line.strip():
@@ -90,7 +93,8 @@ class _Places:
         return self._at + 1
 
     def _with(self, spelled: set[str]) -> Iterator[int]:
-        for number in range(self._at, len(self._lines)):
+        for number in range(self._at, min(len(self._lines), self._at + self._left)):
+            self._left -= 1
             if any(text in self._lines[number] for text in spelled):
                 yield number
 

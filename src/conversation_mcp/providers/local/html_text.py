@@ -23,6 +23,9 @@ BREAKING = frozenset(
 )
 CELLS = frozenset({"td", "th"})
 HEADING = re.compile(r"h[1-6]")
+ENDS = (("<!--", "-->"), ("<![", "]"), ("<", ">"))
+MAX_UNSEEN = 100
+MAX_TITLE_CHARS = 1_000
 
 
 def html(text: str) -> Outline:
@@ -35,11 +38,19 @@ def html(text: str) -> Outline:
 
 def _read(text: str, unseen: frozenset[str]) -> Outline:
     reader = _Reader(unseen)
-    reader.feed(text)
+    reader.feed(_ended(text))
     reader.close()
     reader.end_line()
     reader.rows.close_all()
     return Outline(reader.lines, reader.marks, title=" ".join(reader.title.split()), numbers=reader.numbers)
+
+
+def _ended(text: str) -> str:
+    """Return the page with whatever is opened and never ended as text; the parser would look for each end anew."""
+    for opening, end in ENDS:
+        last = text.rfind(end) + len(end) if end in text else 0
+        text = text[:last] + text[last:].replace(opening, f"&lt;{opening[1:]}")
+    return text
 
 
 def as_paragraphs(outline: Outline) -> Outline:
@@ -73,7 +84,7 @@ class _Reader(HTMLParser):
             self._unseen.clear()
         if tag == "title":
             self._in_title = not self.title and set(self._unseen) <= {"head"}
-        elif tag in self._hides:
+        elif tag in self._hides and len(self._unseen) < MAX_UNSEEN:
             self._unseen.append(tag)
         elif tag == "body":
             self._unseen.clear()
@@ -117,7 +128,7 @@ class _Reader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self._in_title:
-            self.title += data
+            self.title = (self.title + data)[:MAX_TITLE_CHARS]
             return
         if data.strip() and self._unseen == ["head"]:
             self._unseen.clear()

@@ -6,17 +6,18 @@ from email import message_from_binary_file
 from email.errors import HeaderParseError
 from email.header import decode_header, make_header
 from email.message import EmailMessage
-from email.policy import default
+from email.policy import EmailPolicy
 from typing import IO, cast
 
 from conversation_mcp.providers.local.charsets import UnknownEncodingError, decoded
-from conversation_mcp.providers.local.converting import ConversionError, bounded
+from conversation_mcp.providers.local.converting import ConversionError, TooMuchError, bounded
 from conversation_mcp.providers.local.html_text import as_paragraphs, html
 from conversation_mcp.providers.local.outline import BLANK, NEWLINE, TEXT, Heading, Mark, Outline
 from conversation_mcp.text import one_line, shorten
 
 SHOWN_HEADERS = ("From", "To", "Cc", "Date")
 MAX_HEADER_CHARS, SHOWN_HEADER_CHARS = 2_000, 500
+MAX_PARSED_CHARS = 100_000
 MAX_DEPTH = 5
 MAX_LEVEL = 6
 
@@ -28,13 +29,36 @@ def mail(file: IO[bytes]) -> Outline:
 
     Raises:
         ConversionError: it is none.
+        TooMuchError: it has more headers than any mail needs.
         UnknownEncodingError: its text is of no encoding that it names.
     """
-    message = message_from_binary_file(file, policy=default)
+    message = cast("EmailMessage", message_from_binary_file(file, policy=_policy()))
     if not message.keys():
         raise ConversionError
     found = list(_message(message, 1))
     return as_paragraphs(Outline(bounded([line for line, _ in found]), [mark for _, mark in found]))
+
+
+def _policy() -> EmailPolicy:
+    """Return what parses each header once and only so many; parsing takes long, and quadratic time for parameters."""
+    parsed: dict[tuple[str, str], str] = {}
+    left = MAX_PARSED_CHARS
+
+    class Bounded(EmailPolicy):
+        def header_fetch_parse(self, name: str, value: str) -> str:
+            nonlocal left
+            key = name.lower(), value[:MAX_HEADER_CHARS]
+            if key not in parsed:
+                left -= len(key[1])
+                if left < 0:
+                    raise TooMuchError
+                try:
+                    parsed[key] = super().header_fetch_parse(*key)
+                except Exception:  # noqa: BLE001 -- some that are odd enough are beyond the parser
+                    parsed[key] = super().header_fetch_parse(name, "")
+            return parsed[key]
+
+    return Bounded()
 
 
 def _message(message: EmailMessage, level: int) -> Iterator[Line]:

@@ -50,7 +50,7 @@ class LocalProvider:
         """Bring the index up to the documents, then rank and quote.
 
         Raises:
-            ProviderNotConfiguredError: the named documents do not exist, are too much, or hold no text.
+            ProviderNotConfiguredError: the named documents do not exist, are too much, or hold nothing at all.
             ProviderUnavailableError: this Python has no full-text search.
         """
         library = await to_thread.run_sync(self._opened)
@@ -101,19 +101,21 @@ class LocalProvider:
         from conversation_mcp.providers.local.scope import Scope  # noqa: PLC0415 -- the same
         from conversation_mcp.providers.local.wording import load_stopwords  # noqa: PLC0415 -- the same
 
-        if not library.has_text:
-            raise nothing_to_read(self._named, library.skipped.sentence())
+        has_text, skipped = library.has_text, library.skipped
+        if not has_text and not skipped.has_sound:
+            raise nothing_to_read(self._named, skipped.sentence())
         question = Question.of(request.messages, load_stopwords())
         is_research = request.mode == "deep_research"
         scope = Scope.of(request.options, self._now())
         limit = RESEARCH_PASSAGES if is_research else SEARCH_PASSAGES
-        findings = library.find(question, scope, limit, by_parts=is_research)
+        findings = library.find(question, scope, limit, by_parts=is_research) if has_text else None
         notices = answer.option_notices(request.options)
         notices += [answer.SHORTENED] * question.is_shortened
-        skipped = library.skipped
         notices += filter(None, [skipped.sentence()])
         if library.problem:
             notices.append(f"no index of the documents is kept, so every file was read ({library.problem})")
+        if findings is None:
+            return answer.unread(notices, skipped.unexpected)
         return answer.compose(findings, by_file=is_research, notices=notices, unread=skipped.unexpected)
 
 

@@ -128,7 +128,8 @@ def indexed(text: str) -> str:
 
     A word that has its hyphen anyhow stands among the divided ones too; nobody looks for it there.
     """
-    parts = sorted({parts for name in set(NAME.findall(text)) if (parts := name_parts(name))})
+    names = {name for name in NAME.findall(text) if not name[1:].islower()}
+    parts = sorted({parts for name in names if (parts := name_parts(name))})
     parts += sorted(set(_divided(text)))
     return BOUNDARY.join((index_text(text), *parts)) if parts else index_text(text)
 

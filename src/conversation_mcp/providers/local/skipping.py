@@ -30,6 +30,8 @@ class Reason(StrEnum):
 
 BY_CONVENTION = frozenset({Reason.HIDDEN, Reason.IGNORED, Reason.INSTALLED, Reason.GENERATED, Reason.OTHER})
 """What nobody expects in an answer; the doctor names it all the same."""
+SOUND = frozenset({Reason.UNREAD_KIND, Reason.NEEDS_EXTRA, Reason.UNKNOWN_ENCODING, Reason.NO_TEXT})
+"""What may well hold the answer, and is not damaged."""
 BY_KIND = frozenset({Reason.UNREAD_KIND, Reason.NEEDS_EXTRA})
 """What is counted by the ends of the names, too."""
 SHOWN_KINDS = 8
@@ -72,6 +74,11 @@ class Skipped:
     def unexpected(self) -> int:
         """How many files were left out that an answer could be in."""
         return sum(count for reason, count in self.counts.items() if reason not in BY_CONVENTION)
+
+    @property
+    def has_sound(self) -> bool:
+        """Whether some are sound files of another kind or encoding, which their owner can convert."""
+        return any(self.counts[reason] for reason in SOUND)
 
     def sentence(self) -> str:
         """Return what was left out against expectation, and why; empty when nothing was."""
