@@ -131,7 +131,7 @@ BAD_ARGUMENTS: list[tuple[str, dict[str, Any], Any]] = [
         "serch",
         {"query": "x"},
         snapshot(
-            "there is no tool 'serch'; there are search, search_followup, deep_research, deep_research_followup, get_conversation_history, list_conversations."
+            "there is no tool 'serch'; there are search, search_followup, deep_research, deep_research_followup, get_conversation_history, list_conversations. Did you mean 'search'?"
         ),
     ),
 ]
