@@ -13,7 +13,7 @@ from rich.console import Console
 from tests.fixtures.cli import Here, on_terminal, put_conversation
 from tests.fixtures.hostile import LAST_TIMES, ODD_TEXTS, PENDING, SOURCE, TURN, WHOLE, files, replaced
 from tests.fixtures.providers import FakeProvider
-from tests.fixtures.serving import data_of, serving
+from tests.fixtures.serving import data_of, error_of, serving
 
 from conversation_mcp.cli.rows import row_data, table_of
 from conversation_mcp.conversations import shapes
@@ -202,7 +202,8 @@ async def test_the_server_goes_on_with_what_the_codec_takes_and_refuses_the_rest
                 ("update_conversation", {"title": "Trees"}),
             ):
                 result = await client.call_tool(tool, {"conversationId": conversation_id, **arguments})
-                assert (result.structured_content or {}).get("code") == expected, (tool, body[:2000])
+                code = error_of(result)["code"] if result.is_error else None
+                assert code == expected, (tool, body[:2000])
     assert listed["unreadableCount"] == sum(taken(body) is None for body in bodies)
     left = [(tmp_path / "conversation-logs" / name / "conversation.json").read_bytes() for name in by_id]
     assert all(after == body for after, body in zip(left, bodies, strict=True) if taken(body) is None)
