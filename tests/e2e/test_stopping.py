@@ -133,6 +133,7 @@ async def test_at_the_days_limit_nothing_more_is_sent_and_the_figures_are_said(t
     assert error["code"] == "BUDGET_REACHED"
     assert "$0.50" in error["message"]
     assert "$0.30" in error["message"]
+    assert "notices" not in first
     assert len(provider.requests) == 2
 
 
@@ -232,7 +233,9 @@ async def test_where_no_cost_is_reported_an_estimate_counts_and_is_said_to_be_on
 
     provider = FakeProvider(unpriced, name="openai")
     async with serving(tmp_path, provider, max_cost_usd_per_day=0.3) as client:
-        data_of(await client.call_tool("search", {"query": "one?"}))
+        first = data_of(await client.call_tool("search", {"query": "one?"}))
         error = error_of(await client.call_tool("search", {"query": "two?"}))
+    assert first["notices"] == ["the provider reported no cost; the daily limit counts an estimate of $0.35"]
+    assert first["usage"] == {"inputTokens": 200_000, "outputTokens": 10_000}
     assert error["code"] == "BUDGET_REACHED"
     assert "$0.35 were spent today, $0.35 of it by an estimate, the limit is $0.30." in error["message"]

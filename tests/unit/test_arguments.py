@@ -1,5 +1,6 @@
 """Arguments as clients and models really send them."""
 
+import json
 from typing import Any
 
 import pytest
@@ -13,13 +14,14 @@ from conversation_mcp.tools.catalog import TOOL_SETS, AnyTool, tools_of
 from conversation_mcp.tools.schema import input_schema
 
 TOOLS = {tool.name: tool for tool in tools_of(TOOL_SETS)}
-UNSET: list[Any] = ["", " ", None, [], "[]", "null", "undefined", "None"]
+UNSET: list[Any] = ["", " ", None, [], {}, "[]", "{}", "null", "undefined", "None"]
 FILLED: dict[str, Any] = {
     "query": "Why?",
     "prompt": "Why?",
     "conversationId": "20260131-1769817600000",
     "conversationIds": ["20260131-1769817600000", "20260131-1769817600001"],
     "messageNumber": 3,
+    "conversationIds": ["20260131-1769817600000", "20260131-1769817600001"],
 }
 WORDS = {
     ("update_conversation", "title"),
@@ -69,7 +71,7 @@ def test_a_flag_may_be_a_word(said: object, meant: bool) -> None:
 
 @pytest.mark.parametrize("name", TOOLS)
 def test_what_clients_add_by_themselves_is_ignored(name: str) -> None:
-    assert taken(name, wait_for_previous=True, random_string="dummy") == taken(name)
+    assert taken(name, wait_for_previous=True, random_string="dummy", _meta={"progressToken": 1}) == taken(name)
 
 
 def test_words_are_taken_as_they_were_written() -> None:
@@ -80,6 +82,25 @@ def test_words_are_taken_as_they_were_written() -> None:
     assert taken("update_conversation", tags="null", archived=True).tags is None
     assert (taken("update_conversation", title="").title, taken("update_conversation", tags=[]).tags) == ("", ())
     assert taken("search", model="5").model == "5"
+
+
+def test_no_word_is_no_list_and_no_object() -> None:
+    assert (taken("list_conversations", query=[]).query, taken("list_models", query={}).query) == ("", "")
+    assert taken("update_conversation", title=[], archived=True).title is None
+    assert taken("update_conversation", tags="[]").tags == ()
+
+
+def test_a_list_may_come_as_text() -> None:
+    assert taken("search", search_domain_filter='["example.org"]').search_domain_filter == ("example.org",)
+    assert taken("update_conversation", tags=' ["a"]').tags == ("a",)
+    ids = FILLED["conversationIds"]
+    assert taken("merge_conversations", conversationIds=json.dumps(ids)).conversation_ids == ids
+
+
+@pytest.mark.parametrize("other", [None, "", "[", "x", "[" * 99_999, 5, [], ["one"], [1, 2], ["id"] * 21], ids=str)
+def test_what_is_no_list_of_ids_is_refused_in_words(other: object) -> None:
+    with pytest.raises(InvalidInputError, match="conversationIds must be a list of 2 to 20 ids"):
+        taken("merge_conversations", conversationIds=other)
 
 
 @pytest.mark.parametrize("word", ["", "null", "[]"])

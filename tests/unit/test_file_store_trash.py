@@ -72,6 +72,17 @@ async def test_nothing_of_a_removed_conversation_stays_in_the_folder(store: File
     assert tree(root) == [".deleted", ".gitignore", ".locks", ".trash"]
 
 
+async def test_it_is_told_when_a_deletion_cannot_be_noted(store: FileStore, root: Path) -> None:
+    first, second = await started(store), await started(store)
+    (root / ".deleted").mkdir()
+    trashed = await store.trash.put(first)
+    assert await store.trash.remove(trashed) is False
+    assert await store.trash.entries() == ()
+    assert await store.trash.remove(trashed) is True
+    (root / ".deleted").rmdir()
+    assert await store.trash.remove(await store.trash.put(second)) is True
+
+
 async def test_the_trash_is_private_and_ignored_by_git_like_the_rest(store: FileStore, root: Path) -> None:
     await store.trash.put(await started(store))
     assert (root / ".trash").stat().st_mode & 0o777 == 0o700

@@ -4,13 +4,16 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from io import StringIO
+from itertools import islice
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from rich.console import Console
 from tests.fixtures.cli import Here, on_terminal, put_conversation
-from tests.fixtures.hostile import LAST_TIMES, PENDING, SOURCE, TURN, WHOLE, files, replaced
+from tests.fixtures.hostile import LAST_TIMES, ODD_TEXTS, PENDING, SOURCE, TURN, WHOLE, files, replaced
+from tests.fixtures.providers import FakeProvider
+from tests.fixtures.serving import data_of, error_of, serving
 
 from conversation_mcp.cli.rows import row_data, table_of
 from conversation_mcp.conversations import shapes
@@ -34,6 +37,7 @@ from conversation_mcp.tools.rendering import render_history
 
 PRICES = Prices(Catalogue({}).load())
 ID = id_at(1769817600123)
+WRITTEN = [odd for odd in ODD_TEXTS if odd.isascii()]
 
 
 def taken(body: bytes) -> Conversation | None:
@@ -148,8 +152,8 @@ def test_a_value_out_of_bounds_is_the_error_of_that_conversation_alone(here: Her
         assert not any(bad in ended.out for bad in BAD)
 
 
-@pytest.mark.parametrize("command", ["show", "export"])
-def test_what_is_asked_about_one_of_them_is_its_error(here: Here, command: str) -> None:
+@pytest.mark.parametrize("command", [["show"], ["show", "--json"], ["export"]], ids=" ".join)
+def test_what_is_asked_about_one_of_them_is_its_error(here: Here, command: list[str]) -> None:
     for number, sentence in enumerate(
         (
             "messages[0].usage.costUsd must be at most 1,000,000,000",
@@ -158,7 +162,7 @@ def test_what_is_asked_about_one_of_them_is_its_error(here: Here, command: str) 
             "is not valid JSON at line ",
         )
     ):
-        ended = here(command, BAD[number])
+        ended = here(*command, BAD[number])
         assert ended.code == 1
         assert sentence in ended.out + ended.err
 
@@ -177,6 +181,32 @@ def test_times_at_the_ends_of_the_calendar_are_shown_in_any_zone(
         screen = on_terminal(tmp_path, "list", TZ=zone).out
         assert "9999-12-31" in screen
         assert "1-01-01" in screen
+
+
+async def test_the_server_goes_on_with_what_the_codec_takes_and_refuses_the_rest(tmp_path: Path) -> None:
+    bodies = [next(islice(replaced(odd), number % 90, None)) for number, odd in enumerate(WRITTEN)]
+    by_id = {id_at(1769817600456 + number): body for number, body in enumerate(bodies)}
+    for conversation_id, body in by_id.items():
+        path = tmp_path / "conversation-logs" / conversation_id / "conversation.json"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(body)
+    async with serving(tmp_path, FakeProvider(), tools=("research", "manage"), sharing="always") as client:
+        listed = data_of(await client.call_tool("list_conversations", {"limit": 100}))
+        for conversation_id, body in by_id.items():
+            expected = None if taken(body) else "CONVERSATION_CORRUPTED"
+            for tool, arguments in (
+                ("get_conversation_history", {}),
+                ("search_followup", {"query": "Next?"}),
+                ("branch_conversation", {"messageNumber": 2}),
+                ("export_conversation", {"format": "html"}),
+                ("update_conversation", {"title": "Trees"}),
+            ):
+                result = await client.call_tool(tool, {"conversationId": conversation_id, **arguments})
+                code = error_of(result)["code"] if result.is_error else None
+                assert code == expected, (tool, body[:2000])
+    assert listed["unreadableCount"] == sum(taken(body) is None for body in bodies)
+    left = [(tmp_path / "conversation-logs" / name / "conversation.json").read_bytes() for name in by_id]
+    assert all(after == body for after, body in zip(left, bodies, strict=True) if taken(body) is None)
 
 
 def shown(facts: Facts) -> None:

@@ -1,9 +1,14 @@
 """A conversation as a provider gets it: each message in its place, in every request the same."""
 
+from itertools import pairwise
+from typing import get_args
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.fixtures.stores import UNKNOWN, conversation
 
-from conversation_mcp.models import Message
+from conversation_mcp.models import Message, Role
 from conversation_mcp.prompting.history import finished_turns, messages_to_send
 from conversation_mcp.providers.definitions import load_definitions
 from conversation_mcp.providers.wire.roles import SystemRole, sent_messages
@@ -41,6 +46,29 @@ def test_where_no_system_role_is_taken_its_text_begins_the_first_question(
 ) -> None:
     stored = conversation(UNKNOWN).changed(messages=(Message(role="system", content="Be brief."),))
     assert sent_messages(messages_to_send(stored, "one?"), role, alternate=alternate) == sent
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(get_args(Role)), st.sampled_from(("", " ", "a", "b\n\nc"))), max_size=6),
+    st.sampled_from(get_args(SystemRole)),
+    st.booleans(),
+)
+def test_whatever_stands_in_a_file_each_request_begins_with_the_one_before(
+    written: list[tuple[Role, str]], role: SystemRole, alternate: bool
+) -> None:
+    stored, before = conversation(UNKNOWN), list[dict[str, str]]()
+    messages = tuple(Message(role=speaker, content=text) for speaker, text in written)
+    for number in range(3):
+        sent = sent_messages(
+            messages_to_send(stored.changed(messages=messages), f"{number}?"), role, alternate=alternate
+        )
+        assert sent[: len(before)] == before
+        speakers = [message["role"] for message in sent]
+        assert role in speakers[:1] or speakers[0] == "user"
+        assert not alternate or not any(one == two for one, two in pairwise(speakers))
+        before = sent
+        turn = Message(role="user", content=f"{number}?"), Message(role="assistant", content=f"{number}.")
+        messages = (*messages, *turn)
 
 
 def test_lines_for_strict_readers_end_with_an_answer() -> None:

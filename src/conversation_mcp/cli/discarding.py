@@ -37,7 +37,7 @@ def delete_all(settings: Settings, wanted: Sequence[str], *, for_good: bool, sur
         problems = await on_each(ids, one)
         shown = [await app.trash.facts_of(trashed) for trashed in deleted]
         if for_good:
-            await app.trash.erase(deleted)
+            await _erase(app, deleted)
         _show(shown, "deleted for good" if for_good else "in the trash", problems, as_json=as_json)
         if shown and not for_good and not as_json:
             say(f"Bring back with:  conversation-mcp trash restore {shown[-1].conversation_id}")
@@ -98,10 +98,15 @@ def empty_trash(settings: Settings, wanted: Sequence[str], *, sure: bool, as_jso
 
     async def work(app: App) -> None:
         shown = [await app.trash.facts_of(trashed) for trashed in chosen]
-        await app.trash.erase(chosen)
+        await _erase(app, chosen)
         _show(shown, "deleted for good", [], as_json=as_json)
 
     opened(settings, work)
+
+
+async def _erase(app: App, trashed: Sequence[Trashed]) -> None:
+    for conversation_id in await app.trash.erase(trashed):
+        say(f"Notice: that {conversation_id} was deleted could not be noted; an import may bring it back.")
 
 
 def _matching(entries: Sequence[Trashed], text: str) -> Sequence[Trashed]:

@@ -51,10 +51,11 @@ def show(
     if paths:
         put(str(path))
         return
+    conversation = decode(body, str(path), cast("ConversationId", path.parent.name))
     if as_json:
         _put_bytes(body)
         return
-    text = markdown(decode(body, str(path), cast("ConversationId", path.parent.name)))
+    text = markdown(conversation)
     if raw or not is_terminal():
         put(text, end="")
     else:

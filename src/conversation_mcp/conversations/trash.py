@@ -69,10 +69,11 @@ class TrashCan:
                 return trashed
         raise ConversationNotFoundError(checked, "the trash")
 
-    async def erase(self, trashed: Sequence[Trashed]) -> None:
+    async def erase(self, trashed: Sequence[Trashed]) -> tuple[str, ...]:
         """Remove conversations for good: their words in the index, then their files and what stands beside them.
 
-        Whatever ends this early leaves the rest in the trash.
+        Whatever ends this early leaves the rest in the trash. Return the ids of those whose deletion could not be
+        noted, so that an import may bring them back.
 
         Raises:
             IndexNotErasedError: the index cannot be written; nothing was removed.
@@ -80,5 +81,4 @@ class TrashCan:
         """
         if trashed:
             await to_thread.run_sync(self._index.erase, {each.conversation_id for each in trashed})
-        for each in trashed:
-            await self._trash.remove(each)
+        return tuple([each.conversation_id for each in trashed if not await self._trash.remove(each)])

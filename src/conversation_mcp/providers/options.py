@@ -26,22 +26,17 @@ def _date(value: object) -> object:
     raise ValueError("must be a date such as 2026-01-31 or 01/31/2026")
 
 
-def json_list(value: object) -> object:
-    """Take a JSON string where a list is due: a habit of one client."""
-    if isinstance(value, str) and value.lstrip().startswith("["):
-        try:
-            return json.loads(value)
-        except ValueError:
-            return value
-    return value
+def text_list(value: object, of_what: str) -> list[str]:
+    """Return the texts of a list, or of one as a JSON string: a habit of one client. Raises ValueError."""
+    try:
+        given = json.loads(value) if isinstance(value, str) else value
+        return TypeAdapter(list[str]).validate_python(given, strict=True)
+    except (ValidationError, ValueError, RecursionError):
+        raise ValueError(f"must be a list of {of_what}") from None
 
 
 def _domains(value: object) -> object:
-    domains = json_list(value)
-    try:
-        names = TypeAdapter(list[str]).validate_python(domains, strict=True)
-    except ValidationError:
-        raise ValueError('must be a list of domains such as ["example.org", "docs.python.org"]') from None
+    names = text_list(value, 'domains such as ["example.org", "docs.python.org"]')
     if not 1 <= len(names) <= MAX_DOMAINS:
         raise ValueError(f"takes 1 to {MAX_DOMAINS} domains; got {len(names)}")
     for name in names:

@@ -44,7 +44,7 @@ class ToolCalls:
     async def call(self, name: str, arguments: Mapping[str, Any], app: App, caller: Caller) -> CallToolResult:
         """Run a tool; everything that goes wrong comes back as a result that says what to do next."""
         try:
-            tool = self._tools.get(name) or await self._refuse(name)
+            tool = self._tools.get(name) or await to_thread.run_sync(self._refuse, name)
             return self.as_result(await tool.run(parse(tool, arguments), app, caller), tool.render)
         except ConversationMCPError as error:
             return self.as_error(error)
@@ -62,9 +62,9 @@ class ToolCalls:
         """Return the error in both forms; it names only tools that are switched on."""
         return _result(error.sentence(self.names), error.data(self.names), is_error=True)
 
-    async def _refuse(self, name: str) -> NoReturn:
-        hint = await to_thread.run_sync(meant_by, name, self._tools)
-        raise InvalidInputError(f"there is no tool {shorten(name, 60)!r}; there are {', '.join(self._tools)}.{hint}")
+    def _refuse(self, name: str) -> NoReturn:
+        known, hint = ", ".join(self._tools), meant_by(name, self._tools)
+        raise InvalidInputError(f"there is no tool {shorten(name, 60)!r}; there are {known}.{hint}")
 
 
 def _result(text: str, data: dict[str, Any], *, is_error: bool = False) -> CallToolResult:

@@ -115,8 +115,11 @@ class Trash(Protocol):
         """
         ...
 
-    async def remove(self, trashed: Trashed) -> None:
-        """Remove it for good, with whatever the store keeps beside it; harmless when that was done already."""
+    async def remove(self, trashed: Trashed) -> bool:
+        """Remove it for good, with whatever the store keeps beside it; harmless when that was done already.
+
+        Return whether its mark stays; if not, an import may bring it back.
+        """
         ...
 
     async def marks(self) -> frozenset[str]:

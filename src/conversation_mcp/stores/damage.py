@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from conversation_mcp.errors import validation
 from conversation_mcp.text import shorten
 
 REPORTED_PLACE = re.compile(r" at line ([0-9]+) column ([0-9]+)\Z")
@@ -16,20 +17,9 @@ CAUSES = {
     "number out of range": "holds a number that is too long",
 }
 WANTED = {
-    "string_type": "must be a string",
-    "int_type": "must be a whole number",
-    "int_parsing": "must be a whole number",
-    "int_parsing_size": "must be a whole number",
-    "int_from_float": "must be a whole number",
-    "float_type": "must be a number",
-    "float_parsing": "must be a number",
-    "finite_number": "must be a finite number",
-    "bool_type": "must be true or false",
-    "bool_parsing": "must be true or false",
-    "tuple_type": "must be a list",
+    **validation.WANTED,
     "model_type": "must be an object",
     "dict_type": "must be an object",
-    "missing": "is missing",
     "value_error": "must be a time such as 2026-01-31T12:00:00.000Z",
 }
 

@@ -26,15 +26,18 @@ class Marks:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def add(self, mark: str) -> None:
-        """Add the mark, durably; a disk that takes no more does not stop a deletion, which makes room."""
+    def add(self, mark: str) -> bool:
+        """Add the mark, durably, and tell whether it is there; a disk that takes no more does not stop a deletion."""
+        line = f"{mark}\n".encode()
         with suppress(OSError):
             descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | disk.PLAIN_FLAGS, disk.FILE_MODE)
             try:
-                os.write(descriptor, f"{mark}\n".encode())
+                is_whole = os.write(descriptor, line) == len(line)
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
+            return is_whole
+        return False
 
     def all(self) -> frozenset[str]:
         """Return all marks; none where the file is missing or cannot be read."""

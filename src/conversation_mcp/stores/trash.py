@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from anyio import to_thread
 
@@ -22,6 +23,8 @@ from conversation_mcp.stores.finishing import finish
 from conversation_mcp.stores.folder import WRITE_WAIT_SECONDS, ConversationFolder, readable
 from conversation_mcp.stores.ids import EPOCH, TRASH, TRASHED, check_id, milliseconds_of
 from conversation_mcp.stores.marks import Marks, mark_of
+
+T = TypeVar("T")
 
 
 class TrashFiles:
@@ -46,7 +49,8 @@ class TrashFiles:
 
     async def put(self, conversation_id: ConversationId) -> Trashed:
         """Move the folder of the conversation, under its write lock."""
-        return await finish(self._moved(partial(self._put, check_id(conversation_id))))
+        checked = check_id(conversation_id)
+        return await finish(self._moved(checked, partial(self._put, checked)))
 
     async def entries(self, written_since: datetime | None = None) -> tuple[Trashed, ...]:
         """Return what is there, by the names of the folders."""
@@ -58,20 +62,20 @@ class TrashFiles:
 
     async def restore(self, trashed: Trashed) -> None:
         """Move the folder back, under the write lock."""
-        await finish(self._moved(partial(self._restore, trashed)))
+        await finish(self._moved(trashed.conversation_id, partial(self._restore, trashed)))
 
-    async def remove(self, trashed: Trashed) -> None:
+    async def remove(self, trashed: Trashed) -> bool:
         """Remove the folder with whatever is in it, then what stands beside the conversations for its id."""
-        await finish(self._moved(partial(self._remove, trashed)))
+        return await finish(self._moved(trashed.conversation_id, partial(self._remove, trashed)))
 
     async def marks(self) -> frozenset[str]:
         """Return the marks of what lies here, and those that stayed of what was removed."""
         return await to_thread.run_sync(self._all_marks)
 
-    async def _moved(self, step: Callable[[], Trashed]) -> Trashed:
-        trashed = await to_thread.run_sync(step)
-        self._on_written(trashed.conversation_id)
-        return trashed
+    async def _moved(self, conversation_id: ConversationId, step: Callable[[], T]) -> T:
+        done = await to_thread.run_sync(step)
+        self._on_written(conversation_id)
+        return done
 
     def _put(self, conversation_id: ConversationId) -> Trashed:
         folder = self._conversations.file(conversation_id).parent
@@ -105,7 +109,7 @@ class TrashFiles:
             data = disk.read_file(path)
         return decode(data, str(path), trashed.conversation_id)
 
-    def _restore(self, trashed: Trashed) -> Trashed:
+    def _restore(self, trashed: Trashed) -> None:
         source, target = Path(trashed.location), self._root / trashed.conversation_id
         with self._locked(trashed.conversation_id, lambda: None):
             if not source.exists():
@@ -113,22 +117,24 @@ class TrashFiles:
             if os.path.lexists(target):
                 raise IdTakenError(str(target), trashed.conversation_id)
             _move(source.parent, target)
-        return trashed
 
-    def _remove(self, trashed: Trashed) -> Trashed:
+    def _remove(self, trashed: Trashed) -> bool:
         conversation_id, folder = trashed.conversation_id, Path(trashed.location).parent
         with self._locked(conversation_id, lambda: None):
+            is_noted = True
             if os.path.lexists(folder):
-                self._marks.add(self._mark(trashed))
-            while os.path.lexists(folder):
-                with suppress(FileNotFoundError):
-                    shutil.rmtree(folder)
+                mark = self._mark(trashed)
+                is_noted = self._marks.add(mark)
+                while os.path.lexists(folder):
+                    with suppress(FileNotFoundError):
+                        shutil.rmtree(folder)
+                is_noted = is_noted or self._marks.add(mark)  # there is more room now
             disk.sync_folder(self._root)
         if not os.path.lexists(self._root / conversation_id):  # else they belong to what has come in its place
             self._calls.forget_all(conversation_id)
             self._locks.remove(f"{conversation_id}.lock")
             self._locks.remove(f"{conversation_id}.write.lock")
-        return trashed
+        return is_noted
 
     def _mark(self, trashed: Trashed) -> str:
         return mark_of(self._conversations.origin(Path(trashed.location)) or (OWN, trashed.conversation_id))

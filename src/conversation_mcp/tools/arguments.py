@@ -19,12 +19,6 @@ ResultT = TypeVar("ResultT", bound=Record)
 
 SHOWN_PROBLEMS = 3
 SHOWN_VALUE_CHARS = 60
-TYPE_NAMES = {
-    "string_type": "a string",
-    "bool_type": "true or false",
-    "int_type": "a whole number",
-    "tuple_type": "a list",
-}
 
 
 def parse(tool: Tool[GivenT, ResultT], arguments: Mapping[str, Any]) -> GivenT:
@@ -71,22 +65,16 @@ def _sentence(tool: Tool[Any, Any], problem: ErrorDetails) -> str:
     if not problem["loc"]:
         return _custom(problem)
     name = wire_name(tool, str(problem["loc"][0]))
-    got = f"; got {shorten(repr(problem['input']), SHOWN_VALUE_CHARS)}"
-    context = problem.get("ctx", {})
     match problem["type"]:
         case "missing":
             return f"{tool.name} needs the argument {name!r}"
         case "value_error":
             return f"{name} {_custom(problem)}"
         case "literal_error":
-            due = f"one of {_choices(tool, str(problem['loc'][0]))}"
-        case "greater_than_equal":
-            due = f"at least {context['ge']}"
-        case "less_than_equal":
-            due = f"at most {context['le']}"
-        case kind:
-            due = TYPE_NAMES.get(kind, "of another type")
-    return f"{name} must be {due}{got}"
+            due = f"must be one of {_choices(tool, str(problem['loc'][0]))}"
+        case _:
+            due = _custom(problem)
+    return f"{name} {due}; got {shorten(repr(problem['input']), SHOWN_VALUE_CHARS)}"
 
 
 def _custom(problem: ErrorDetails) -> str:

@@ -8,9 +8,9 @@ from pydantic.fields import FieldInfo
 
 from conversation_mcp.tools.tool import AS_WRITTEN
 
-FILLERS = frozenset({"wait_for_previous", "random_string"})
+FILLERS = frozenset({"wait_for_previous", "random_string", "_meta"})
 """Arguments that clients add by themselves to tools that have none of that name."""
-NOTHING = frozenset({"", "null", "undefined", "none", "[]"})
+NOTHING = frozenset({"", "null", "undefined", "none", "[]", "{}"})
 """What stands for an optional argument that is not set, in whatever letters."""
 WHOLE = re.compile(r"[+-]?[0-9]{1,15}(?:\.0*)?")
 UNIONS = (Union, UnionType)
@@ -21,12 +21,13 @@ def is_unset(field: FieldInfo, value: object) -> bool:
     """Tell whether a value says no more than that the argument is left out."""
     if field.is_required():
         return False
-    if value is None:
+    if value is None or value == {}:
         return True
-    is_nothing = isinstance(value, str) and value.strip().lower() in NOTHING
     if AS_WRITTEN in field.metadata:
-        return is_nothing and value != "[]" and tuple in _kinds(field.annotation)
-    return is_nothing or value == []
+        means_it = value in ([], "[]") if tuple in _kinds(field.annotation) else isinstance(value, str)
+        if means_it:
+            return False
+    return value == [] or (isinstance(value, str) and value.strip().lower() in NOTHING)
 
 
 def coerced(field: FieldInfo, value: object) -> object:

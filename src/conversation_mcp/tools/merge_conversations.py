@@ -1,22 +1,33 @@
 """The tool `merge_conversations`."""
 
-from pydantic import Field
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
 
 from conversation_mcp.app import App
+from conversation_mcp.providers.options import text_list
 from conversation_mcp.tools.following import way_on_in
 from conversation_mcp.tools.rendering_tidied import render_tidied
 from conversation_mcp.tools.tidied import TidiedConversation, tidied
 from conversation_mcp.tools.tool import Hints, Input, Tool
 from conversation_mcp.turns.asking import Caller
 
-MAX_CONVERSATIONS = 20
+MIN_CONVERSATIONS, MAX_CONVERSATIONS = 2, 20
+
+
+def _ids(value: object) -> object:
+    wanted = f"{MIN_CONVERSATIONS} to {MAX_CONVERSATIONS} ids"
+    ids = text_list(value, wanted)
+    if MIN_CONVERSATIONS <= len(ids) <= MAX_CONVERSATIONS:
+        return ids
+    raise ValueError(f"must be a list of {wanted}; got {len(ids)}")
 
 
 class MergeInput(Input):
     """Which conversations, in which order."""
 
-    conversation_ids: list[str] = Field(
-        min_length=2,
+    conversation_ids: Annotated[list[str], BeforeValidator(_ids)] = Field(
+        min_length=MIN_CONVERSATIONS,
         max_length=MAX_CONVERSATIONS,
         alias="conversationIds",
         description="Ids from earlier results, in the order in which their messages are to stand.",

@@ -2,12 +2,12 @@
 
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, Field
 
 from conversation_mcp.app import App
 from conversation_mcp.conversations.facts import Retag
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.providers.options import json_list
+from conversation_mcp.providers.options import text_list
 from conversation_mcp.tools.asking import ConversationIdArgument
 from conversation_mcp.tools.rendering_tidied import render_tidied
 from conversation_mcp.tools.tidied import TidiedConversation, tidied
@@ -16,10 +16,7 @@ from conversation_mcp.turns.asking import Caller
 
 
 def _tags(value: object) -> object:
-    try:
-        return tuple(TypeAdapter(list[str]).validate_python(json_list(value), strict=True))
-    except ValidationError:
-        raise ValueError('must be a list of words such as ["rust", "b-tree"]') from None
+    return tuple(text_list(value, 'words such as ["rust", "b-tree"]'))
 
 
 Tags = Annotated[tuple[str, ...], BeforeValidator(_tags)]

@@ -12,6 +12,8 @@ from conversation_mcp.errors import BudgetReachedError, ConversationMCPError
 from conversation_mcp.models import iso
 from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.stores.base import Store
+from conversation_mcp.text import dollars
+from conversation_mcp.turns.result import TurnResult
 
 
 class Budget:
@@ -43,3 +45,20 @@ class Budget:
                     spent.add(turn)
         if spent.cost_usd >= self._limit_usd:
             raise BudgetReachedError(spent.cost_usd, self._limit_usd, spent.estimated_usd)
+
+    async def with_notice(self, result: TurnResult) -> TurnResult:
+        """Return the result, with a notice where a limit is set and counts the answer by an estimate."""
+        if self._limit_usd is None or result.usage is None or result.usage.cost_usd is not None:
+            return result
+        estimate_usd = Prices(await self._catalogue.ready()).estimate(
+            {
+                "provider": result.provider,
+                "model": result.model_used,
+                "requestedModel": result.requested_model,
+                "usage": result.usage.data(),
+            }
+        )
+        if not estimate_usd:
+            return result
+        notice = f"the provider reported no cost; the daily limit counts an estimate of {dollars(estimate_usd)}"
+        return result.model_copy(update={"notices": (*(result.notices or ()), notice)})

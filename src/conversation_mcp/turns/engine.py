@@ -191,7 +191,7 @@ class Turns:
             turn.call = Call(own, turn.asks_at)
             try:
                 await calls.claim(turn.key, turn.call)
-                return await self._worker.ask(turn, own, choice)
+                return await self._budget.with_notice(await self._worker.ask(turn, own, choice))
             finally:
                 if turn.started_at is None:  # nothing was sent
                     await finish(calls.forget(turn.key, turn.call))
