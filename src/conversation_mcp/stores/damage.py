@@ -1,12 +1,12 @@
 """Says in words, with the place but never with the content, why a file is no conversation."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import islice
-from typing import Any
 
 from pydantic import ValidationError
 
+from conversation_mcp.errors.validation import requirement
 from conversation_mcp.text import shorten
 
 REPORTED_PLACE = re.compile(r" at line ([0-9]+) column ([0-9]+)\Z")
@@ -15,23 +15,7 @@ CAUSES = {
     "recursion limit exceeded": "is nested too deeply",
     "number out of range": "holds a number that is too long",
 }
-WANTED = {
-    "string_type": "must be a string",
-    "int_type": "must be a whole number",
-    "int_parsing": "must be a whole number",
-    "int_parsing_size": "must be a whole number",
-    "int_from_float": "must be a whole number",
-    "float_type": "must be a number",
-    "float_parsing": "must be a number",
-    "finite_number": "must be a finite number",
-    "bool_type": "must be true or false",
-    "bool_parsing": "must be true or false",
-    "tuple_type": "must be a list",
-    "model_type": "must be an object",
-    "dict_type": "must be an object",
-    "missing": "is missing",
-    "value_error": "must be a time such as 2026-01-31T12:00:00.000Z",
-}
+TIME = "must be a time such as 2026-01-31T12:00:00.000Z"
 
 
 def is_syntax(error: ValidationError) -> bool:
@@ -42,18 +26,10 @@ def is_syntax(error: ValidationError) -> bool:
 def problem_of(error: ValidationError, body: bytes, skipped_bytes: int) -> str:
     """Return what is wrong with the body of a file, of which `skipped_bytes` in front of it were not parsed."""
     first = error.errors(include_url=False, include_input=False)[0]
-    context = first.get("ctx", {})
     if is_syntax(error):
-        return _not_json(body, skipped_bytes, str(context["error"]))
-    return f"is not a conversation: {_name(first['loc'])} {_wanted(first['type'], context)}"
-
-
-def _wanted(kind: str, context: Mapping[str, Any]) -> str:
-    if "expected" in context:
-        return f"must be {context['expected']}"
-    if limit := context.get("ge") or context.get("le"):
-        return f"must be at {'most' if 'le' in context else 'least'} {limit:,.0f}"
-    return WANTED.get(kind, "is not valid")
+        return _not_json(body, skipped_bytes, str(first.get("ctx", {})["error"]))
+    wanted = TIME if first["type"] == "value_error" else requirement(first, mapping="an object")
+    return f"is not a conversation: {_name(first['loc'])} {wanted}"
 
 
 def place(body: bytes, offset: int, skipped_bytes: int) -> str:
