@@ -4,12 +4,15 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from tests.fixtures.agent import LoopbackAgent
 from tests.fixtures.cli import CTRL_C, PROGRAM, Terminal, clean_environment, on_terminal, piped
 from tests.fixtures.documents import HANDBOOK, written
+
+from conversation_mcp.clock import utc_now
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a pseudo-terminal is a thing of POSIX")
 CTRL_D = "\x04"
@@ -98,3 +101,12 @@ def test_ctrl_c_at_the_prompt_ends_nothing_and_ctrl_d_ends_it(tmp_path: Path, ag
     assert "Traceback" not in ended.out
     (path,) = (tmp_path / "conversation-logs").glob("*/conversation.json")
     assert json.loads(path.read_text(encoding="utf-8"))["messages"][-2]["content"] == "**one**"
+
+
+def test_days_that_are_so_long_ago_are_filters_of_a_search(tmp_path: Path, agent: LoopbackAgent) -> None:
+    days = [(utc_now() - timedelta(days=ago)).strftime("%-m/%-d/%Y") for ago in (10, 2)]
+    done = piped(tmp_path, "ask", "--after", "10d", "--before", "2d", "one?", base_url=agent.base_url, TZ="UTC")
+    assert done.code == 0, done.err
+    sent = json.dumps(agent.requests[-1])
+    assert [day for day in days if day in sent] == days
+    assert piped(tmp_path, "ask", "--after", "2 days", "two?", base_url=agent.base_url).code == 2

@@ -146,7 +146,7 @@ def plain(pieces: Iterable[tuple[str, bool]], end: str | None) -> str:
         ([("one", False), ("one two", True)], "one two", "one two\n"),
         ([("one", False), ("three", True), (" four", False)], "three four", "one\nThe final text:\n\nthree four\n"),
         ([("one two", False), ("one", True)], "one", "one two\nThe final text:\n\none\n"),
-        ([("one\nRelated", False)], "one", "one\nRelated\n"),
+        ([("\none\n\nRelated\n", False)], "one", "\none\n\nRelated\n"),
         ([("one", False)], None, "one\n"),
         ([], None, ""),
         ([], "", ""),
