@@ -322,8 +322,8 @@ def test_the_shell_completes_models_of_the_providers_that_can_be_asked(tmp_path:
 
     for command in ("ask", "chat"):
         assert offered(f"{command} --model hi") == ["high"]
-        assert "openai/gpt-6-luna" in offered(f"{command} --model openai/gpt-6", "http://127.0.0.1:9")
-        assert offered(f"{command} --model openai/gpt-6") == []
+        assert "openai/gpt-5-mini" in offered(f"{command} --model openai/gpt-5", "http://127.0.0.1:9")
+        assert offered(f"{command} --model openai/gpt-5") == []
 
 
 @pytest.mark.slow
