@@ -5,6 +5,7 @@ Starts the server as a process of its own, as every MCP client does, and talks t
 
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ LOCAL_QUESTIONS = (
     "Where is the folder, and what does git do with it?",
     "What happens to a question when the provider fails or the server is killed?",
 )
+DOCUMENTS = ("README.md", "docs")
 HISTORY = "get_conversation_history"
 """It repeats the answers, which have been shown."""
 AFTERWARDS = """
@@ -30,7 +32,7 @@ AFTERWARDS = """
 
 The conversation is the file above. Read it, ask on in it, see what else there is:
   {program} show {id}
-  {program} ask -c {id} "…"
+  {program} ask -c {id}{documents} "…"
   {program} --help
 
 Set up your client; this shows how, and writes the file for you with --write:
@@ -43,7 +45,7 @@ async def main() -> None:
     online = bool(os.environ.get("PERPLEXITY_API_KEY", "").strip())
     options = ["--logs-dir", str(ROOT / "conversation-logs")]
     if not online:
-        options += ["--documents", str(ROOT / "README.md"), "--documents", str(ROOT / "docs")]
+        options += [part for name in DOCUMENTS for part in ("--documents", str(ROOT / name))]
         print("PERPLEXITY_API_KEY is not set, so the local provider answers from this project's own README and docs.\n")
     first, second, third = WEB_QUESTIONS if online else LOCAL_QUESTIONS
     whom = {} if online else {"model": "local"}  # the keys of others would search too, and bill for it
@@ -58,24 +60,28 @@ async def main() -> None:
         history = await call(client, HISTORY, **conversation)
         while history.get("pendingTurn", {}).get("status") == "running":
             history = await call(client, HISTORY, **conversation, waitSeconds=50)
-    print(f"=== {history['conversationPath']}\n")
+    print(f"=== {HISTORY}\n\n{history['conversationPath']}\n")
     for message in history["messages"]:
         facts = [f"#{message['number']} {message['role']}", f"{len(message['content']):,} characters"]
         print(" · ".join([*facts, *filter(None, (message.get("provider"), message.get("model")))]))
-    print(AFTERWARDS.format(program=program(), id=history["conversationId"]))
+    print(afterwards(history["conversationId"], () if online else DOCUMENTS))
 
 
-def program() -> str:
-    """Return how the installed program is started from here."""
-    return os.path.relpath(Path(sys.executable).with_name("conversation-mcp"))
+def afterwards(conversation_id: str, documents: Iterable[str]) -> str:
+    """Return what can be done next, with the program and the documents as they are called from here."""
+    options = "".join(f" --documents {os.path.relpath(ROOT / name)}" for name in documents)
+    program = os.path.relpath(Path(sys.executable).with_name("conversation-mcp"))
+    return AFTERWARDS.format(program=program, id=conversation_id, documents=options)
 
 
 async def call(client: Client, tool: str, **arguments: str | int) -> dict[str, Any]:
     """Call the tool, print question and answer, and return the result as data; a failure ends the program."""
-    print(f"=== {tool} {arguments.get('query', '')}\n")
+    is_shown = tool != HISTORY
+    if is_shown:
+        print(f"=== {tool} {arguments['query']}\n")
     result = await client.call_tool(tool, arguments)
     for block in result.content:
-        if isinstance(block, TextContent) and (tool != HISTORY or result.is_error):
+        if isinstance(block, TextContent) and (is_shown or result.is_error):
             print(block.text, end="\n\n")
     if result.is_error:
         sys.exit(1)

@@ -311,6 +311,21 @@ def test_the_shell_completes_commands_and_ids(tmp_path: Path) -> None:
         assert ID not in offered(words)
 
 
+def test_the_shell_completes_models_of_the_providers_that_can_be_asked(tmp_path: Path) -> None:
+    def offered(words: str, base_url: str = "") -> list[str]:
+        completing = {
+            "_CONVERSATION_MCP_COMPLETE": "complete_bash",
+            "COMP_WORDS": f"conversation-mcp {words}",
+            "COMP_CWORD": str(len(words.split())),
+        }
+        return piped(tmp_path, base_url=base_url, **completing).out.split()
+
+    for command in ("ask", "chat"):
+        assert offered(f"{command} --model hi") == ["high"]
+        assert "openai/gpt-5-mini" in offered(f"{command} --model openai/gpt-5", "http://127.0.0.1:9")
+        assert offered(f"{command} --model openai/gpt-5") == []
+
+
 @pytest.mark.slow
 def test_a_list_of_a_thousand_conversations_is_there_at_once(tmp_path: Path) -> None:
     text = "a sentence of some length. " * 100

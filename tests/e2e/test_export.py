@@ -63,7 +63,7 @@ def test_a_query_with_one_hit_is_one_page(here: Here, tmp_path: Path) -> None:
     put_conversation(tmp_path, OTHER, title="The only zebra")
     done = here("export", "--query", "zebra")
     assert (done.code, done.err) == (0, "")
-    assert "\n# The only zebra\n" in done.out
+    assert done.out.startswith('---\ntitle: "The only zebra"\n')
     assert here("export", "--query", "zebra", "--output", "zebra.md").code == 0
     assert (tmp_path / "zebra.md").is_file()
     assert len(json.loads(here("export", "--query", "zebra", "--format", "json").out)) == 1

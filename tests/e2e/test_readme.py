@@ -65,7 +65,8 @@ def test_every_command_of_the_readme_does_what_it_says(tmp_path: Path) -> None:
     }
     for line in lines:
         known = sorted(path.name for path in (tmp_path / "conversation-logs").glob("*-*"))
-        command = re.sub(r"\bID\b", known[-1] if known else "last", line)
+        newest = reversed(known or ["last"])
+        command = re.sub(r"\bID\b", lambda _, newest=newest: next(newest), line)
         done = subprocess.run(
             ["sh", "-c", command],
             cwd=tmp_path,

@@ -21,7 +21,6 @@ FILLED: dict[str, Any] = {
     "conversationId": "20260131-1769817600000",
     "conversationIds": ["20260131-1769817600000", "20260131-1769817600001"],
     "messageNumber": 3,
-    "conversationIds": ["20260131-1769817600000", "20260131-1769817600001"],
 }
 WORDS = {
     ("update_conversation", "title"),

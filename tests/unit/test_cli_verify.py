@@ -92,7 +92,7 @@ def test_messages_out_of_order_are_named(here: Here, tmp_path: Path) -> None:
   warn  20260131-1769817600000: message 3 is another question where an answer is due
   warn  20260131-1769817600000: message 4 is empty
   warn  20260131-1769817600000: 2 more like that
-  warn  20260201-1769904000000: the last question has no answer
+  warn  20260201-1769904000000: the last question has no answer; it is sent along with the next one
   ok    2 conversations in LOGS, all can be read
   ok    there is no index yet; the first search makes it
 """)

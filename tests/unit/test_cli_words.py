@@ -173,23 +173,6 @@ def test_a_source_is_one_line_whatever_its_names_hold(here: Here, tmp_path: Path
     assert here("show", ID, "--raw").out.endswith("\n\n- \\[1\\] Cheap # Heading, `/notes/a b.md:7`\n")
 
 
-@pytest.mark.parametrize(
-    ("shown", "printed"),
-    [
-        ("", "The answer [1].\n"),
-        ("The answer [1].", "\n"),
-        ("\nThe answer [1].\n\nRelated questions:\n- x\n", ""),
-        ("The answer", " [1].\n"),
-        ("Another answer", "\nThe final text:\n\nThe answer [1].\n"),
-    ],
-)
-def test_what_a_person_has_read_already_is_not_printed_again(
-    capsys: pytest.CaptureFixture[str], shown: str, printed: str
-) -> None:
-    put_answer(TurnResult(conversation_id=ID, status="completed", raw_result_text="The answer [1]."), shown)
-    assert capsys.readouterr().out == printed
-
-
 def test_an_answer_that_is_not_saved_does_not_invite_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
     result = TurnResult.of(
         conversation_id=ID, status="completed", raw_result_text="It.", notices=("THIS ANSWER IS NOT SAVED",)

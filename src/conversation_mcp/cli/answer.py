@@ -17,17 +17,18 @@ HOW: Mapping[str, str] = {"chat": " --chat", "deep_research": " --deep"}
 
 
 def put_answer(result: TurnResult, shown: str, mode: Mode = "search") -> None:
-    """Print what is not shown yet of the answer, its sources, and where it is kept.
+    """Print what goes with the text of the answer: its sources, and where it is kept.
 
     In a pipe the last line, which is no part of the answer, goes to stderr.
+
+    Args:
+        result: what became of the question.
+        shown: what the reader saw while the answer was written.
+        mode: how it was asked.
     """
-    text = result.raw_result_text or ""
-    rest = _rest(text, shown)
-    if rest or not shown.endswith("\n"):
-        put(rest)
     if result.reasoning:
         put(f"\nReasoning\n{result.reasoning}\n")
-    for line in source_lines(result.search_results or (), text):
+    for line in source_lines(result.search_results or (), result.raw_result_text or ""):
         put(line)
     if result.related_questions and not all(question in shown for question in result.related_questions):
         put("\n".join(("Related questions", *(f"  {question}" for question in result.related_questions))))
@@ -74,12 +75,3 @@ def _command(result: TurnResult, mode: Mode, conversation: str) -> str:
 
 def _place(source: Source, cited: set[int]) -> str:
     return source.place + ("" if source.id in cited else " (not cited)")
-
-
-def _rest(text: str, shown: str) -> str:
-    """Return what a reader of `shown` has not read yet; all of it where the final text differs."""
-    if text.strip() in shown:
-        return ""
-    if text.startswith(shown.strip()):
-        return text.removeprefix(shown.strip()).lstrip("\n")
-    return f"\nThe final text:\n\n{text}"

@@ -107,21 +107,21 @@ def ask_and_show(
         try:
             result = anyio.run(_ask, settings, tool, given, question.system, watching, interrupt, notes)
         except InvalidInputError as error:
-            watching.end_line()
+            watching.finish()
             _note_all(notes)
             raise WrongUsageError(_in_options(error.message)) from None
         except Exception:
-            watching.end_line()
+            watching.finish()
             _note_all(notes)
             raise
     if result is None:
-        watching.end_line()
+        watching.finish()
         say(_left(settings, watching.conversation_id, question.text))
         return Outcome(interrupt.exit_code, watching.conversation_id)
     if as_json:
         put_json(result.model_copy(update={"next_step": next_step(result, MODE_OF[question.kind])}).data())
     else:
-        put_answer(result, watching.shown, MODE_OF[question.kind])
+        put_answer(result, watching.finish(result.raw_result_text or ""), MODE_OF[question.kind])
     if not is_anybody_reading():
         say(f"stdout is closed. The answer is saved:  conversation-mcp show {result.conversation_id}")
         return Outcome(FAILED, result.conversation_id)

@@ -15,6 +15,7 @@ from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.ids import resolve
 from conversation_mcp.cli.loading import folder_from
 from conversation_mcp.cli.options import Id, LogsDir
+from conversation_mcp.cli.rendered import blocks_of, lines_of
 from conversation_mcp.cli.terminal import console, is_terminal, printable, put
 
 if TYPE_CHECKING:
@@ -82,14 +83,10 @@ def _put_bytes(body: bytes) -> None:
 
 
 def _render(text: str, *, pager: bool) -> None:
-    from rich.markdown import Markdown  # noqa: PLC0415 -- a pipe needs none of it
-
     screen = console()
-    with screen.capture() as capture:
-        screen.print(Markdown(printable(text), hyperlinks=False))
-    rendered = capture.get()
-    is_long = rendered.count("\n") >= screen.height
-    if not (pager and is_long and sys.stdin.isatty() and _page(rendered)):
+    lines = lines_of(blocks_of(printable(text)), screen)
+    rendered = "".join(f"{line}\n" for line in lines)
+    if not (pager and len(lines) >= screen.height and sys.stdin.isatty() and _page(rendered)):
         sys.stdout.write(rendered)
         sys.stdout.flush()
 

@@ -4,12 +4,14 @@ import math
 import re
 import sys
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
 
-from conversation_mcp.cli.terminal import console, is_terminal, printable
+from conversation_mcp.cli.sheets import new_sheet
+from conversation_mcp.cli.terminal import console, printable
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -23,9 +25,9 @@ class Watching:
 
     def __init__(self, *, streams: bool) -> None:
         self.conversation_id: str | None = None
-        self.shown = ""
+        self._sheet = new_sheet()
         self._streams = streams
-        self._send: MemoryObjectSendStream[str] | None = None
+        self._send: MemoryObjectSendStream[tuple[str, bool]] | None = None
         self._status: Progress | None = None
 
     async def report(self, headline: str) -> None:
@@ -34,25 +36,24 @@ class Watching:
         if self._status is not None:
             self._status.update(self._status.task_ids[0], description=printable(SECONDS.sub("", doing)))
 
-    def hear(self, text: str) -> None:
+    def hear(self, text: str, replaces: bool) -> None:
         """Take a piece of the answer; it is printed later, so that a terminal that stands still holds nothing up.
 
         What comes after the person has gone is not shown.
         """
-        if self._streams and text and self._send:
-            self.shown += text
-            self._send.send_nowait(text)
+        if self._streams and self._send:
+            self._send.send_nowait((text, replaces))
 
-    def end_line(self) -> None:
-        """Let what follows begin on a line of its own."""
-        if self.shown and not self.shown.endswith("\n"):
-            _write("\n")
+    def finish(self, text: str | None = None) -> str:
+        """Let what follows begin on a line of its own, below the whole text if there is one; return what is shown."""
+        self._sheet.end(text)
+        return self._sheet.text
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
         """Show things while the body runs; after it everything is shown."""
         failure: Exception | None = None
-        send, receive = anyio.create_memory_object_stream[str](math.inf)
+        send, receive = anyio.create_memory_object_stream[tuple[str, bool]](math.inf)
         self._send = send
         self._start_status()
         try:
@@ -70,13 +71,15 @@ class Watching:
         if failure is not None:
             raise failure
 
-    async def _print(self, pieces: "MemoryObjectReceiveStream[str]") -> None:
-        async for text in pieces:
+    async def _print(self, pieces: "MemoryObjectReceiveStream[tuple[str, bool]]") -> None:
+        async for first in pieces:
             self._stop_status()
+            text, replaces = _with_waiting(first, pieces)
+            add = partial(self._sheet.add, text, replaces=replaces)
             try:
-                await anyio.to_thread.run_sync(_write, text, abandon_on_cancel=True)
+                await anyio.to_thread.run_sync(add, abandon_on_cancel=True)
             except OSError:  # the reader has left; the answer is waited for and saved all the same
-                self._streams, self.shown = False, ""
+                self._streams, self._sheet = False, new_sheet()
                 return
 
     def _start_status(self) -> None:
@@ -100,6 +103,11 @@ class Watching:
             status.stop()
 
 
-def _write(text: str) -> None:
-    sys.stdout.write(printable(text) if is_terminal() else text)
-    sys.stdout.flush()
+def _with_waiting(piece: tuple[str, bool], pieces: "MemoryObjectReceiveStream[tuple[str, bool]]") -> tuple[str, bool]:
+    """Return the piece together with those that came while others were printed."""
+    text, replaces = piece
+    with suppress(anyio.WouldBlock, anyio.EndOfStream):
+        while True:
+            more, is_new = pieces.receive_nowait()
+            text, replaces = (more, True) if is_new else (text + more, replaces)
+    return text, replaces

@@ -23,7 +23,7 @@ def order_problems(conversation: Conversation) -> Iterator[str]:
             yield f"message {number} is an answer without a question"
         before = message
     if before is not None and before.role == "user":
-        yield "the last question has no answer"
+        yield "the last question has no answer; it is sent along with the next one"
 
 
 def _other(message: Message) -> str:

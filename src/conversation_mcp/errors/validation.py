@@ -18,24 +18,24 @@ WANTED = {
     "bool_parsing": "must be true or false",
     "tuple_type": "must be a list",
     "list_type": "must be a list",
-    "model_type": "must be a table",
-    "dict_type": "must be a table",
+    "model_type": "must be {}",
+    "dict_type": "must be {}",
     "missing": "is missing",
     "extra_forbidden": "is not known",
 }
 LIMITS = {
-    "ge": "must be at least {}",
-    "gt": "must be more than {}",
-    "le": "must be at most {}",
-    "lt": "must be less than {}",
+    "ge": "must be at least {:,.15g}",
+    "gt": "must be more than {:,.15g}",
+    "le": "must be at most {:,.15g}",
+    "lt": "must be less than {:,.15g}",
     "min_length": "must be longer",
-    "max_length": "must not be longer than {}",
+    "max_length": "must not be longer than {:,}",
 }
 CHOICES = re.compile(r"\^\(([\w|]+)\)\$")
 
 
-def requirement(problem: Mapping[str, Any]) -> str:
-    """Return what the value must be that the problem of a check is about."""
+def requirement(problem: Mapping[str, Any], *, mapping: str = "a table") -> str:
+    """Return what the value must be that the problem of a check is about; `mapping` is the format's word for one."""
     context: Mapping[str, Any] = problem.get("ctx") or {}
     if "error" in context:
         return str(context["error"])
@@ -44,4 +44,4 @@ def requirement(problem: Mapping[str, Any]) -> str:
     if found := CHOICES.fullmatch(str(context.get("pattern", ""))):
         return f"must be one of {', '.join(found[1].split('|'))}"
     limits = (text.format(context[name]) for name, text in LIMITS.items() if name in context)
-    return WANTED.get(problem["type"]) or next(limits, "is not valid")
+    return WANTED.get(problem["type"], "").format(mapping) or next(limits, "is not valid")

@@ -1,13 +1,12 @@
 """Says in words, with the place but never with the content, why a file is no conversation."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import islice
-from typing import Any
 
 from pydantic import ValidationError
 
-from conversation_mcp.errors import validation
+from conversation_mcp.errors.validation import requirement
 from conversation_mcp.text import shorten
 
 REPORTED_PLACE = re.compile(r" at line ([0-9]+) column ([0-9]+)\Z")
@@ -16,12 +15,7 @@ CAUSES = {
     "recursion limit exceeded": "is nested too deeply",
     "number out of range": "holds a number that is too long",
 }
-WANTED = {
-    **validation.WANTED,
-    "model_type": "must be an object",
-    "dict_type": "must be an object",
-    "value_error": "must be a time such as 2026-01-31T12:00:00.000Z",
-}
+TIME = "must be a time such as 2026-01-31T12:00:00.000Z"
 
 
 def is_syntax(error: ValidationError) -> bool:
@@ -32,18 +26,10 @@ def is_syntax(error: ValidationError) -> bool:
 def problem_of(error: ValidationError, body: bytes, skipped_bytes: int) -> str:
     """Return what is wrong with the body of a file, of which `skipped_bytes` in front of it were not parsed."""
     first = error.errors(include_url=False, include_input=False)[0]
-    context = first.get("ctx", {})
     if is_syntax(error):
-        return _not_json(body, skipped_bytes, str(context["error"]))
-    return f"is not a conversation: {_name(first['loc'])} {_wanted(first['type'], context)}"
-
-
-def _wanted(kind: str, context: Mapping[str, Any]) -> str:
-    if "expected" in context:
-        return f"must be {context['expected']}"
-    if limit := context.get("ge") or context.get("le"):
-        return f"must be at {'most' if 'le' in context else 'least'} {limit:,.0f}"
-    return WANTED.get(kind, "is not valid")
+        return _not_json(body, skipped_bytes, str(first.get("ctx", {})["error"]))
+    wanted = TIME if first["type"] == "value_error" else requirement(first, mapping="an object")
+    return f"is not a conversation: {_name(first['loc'])} {wanted}"
 
 
 def place(body: bytes, offset: int, skipped_bytes: int) -> str:

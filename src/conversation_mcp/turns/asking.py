@@ -71,8 +71,8 @@ class Caller:
     owner: str = "local"
     on_asked: Callable[[Place], None] | None = None
     """Of a caller who leaves as soon as the question is on disk: told where the answer will be."""
-    on_text: Callable[[str], None] | None = None
-    """Told each piece of the answer's text as it arrives; it must not block or raise."""
+    on_text: Callable[[str, bool], None] | None = None
+    """Told each piece of the answer's text, and whether it replaces all that came before; must not block or raise."""
     on_result: Callable[[Note], Awaitable[None]] = _at_once
     """Takes what is to be done once the result is in the asker's hands."""
     system: str | None = None

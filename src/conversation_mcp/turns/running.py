@@ -39,7 +39,7 @@ class RunningTurn:
         self.asks_at = ""
         self.started_at: str | None = None
         self.partial_text = ""
-        self.listeners: list[Callable[[str], None]] = []
+        self.listeners: list[Callable[[str, bool], None]] = []
         self.doing = "starting"
         self.outcome: Outcome | None = None
         self.response_id: str | None = None
@@ -93,14 +93,15 @@ class RunningTurn:
     def hear(self, text: str, *, replaces: bool = False) -> None:
         """Take the next piece of the answer's text; of one that never ends no more is kept than a reader can use.
 
-        One that replaces what came before takes it back here; who listened has heard it.
+        One that replaces what came before takes it back; so does the first one of a run that is looked at anew.
         """
+        replaces = replaces or not self.partial_text
         if replaces:
             self.partial_text = ""
         if len(self.partial_text) < MAX_PARTIAL_CHARS:
             self.partial_text += text
         for listen in self.listeners:
-            listen(text)
+            listen(text, replaces)
 
     def send_to(self, name: str, side: Side) -> None:
         """Say that this provider gets the words now."""
