@@ -24,10 +24,17 @@ OUTPUT = re.compile(
 )
 OTHER = re.compile(
     r"\b(?:quota|budget|credits?|balance|billing|rate|monthly|daily|concurrent|memory|[GM]i?B|timed? ?out|seconds)\b"
-    r"|\bper (?:minute|min|day|hour|month|second)|\b[TR]PM\b",
+    r"|\b(?:wait|queue)\b|\bflagged\b|\bpassword\b|\bper (?:minute|min|day|hour|month|second)|\b[TR]PM\b",
     re.IGNORECASE,
 )
-OTHER_PARTS = re.compile(r"\b(?:images?|files?|audio|tools?|functions?|names?|stop|domains?|schema)\b", re.IGNORECASE)
+OTHER_PARTS = re.compile(
+    r"\b(?:images?|files?|audio|tools?|functions?|names?|stop|domains?|schema|metadata|titles?)\b", re.IGNORECASE
+)
+TOO_LITTLE = re.compile(
+    r"\b(?:must|should) be (?:longer|larger|bigger|more|greater)\b|\btoo (?:short|small)\b", re.IGNORECASE
+)
+TOKENS_OVER = re.compile(r"\btoo many tokens\b|\btokens?\b.{0,20}\bexceed", re.IGNORECASE)
+"""What says enough without a word for what was sent."""
 OVER_CONTEXT = re.compile(CONTEXT, re.IGNORECASE)
 NUMBER = re.compile(r"(?<![\w.,-])[0-9]{1,3}(?:,[0-9]{3})+(?![\w-])|(?<![\w.,-])[0-9]{3,9}(?![\w-])")
 SUM = re.compile(r"[0-9]\s*\+\s*[0-9]")
@@ -51,7 +58,9 @@ def overflow_in(error: JsonObject, kind: str, text: str) -> Overflow | None:
 
 
 def _is_about_length(text: str) -> bool:
-    if OUTPUT.search(text) or OTHER.search(text) or not all(words.search(text) for words in ALL_OF):
+    if any(about.search(text) for about in (OUTPUT, OTHER, TOO_LITTLE)):
+        return False
+    if not TOKENS_OVER.search(text) and not all(words.search(text) for words in ALL_OF):
         return False
     return OVER_CONTEXT.search(text) is not None or OTHER_PARTS.search(text) is None
 

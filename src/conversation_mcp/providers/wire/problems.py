@@ -140,7 +140,8 @@ def _layers(body: JsonObject) -> list[JsonObject]:
 def _inner(value: object) -> JsonObject:
     if isinstance(value, list):
         items = cast("list[object]", value)
-        value = next((item for item in items if isinstance(item, dict)), items[0] if items else None)
+        are_objects = [isinstance(item, dict) for item in items]
+        value = items[are_objects.index(True) if any(are_objects) else 0] if items else None
         if isinstance(value, str):
             return {"message": value}
     if isinstance(value, str):
