@@ -5,7 +5,7 @@ import json
 import re
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from anyio import to_thread
@@ -404,8 +404,10 @@ async def test_turns_of_gemini_keep_pictures_deleted_turns_and_times(tmp_path: P
 
 
 def test_no_pattern_for_pages_can_pass_over_its_own_beginning_without_a_bound() -> None:
-    patterns = [each for each in vars(gemini_pages).values() if isinstance(each, re.Pattern)]
-    searched = [each.pattern for each in patterns if isinstance(each.pattern, str) and each.pattern.startswith("<")]
+    patterns = cast(
+        "list[re.Pattern[str]]", [each for each in vars(gemini_pages).values() if isinstance(each, re.Pattern)]
+    )
+    searched = [each.pattern for each in patterns if each.pattern.startswith("<")]
     repeated = {each for pattern in searched for each in re.findall(r"(\[[^\]]*\]|\\\w|\)|.)[*+]", pattern)}
     assert len(searched) >= 5
     assert repeated <= {"[^<>]", r"\s"}  # neither takes the `<` with which each of them begins
