@@ -47,6 +47,8 @@ class Worker:
     """What the next processes die of."""
     asked: list[str] = field(default_factory=list[str])
     seen: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
+    untraceable: set[str] = field(default_factory=set[str])
+    """What was ended before the id of its run was on disk: the same call again may be paid again, as is documented."""
     problems: list[str] = field(default_factory=list[str])
     longest_life_seconds: float = 0.0
     """A call of this machine, and a little more, so that kills fall into all of its moments."""
@@ -66,11 +68,13 @@ class Worker:
             if conversation_id and self.chance.random() < 0.8:
                 call = (self.chance.choice(FOLLOW_UPS), {"conversationId": conversation_id, "query": question})
             result = self._call(*call, end=self.ends[-1])
-            if result is None and self._is_traceable(question):
+            if result is None:
+                if self._is_untraceable(question):
+                    self.untraceable.add(question)
                 result = self._call(*call)
-            if result is not None:
-                conversation_id = result["conversationId"]
-                self.seen.append((conversation_id, question, result["rawResultText"]))
+                assert result
+            conversation_id = result["conversationId"]
+            self.seen.append((conversation_id, question, result["rawResultText"]))
 
     def _first_conversation(self) -> str:
         with RawServer(self.folder, self.base_url) as server:
@@ -116,15 +120,10 @@ class Worker:
             striker.cancel()
             striker.join() if end else None
 
-    def _is_traceable(self, question: str) -> bool:
-        """Tell whether the file names the run, so that the same call again costs nothing."""
-        for conversation in conversations(self.folder):
-            pending = conversation.pending_turn
-            if pending and pending.question == question:
-                return pending.response_id is not None
-            if any(message.content == question for message in conversation.messages):
-                return True
-        return False
+    def _is_untraceable(self, question: str) -> bool:
+        """Tell whether the file has the question without the id of its run, so that the same call again asks anew."""
+        left = [conversation.pending_turn for conversation in conversations(self.folder)]
+        return any(turn and turn.question == question and turn.response_id is None for turn in left)
 
 
 class CommandLoop(Worker):
@@ -164,7 +163,9 @@ def conversations(folder: Path) -> Iterator[Conversation]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-def test_a_sweep_of_kills_loses_nothing_and_pays_nothing_twice(tmp_path: Path) -> None:
+def test_a_sweep_of_kills_loses_nothing_and_pays_nothing_twice(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     journal = tmp_path / "journal.jsonl"
     with agent_process(journal) as base_url:
         workers = [
@@ -178,14 +179,19 @@ def test_a_sweep_of_kills_loses_nothing_and_pays_nothing_twice(tmp_path: Path) -
             thread.join()
     assert [problem for worker in workers for problem in worker.problems] == []
     paid = Counter(entry["question"] for entry in map(json.loads, journal.read_text().splitlines()) if entry["paid"])
-    assert [question for question, times in paid.items() if times > 1] == []
+    untraceable = set[str]().union(*(worker.untraceable for worker in workers))
+    doubles = {question for question, times in paid.items() if times > 1}
+    with capsys.disabled():
+        sys.stdout.write(f"\n{len(paid)} questions, {paid.total()} creates, {len(doubles)} again, as documented\n")
+    assert doubles <= untraceable
+    assert all(times <= 2 for times in paid.values())
     stored = {conversation.conversation_id: conversation for conversation in conversations(tmp_path)}
     for worker in workers:
         for conversation_id, question, answer in worker.seen:
             messages = [message.content for message in stored[conversation_id].messages]
             assert messages[messages.index(question) + 1] == answer
     kept = Counter(question for conversation in stored.values() for question in questions_of(conversation))
-    assert [question for question in paid if kept[question] != 1] == []
+    assert [question for question in paid if kept[question] not in ({1, 2} if question in untraceable else {1})] == []
     assert all(alternates(conversation) for conversation in stored.values())
 
 

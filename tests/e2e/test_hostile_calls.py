@@ -139,7 +139,7 @@ def test_servers_that_find_the_same_dead_call_at_the_same_instant_ask_once(tmp_p
 
 @pytest.mark.slow
 def test_a_queued_follow_up_of_a_process_that_is_suspended_is_not_asked_by_another_as_well(tmp_path: Path) -> None:
-    left_behind(tmp_path, status="failed")
+    left_behind(tmp_path, status="failed", provider="perplexity")
     with LoopbackAgent() as agent, ExitStack() as processes:
         one, two, three = (processes.enter_context(RawServer(tmp_path, agent.base_url)) for _ in range(3))
         for server in (one, two, three):

@@ -203,6 +203,18 @@ async def test_who_waits_for_a_call_whose_server_dies_is_told_so_and_does_not_pa
     assert len(other.requests) == 1
 
 
+async def test_a_register_that_cannot_be_written_hides_no_failure(tmp_path: Path) -> None:
+    async def breaking(_request: Request) -> AsyncGenerator[Event]:
+        yield Started("resp_1")
+        await anyio.Path(tmp_path, "conversation-logs", ".calls").rename(tmp_path / "calls")
+        await anyio.Path(tmp_path, "conversation-logs", ".calls").symlink_to(tmp_path / "calls")
+        raise ProviderUnavailableError("the provider fell over.", maybe_billed=True)
+
+    async with serving(tmp_path, FakeProvider(breaking)) as client:
+        error = error_of(await client.call_tool(*CALL))
+    assert error == IsPartialDict(code="PROVIDER_UNAVAILABLE", message=IsStr(regex=".*fell over.*"))
+
+
 async def test_a_start_that_failed_goes_on_in_its_conversation_when_it_is_called_again(tmp_path: Path) -> None:
     failure = ProviderUnavailableError("the provider fell over.", maybe_billed=True)
     failure.usage = {"cost_usd": 0.25}

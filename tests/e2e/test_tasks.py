@@ -105,6 +105,17 @@ async def test_the_same_call_again_is_the_same_task_until_its_end_was_told(tmp_p
     assert len(provider.requests) == 2
 
 
+async def test_a_start_whose_failure_was_told_goes_on_in_its_conversation(tmp_path: Path) -> None:
+    provider = FakeProvider(failing(ProviderUnavailableError("the provider fell over.", maybe_billed=True)))
+    async with serving(tmp_path, provider, client_options=KNOWS_TASKS) as client:
+        failed = await ended(client, (await begun(client, "search", query="one?"))["taskId"])
+        assert await asked(client, "tasks/get", failed["taskId"]) == failed
+        again = await ended(client, (await begun(client, "search", query="one?"))["taskId"])
+    told = failed["result"]["structuredContent"]
+    assert told["code"] == "PROVIDER_UNAVAILABLE"
+    assert again["result"]["structuredContent"] == IsPartialDict(conversationId=told["conversationId"], messageCount=3)
+
+
 async def test_two_servers_speak_of_the_same_task(tmp_path: Path) -> None:
     release, other = anyio.Event(), FakeProvider()
     async with (

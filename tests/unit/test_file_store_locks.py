@@ -1,5 +1,6 @@
 """The two locks of the file store, where their own files or the wait for them are the matter."""
 
+import os
 import threading
 from pathlib import Path
 
@@ -80,6 +81,36 @@ def test_a_process_that_only_asks_keeps_nobody_out(lock_folder: LockFolder, monk
     lock = lock_folder.try_lock(NAME, nothing)
     assert lock
     lock.release()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have no shared locks")
+def test_a_process_that_stops_while_it_asks_keeps_nobody_out(
+    lock_folder: LockFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fcntl  # noqa: PLC0415 -- Windows has none
+
+    held = lock_folder.try_lock(NAME, nothing)
+    assert held
+    held.release()
+    real, tries = filelock.lock_descriptor, [False] * 5
+    with (tmp_path / ".locks" / NAME).open() as asking:
+        fcntl.flock(asking, fcntl.LOCK_SH)
+        assert not lock_folder.is_locked(NAME)
+
+        def lock_or_let_go(descriptor: int, *, blocking: bool) -> bool:
+            taken = real(descriptor, blocking=blocking)
+            if tries:
+                assert taken == tries.pop()
+            else:
+                fcntl.flock(asking, fcntl.LOCK_UN)
+            return taken
+
+        monkeypatch.setattr(filelock, "lock_descriptor", lock_or_let_go)
+        lock = lock_folder.try_lock(NAME, nothing)
+        assert lock
+        assert lock_folder.is_locked(NAME)
+        assert lock_folder.try_lock(NAME, nothing) is None
+        lock.release()
 
 
 async def test_a_writer_that_never_ends_is_told_and_keeps_no_other_conversation_waiting(

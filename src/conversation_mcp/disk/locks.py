@@ -11,7 +11,10 @@ from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import PLAIN_FLAGS, claim_folder, create_private, refuse_link
 from conversation_mcp.errors import ConversationMCPError
 
+HAS_SHARED_LOCKS = os.name == "posix"
 PROBE_SECONDS = 0.002
+PROBES = 500
+"""So often a lock is tried that nobody holds and somebody is asking for."""
 POLL_SECONDS = 0.003
 
 
@@ -88,7 +91,7 @@ class LockFolder:
             except FileNotFoundError:
                 return False
             try:
-                return not _try(descriptor)
+                return not _is_free(descriptor)
             finally:
                 os.close(descriptor)
 
@@ -126,10 +129,27 @@ def _explained(path: Path) -> AbstractContextManager[None]:
 
 
 def _try(descriptor: int) -> bool:
-    """Try twice: a process that only asks whether the lock is held has it for an instant."""
+    """Try to take the lock; a process that only asks whether it is held keeps nobody out, however slow it is."""
     from filelock import lock_descriptor  # noqa: PLC0415 -- start-up would pay 8 ms
 
-    if lock_descriptor(descriptor, blocking=False):
-        return True
-    time.sleep(PROBE_SECONDS)
-    return lock_descriptor(descriptor, blocking=False)
+    for _ in range(PROBES if HAS_SHARED_LOCKS else 2):
+        if lock_descriptor(descriptor, blocking=False):
+            return True
+        if HAS_SHARED_LOCKS and not _is_free(descriptor):
+            return False
+        time.sleep(PROBE_SECONDS)
+    return False
+
+
+def _is_free(descriptor: int) -> bool:
+    """Tell whether nobody holds the lock; whoever only asks the same does not count."""
+    if not HAS_SHARED_LOCKS:
+        return _try(descriptor)
+    import fcntl  # noqa: PLC0415 -- Windows has none
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    fcntl.flock(descriptor, fcntl.LOCK_UN)
+    return True

@@ -21,7 +21,6 @@ class Handing:
         self._in_flight: set[Id] = set()
         self._owed: dict[Id, list[Note]] = {}
         self._written: deque[tuple[int, list[Note]]] = deque()
-        self._answered = anyio.Event()
         self._was_written = anyio.Event()
         self._settling = anyio.Lock()
 
@@ -52,8 +51,9 @@ class Handing:
         """Note the delivery of what the client has read, when it has read so much."""
         async with self._settling:
             while self._written and self._written[0][0] <= read_bytes:
-                for note in self._written.popleft()[1]:
+                for note in self._written[0][1]:
                     await note()
+                self._written.popleft()
 
     async def wait_written(self) -> None:
         """Wait until there is something that may not have been read."""
@@ -61,21 +61,24 @@ class Handing:
             self._was_written = anyio.Event()
             await self._was_written.wait()
 
-    async def wait_answered(self) -> None:
-        """Wait until no tool call is without its answer."""
-        while self._in_flight:
-            self._answered = anyio.Event()
-            await self._answered.wait()
-
     @property
     def is_settled(self) -> bool:
         """Tell whether everything that was written was read."""
         return not self._written
 
+    @property
+    def is_over(self) -> bool:
+        """Tell whether no tool call waits for its answer, and none of the answers for its reader."""
+        return self.is_settled and not self._in_flight
+
+    @property
+    def owes(self) -> bool:
+        """Tell whether a result was made that is not written yet."""
+        return not self._in_flight.isdisjoint(self._owed)
+
     def _ended(self, request_id: object) -> None:
         if isinstance(request_id, str | int):
             self._in_flight.discard(request_id)
-            self._answered.set()
 
 
 def pauses() -> Iterator[float]:

@@ -10,14 +10,14 @@ from anyio import to_thread
 from mcp.shared.message import SessionMessage
 from mcp.types import ErrorData, JSONRPCError, JSONRPCMessage
 
-from conversation_mcp.server.handing import Handing, pauses
+from conversation_mcp.server.handing import POLL_SECONDS, Handing, pauses
 from conversation_mcp.server.lines import LineReader, OversizedLine, Refusal, message_of
 from conversation_mcp.server.server import ConversationServer
 from conversation_mcp.server.wire import Wire, standard_streams
 from conversation_mcp.text import storable_data
 
 ANSWERING_SECONDS = 1.0
-"""How long an ending server waits for a client that does not read its answers."""
+"""How long an ending server waits for a client that does not read its answers, and for calls that have no result."""
 ENDING_SECONDS = 10.0
 PARSED_AT_ONCE_BYTES = 64 * 1024
 
@@ -140,12 +140,21 @@ class StdioSession:
         await self._told_to_end.wait()
         if app := self._server.app:
             await app.running.finish(app.settings.ending_grace_seconds)
-        with anyio.move_on_after(ANSWERING_SECONDS):
-            await self._handing.wait_answered()
-            await self._wait_until_read()
+        with anyio.move_on_after(ENDING_SECONDS):
+            await self._hand_over()
         self._incoming.close()
         await anyio.sleep(ENDING_SECONDS)
         _exit()  # something does not end
+
+    async def _hand_over(self) -> None:
+        """Wait until the client has read all answers: shortly for one that does not read, and for what is not made."""
+        moved_at, before = anyio.current_time(), None
+        while not self._handing.is_over and anyio.current_time() < moved_at + ANSWERING_SECONDS:
+            await anyio.sleep(POLL_SECONDS)
+            await self._settle()
+            state = (self._written_bytes, self._wire.unread_bytes())
+            if state != before or (self._handing.owes and not state[1]):
+                moved_at, before = anyio.current_time(), state
 
 
 async def _parsed(line: bytes | OversizedLine) -> JSONRPCMessage | Refusal | None:

@@ -25,6 +25,7 @@ from conversation_mcp.text import shorten
 from conversation_mcp.tools.asking import with_next_step
 from conversation_mcp.tools.rendering import render_turn
 from conversation_mcp.turns.asking import Caller, Place
+from conversation_mcp.turns.earlier import note_told
 from conversation_mcp.turns.finding import FoundTurn, find_turn, stored_answer
 from conversation_mcp.turns.result import answer_result
 from conversation_mcp.turns.settling import is_fetchable
@@ -85,7 +86,9 @@ async def state_of(place: Place, app: App, calls: ToolCalls, caller: Caller) -> 
     found = _found(place, view.conversation)
     if _is_open(found, view.conversation):
         return working(place, *view.notices[:1])
-    await caller.on_result(partial(app.store.calls.forget, place.key, Call(place.conversation_id, place.started_at)))
+    call = Call(place.conversation_id, place.started_at)
+    is_failed_start = found is view.conversation.pending_turn and view.conversation.turn_count == 0
+    await caller.on_result(partial(note_told, app.store.calls, place.key, call, is_failed_start=is_failed_start))
     if isinstance(found, Message):
         end = await _answered(found, place, view, app, calls)
     else:

@@ -1,5 +1,6 @@
 """The same call again: its caller gave up, the call did not. It is joined or its answer delivered, never paid twice."""
 
+from contextlib import suppress
 from dataclasses import replace
 
 import anyio
@@ -9,12 +10,13 @@ from conversation_mcp.errors import (
     ConversationMCPError,
     ConversationNotFoundError,
     EarlierTurnFailedError,
+    FilesystemError,
     RunCancelledError,
     ServerEndedError,
     ServerEndingError,
 )
 from conversation_mcp.models import Conversation, ConversationId, Message, PendingTurn
-from conversation_mcp.stores.base import Call, Store
+from conversation_mcp.stores.base import Call, CallRegister, Store
 from conversation_mcp.text import storable
 from conversation_mcp.turns.asking import Ask
 from conversation_mcp.turns.finding import FoundTurn, find_turn, stored_answer
@@ -150,3 +152,12 @@ class EarlierCalls:
             show_thinking=turn.ask.show_thinking,
             extra_notice=kept.notice if kept else notice.format(when=reply.created_at) or None,
         )
+
+
+async def note_told(calls: CallRegister, key: str, call: Call, *, is_failed_start: bool) -> None:
+    """Write down that the outcome of a call was told; a start that failed is remembered as the place to go on."""
+    with suppress(FilesystemError):  # what was told must not be hidden
+        if is_failed_start and await calls.find(key) == call:
+            await calls.claim(key, replace(call, is_told=True))
+        else:
+            await calls.forget(key, call)

@@ -30,11 +30,11 @@ from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.stores.ids import check_id, created_at
 from conversation_mcp.turns.asking import Ask, Caller
 from conversation_mcp.turns.budget import Budget
-from conversation_mcp.turns.earlier import EarlierCalls
+from conversation_mcp.turns.earlier import EarlierCalls, note_told
 from conversation_mcp.turns.kept import kept
 from conversation_mcp.turns.result import TurnResult
 from conversation_mcp.turns.runner import finish
-from conversation_mcp.turns.running import Outcome, RunningTurn, RunningTurns
+from conversation_mcp.turns.running import RunningTurn, RunningTurns
 from conversation_mcp.turns.working import TurnLimits, TurnWorker
 
 
@@ -151,19 +151,12 @@ class Turns:
                 caller.on_asked(turn.place)
             return self._still_running(turn)
         if turn.call and not (turn.background and isinstance(outcome, ProviderError) and not outcome.ends_run):
-            await finish(caller.on_result(partial(self._deliver, turn, turn.call, outcome)))
+            is_failed_start = isinstance(outcome, ConversationMCPError) and not turn.is_follow_up
+            note = partial(note_told, self._store.calls, turn.key, turn.call, is_failed_start=is_failed_start)
+            await finish(caller.on_result(note))
         if isinstance(outcome, ConversationMCPError):
             raise outcome
         return outcome
-
-    async def _deliver(self, turn: RunningTurn, call: Call, outcome: Outcome) -> None:
-        """Write down that the outcome was told; a start that failed is remembered as the place to go on."""
-        calls = self._store.calls
-        failed = isinstance(outcome, ConversationMCPError) and not turn.is_follow_up
-        if failed and await calls.find(turn.key) == call:
-            await calls.claim(turn.key, replace(call, is_told=True))
-        else:
-            await calls.forget(turn.key, call)
 
     def _still_running(self, turn: RunningTurn) -> TurnResult:
         assert turn.conversation_id is not None  # noqa: S101 -- RunningTurn.wait has seen to it
