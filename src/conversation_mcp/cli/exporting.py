@@ -87,8 +87,9 @@ def export_conversations(wish: Wish, logs_dir: Path | None) -> int:
     if not ids:
         say("No conversation was found.")
         return FAILED
-    is_one = len(wish.ids) == 1 or (len(ids) == 1 and chosen.frame is None and not _names_folder(wish.output))
-    target = _target(wish, folder, fits_one_file=is_one or chosen.frame is not None)
+    is_one = len(wish.ids) == 1 or (len(ids) == 1 and chosen.frame is None)
+    has_pages = not wish.ids and chosen.frame is None
+    target = _target(wish, folder, fits_one_file=is_one or chosen.frame is not None, several=has_pages)
     reading = Reading(folder, redact=wish.redact)
     _write(target, reading.each(ids), chosen, is_one=is_one)
     if target is not None:
@@ -144,11 +145,6 @@ def _target(wish: Wish, folder: Path, *, fits_one_file: bool, several: bool) -> 
     elif target.exists() and not target.is_dir() and not target.is_file():
         raise WrongUsageError(f"{target} is neither a file nor a folder; - writes to stdout.")
     return target
-
-
-def _names_folder(output: str | None) -> bool:
-    """Tell whether a place that does not exist yet is meant as a folder, if more than one file may go there."""
-    return output not in {None, STDOUT} and not Path(output or "").suffix
 
 
 def _put(text: str) -> None:
