@@ -12,8 +12,8 @@ import pytest
 from dirty_equals import IsPartialDict, IsStr
 from inline_snapshot import snapshot
 from tests.fixtures.agent import LoopbackAgent
-from tests.fixtures.cli import PROGRAM, anonymous, clean_environment, piped, put_conversation, until_noted
-from tests.fixtures.folders import ID, left_behind, only_conversation, only_file
+from tests.fixtures.cli import PROGRAM, anonymous, clean_environment, piped, put_conversation
+from tests.fixtures.folders import ID, left_behind, only_conversation, only_file, until_noted
 
 NEW_COMMANDS = (
     ["ask", "--effort", "low", "x"],
