@@ -12,8 +12,8 @@ import pytest
 from dirty_equals import IsPartialDict, IsStr
 from inline_snapshot import snapshot
 from tests.fixtures.agent import LoopbackAgent
-from tests.fixtures.cli import PROGRAM, anonymous, clean_environment, piped, put_conversation, until_noted
-from tests.fixtures.folders import ID, left_behind, only_conversation, only_file
+from tests.fixtures.cli import PROGRAM, anonymous, clean_environment, piped, put_conversation
+from tests.fixtures.folders import ID, left_behind, only_conversation, only_file, until_noted
 
 NEW_COMMANDS = (
     ["ask", "--effort", "low", "x"],
@@ -258,7 +258,7 @@ def test_cancel_stops_a_question_that_another_process_asks(tmp_path: Path, agent
     assert cancelled.code == 0, cancelled.err
     assert cancelled.out == IsStr(regex=r"[0-9-]{22}  failed: one\? \[\[hold\]\].*\n")
     assert asking.returncode == 1
-    assert err.decode().startswith("PROVIDER_UNAVAILABLE: the perplexity run was cancelled.")
+    assert err.decode().startswith("CANCELLED: the perplexity run was cancelled.")
 
 
 def test_no_command_but_serve_and_doctor_imports_the_sdk_and_a_list_imports_next_to_nothing(tmp_path: Path) -> None:

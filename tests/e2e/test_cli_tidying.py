@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from tests.fixtures.agent import LoopbackAgent
-from tests.fixtures.cli import PROGRAM, Terminal, clean_environment, piped, put_conversation, until_noted
-from tests.fixtures.folders import ID, only_conversation
+from tests.fixtures.cli import PROGRAM, Terminal, clean_environment, piped, put_conversation
+from tests.fixtures.folders import ID, only_conversation, until_noted
 from tests.fixtures.processes import RawServer
 
 MARKERS = (b"xanaduxanadu", b"zanzibarissimo", b"kublaikhanly", b"timbuktutag")

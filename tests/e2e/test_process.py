@@ -7,13 +7,12 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from dirty_equals import IsPartialDict
 from mcp import Client
 from tests.fixtures.agent import LoopbackAgent
-from tests.fixtures.folders import only_conversation
+from tests.fixtures.folders import only_conversation, until_noted
 from tests.fixtures.processes import RawServer, environment, server_command
 from tests.fixtures.serving import Era, data_of, text_of
 
@@ -207,14 +206,6 @@ def run_command(folder: Path, *arguments: str, base_url: str = "", **changes: st
         stdin=subprocess.DEVNULL,
         timeout=100,
     )
-
-
-def until_noted(folder: Path) -> dict[str, Any]:
-    """Wait until the id of the run is on disk."""
-    deadline = time.monotonic() + 10
-    while "responseId" not in (conversation := only_conversation(folder))["pendingTurn"]:
-        assert time.monotonic() < deadline
-    return conversation
 
 
 def leftovers(folder: Path) -> list[Path]:

@@ -10,9 +10,9 @@ from dirty_equals import IsPartialDict
 from inline_snapshot import snapshot
 from rich.cells import cell_len
 from tests.fixtures.agent import LoopbackAgent
-from tests.fixtures.cli import CTRL_C, Ended, Terminal, anonymous, on_terminal, put_conversation, until_noted
+from tests.fixtures.cli import CTRL_C, Ended, Terminal, anonymous, on_terminal, put_conversation
 from tests.fixtures.documents import HANDBOOK, written
-from tests.fixtures.folders import ID, only_conversation
+from tests.fixtures.folders import ID, only_conversation, until_noted
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a pseudo-terminal is a thing of POSIX")
 
