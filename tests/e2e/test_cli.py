@@ -132,8 +132,9 @@ def test_a_research_is_waited_for_longer_than_a_tool_would(tmp_path: Path, agent
 def test_a_question_without_an_answer_fails_and_is_kept(tmp_path: Path, agent: LoopbackAgent) -> None:
     ended = piped(tmp_path, "ask", "one? [[fault:402]]", base_url=agent.base_url)
     assert (ended.code, ended.out) == (1, "")
-    assert ended.err == snapshot(
-        "PROVIDER_QUOTA: the Perplexity account is out of credit. Nothing was billed for this call. Add credit, then ask again.\n"
+    assert ended.err == (
+        "PROVIDER_QUOTA: the Perplexity account is out of credit. Nothing was billed for this call. "
+        f"Add credit, then ask again. The question is kept in {only_conversation(tmp_path)['conversationId']}.\n"
     )
     shown = piped(tmp_path, "show", "last")
     assert "one? [[fault:402]]" in shown.out
