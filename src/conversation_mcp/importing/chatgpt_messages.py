@@ -54,7 +54,7 @@ class Path:
     def messages(self, nodes: Iterable[object]) -> list[Message]:
         """Return what is said in the nodes."""
         said = [object_of(object_of(node).get("message")) for node in nodes]
-        for each, following in zip(said, [*said[1:], NOTHING], strict=True):
+        for each, following in zip(said, [*said[1:], NOTHING], strict=False):
             self._take(each, following)
         self._end_turn()
         return self._messages
