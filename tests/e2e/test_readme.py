@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 from dirty_equals import IsStr
+from tests.fixtures.cli import put_conversation
 from tests.fixtures.documents import HANDBOOK, local, written
+from tests.fixtures.folders import ID
 from tests.fixtures.serving import data_of, serving, text_of
 
 ROOT = Path(__file__).parents[2]
@@ -56,6 +58,7 @@ def test_every_command_of_the_readme_does_what_it_says(tmp_path: Path) -> None:
     lines = typed_lines()
     assert any(line.startswith("conversation-mcp doctor") for line in lines)
     documents = written(tmp_path / "documents", HANDBOOK)
+    put_conversation(tmp_path, ID)  # some commands name two
     environment = {
         **os.environ,
         "HOME": str(tmp_path / "home"),
@@ -65,7 +68,7 @@ def test_every_command_of_the_readme_does_what_it_says(tmp_path: Path) -> None:
     }
     for line in lines:
         known = sorted(path.name for path in (tmp_path / "conversation-logs").glob("*-*"))
-        newest = reversed(known or ["last"])
+        newest = reversed(known)
         command = re.sub(r"\bID\b", lambda _, newest=newest: next(newest), line)
         done = subprocess.run(
             ["sh", "-c", command],
