@@ -178,6 +178,7 @@ def test_on_a_disk_that_turns_read_only_history_works_and_a_question_is_not_sent
 ) -> None:
     with disk_server(disk, agent) as server:
         conversation = {"conversationId": server.data("search", query="one?")["conversationId"]}
+        server.data("get_conversation_history", **conversation)  # who asks again has read the answer, which is noted
         before = bytes_below(disk)
         remount(disk, "ro")
         page = server.data("get_conversation_history", **conversation)
