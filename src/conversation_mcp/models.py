@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, NewType, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 from pydantic.alias_generators import to_camel
 
 from conversation_mcp.clock import parse_time
@@ -28,6 +28,8 @@ Timestamp = Annotated[str, AfterValidator(_readable_time)]
 MAX_TOKENS, MAX_COST_USD = 10**12, 10**9
 """Far beyond what anything takes, and far below where sums lose their meaning."""
 Tokens = Annotated[int, Field(ge=-MAX_TOKENS, le=MAX_TOKENS)]
+Recipients = Annotated[dict[str, str], BeforeValidator(lambda value: value)]
+"""By name. The validator does nothing but have the last of two equal names count, as for every reader of JSON."""
 CostUsd = Annotated[float, Field(ge=-MAX_COST_USD, le=MAX_COST_USD)]
 
 
@@ -124,7 +126,7 @@ class Message(Record):
     """Of an answer: the model that gave it."""
     requested_model: str | None = None
     """Of an answer: the model that was named or chosen for it; absent when nobody named one."""
-    sent_to: dict[str, str] | None = None
+    sent_to: Recipients | None = None
     """Of an answer: everybody who got the words for it, each with `this machine` or `outside`. Of a question that a
     merge brought: everybody who had it then."""
     response_id: str | None = None
@@ -163,7 +165,7 @@ class PendingTurn(Record):
     """Whom it was sent to."""
     model: str | None = None
     """The model that was named or chosen, if one was."""
-    sent_to: dict[str, str] | None = None
+    sent_to: Recipients | None = None
     """Everybody who got the words, or may have got them, each with `this machine` or `outside`."""
     options: dict[str, JsonValue] | None = None
     """Filters and effort, in the spelling of the arguments."""

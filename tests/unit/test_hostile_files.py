@@ -74,6 +74,14 @@ def test_the_quick_reader_takes_no_field_that_the_codec_refuses(odd: str) -> Non
         assert taken(body) or not shapes.CONVERSATION(json.loads(body))
 
 
+def test_of_two_equal_names_the_last_counts_for_every_reader() -> None:
+    body = json.dumps(WHOLE).replace('{"perplexity": "outside"}', '{"perplexity": null, "perplexity": "outside"}')
+    conversation = taken(body.encode())
+    assert conversation is not None
+    assert conversation.messages[1].sent_to == {"perplexity": "outside"}
+    assert shapes.CONVERSATION(json.loads(body))
+
+
 @given(files())
 def test_the_quick_reader_judges_as_the_codec_does(body: bytes) -> None:
     conversation = taken(body)
