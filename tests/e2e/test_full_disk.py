@@ -198,8 +198,10 @@ def test_on_a_disk_that_turns_read_only_history_works_and_a_question_is_not_sent
 
 
 def delete(folder: Path, aside: Path) -> None:
-    shutil.copytree(folder, aside)
-    shutil.rmtree(folder)
+    gone = folder.with_name("gone")
+    folder.rename(gone)  # first, because the server tidies up in it
+    shutil.copytree(gone, aside)
+    shutil.rmtree(gone)
 
 
 def move_away(folder: Path, aside: Path) -> None:
@@ -236,7 +238,7 @@ def test_a_folder_that_is_deleted_between_two_calls_is_told_and_the_next_start_m
     folder = tmp_path / "conversation-logs"
     with disk_server(tmp_path, agent) as server:
         conversation = {"conversationId": server.data("search", query="one?")["conversationId"]}
-        shutil.rmtree(folder)
+        folder.rename(tmp_path / "away")  # at once, while the server still tidies up in it
         errors = [
             server.error("search_followup", query="two?", **conversation),
             server.error("get_conversation_history", **conversation),

@@ -47,6 +47,7 @@ EVENT = st.builds(typed, BODY, st.sampled_from(KINDS.split())) | st.builds(whole
 @given(st.lists(EVENT, max_size=6))
 @example([{"object": "response", "status": []}])
 @example([{"type": "response.completed", "response": {"status": {}, "output": [[]]}}])
+@example([{"object": "response", "output": [{"type": []}]}])
 def test_events_of_any_shape_are_read_or_refused(events: list[dict[str, Any]]) -> None:
     reader = StreamReader(Asked("Odd", output_limit_tokens=3, wants_sources=True))
     said: list[Event] = []

@@ -42,7 +42,7 @@ def refusal(items: Iterable[JsonObject]) -> str:
 
 def calls_tools(items: Iterable[JsonObject]) -> bool:
     """Tell whether the model asked for a tool that it was not given."""
-    return any(item.get("type") in {"function_call", "custom_tool_call"} for item in items)
+    return any(text_at(item, "type") in {"function_call", "custom_tool_call"} for item in items)
 
 
 def queries(item: JsonObject) -> list[str]:
