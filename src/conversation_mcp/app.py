@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from anyio.abc import TaskGroup
 
 from conversation_mcp.conversations.library import Library
-from conversation_mcp.conversations.pruning import Pruner
-from conversation_mcp.conversations.tidying import Tidier
-from conversation_mcp.conversations.trash import TrashCan
-from conversation_mcp.providers.choice import Providers
+from conversation_mcp.conversations.pruner import Pruner
+from conversation_mcp.conversations.tidier import Tidier
+from conversation_mcp.conversations.trash_can import TrashCan
+from conversation_mcp.providers.choosing.choice import Providers
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Store
 from conversation_mcp.turns.engine import Turns
 from conversation_mcp.turns.running import RunningTurns
-from conversation_mcp.turns.watching import Watch
+from conversation_mcp.turns.watch import Watch
 
 
 @dataclass(frozen=True)

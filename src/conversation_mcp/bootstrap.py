@@ -10,31 +10,31 @@ import anyio
 
 from conversation_mcp.app import App
 from conversation_mcp.clock import utc_now
-from conversation_mcp.conversations.indexing import build_index
-from conversation_mcp.conversations.keeping import IndexKeeper
 from conversation_mcp.conversations.library import Library
-from conversation_mcp.conversations.pruning import Pruner
-from conversation_mcp.conversations.tidying import Tidier
-from conversation_mcp.conversations.trash import TrashCan
+from conversation_mcp.conversations.pruner import Pruner
+from conversation_mcp.conversations.tidier import Tidier
+from conversation_mcp.conversations.trash_can import TrashCan
 from conversation_mcp.prompting.prompts import load_prompts
 from conversation_mcp.providers.base import Provider
 from conversation_mcp.providers.catalog import ProviderContext, build_providers
-from conversation_mcp.providers.choice import Providers
+from conversation_mcp.providers.choosing.choice import Providers
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.catalog import build_store
+from conversation_mcp.stores.files.index.build import build_index
+from conversation_mcp.stores.files.keeper import IndexKeeper
 from conversation_mcp.tools.catalog import tools_of
 from conversation_mcp.turns.budget import Budget
-from conversation_mcp.turns.earlier import EarlierCalls
+from conversation_mcp.turns.earlier_calls import EarlierCalls
 from conversation_mcp.turns.engine import Turns
-from conversation_mcp.turns.resuming import Resumer
+from conversation_mcp.turns.resumer import Resumer
 from conversation_mcp.turns.runner import TurnRunner
 from conversation_mcp.turns.running import RunningTurns
-from conversation_mcp.turns.sending import TurnSender
-from conversation_mcp.turns.settling import Settler
+from conversation_mcp.turns.sender import TurnSender
+from conversation_mcp.turns.settler import Settler
 from conversation_mcp.turns.unsaved import UnsavedAnswers
-from conversation_mcp.turns.watching import Watch
-from conversation_mcp.turns.working import TurnLimits, TurnWorker
+from conversation_mcp.turns.watch import Watch
+from conversation_mcp.turns.worker import TurnLimits, TurnWorker
 
 if TYPE_CHECKING:
     import httpx

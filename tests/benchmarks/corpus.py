@@ -10,7 +10,7 @@ from itertools import accumulate
 from pathlib import Path
 from random import Random
 
-from conversation_mcp.stores.ids import EPOCH, id_at
+from conversation_mcp.records.ids import EPOCH, id_at
 
 FIRST_MILLISECONDS = 1_700_000_000_000
 STEP_MILLISECONDS = 97_001

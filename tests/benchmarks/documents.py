@@ -15,13 +15,13 @@ from tests.benchmarks.stopwatch import ROOT
 from tests.benchmarks.table import Row
 
 from conversation_mcp.clock import utc_now
-from conversation_mcp.providers.base import ChatMessage
-from conversation_mcp.providers.local.formats import Formats
-from conversation_mcp.providers.local.library import Library
-from conversation_mcp.providers.local.naming import roots_of
-from conversation_mcp.providers.local.question import Question
-from conversation_mcp.providers.local.scope import Scope
-from conversation_mcp.providers.local.wording import load_stopwords
+from conversation_mcp.documents.formats import Formats
+from conversation_mcp.documents.library import Library
+from conversation_mcp.documents.query_words import load_stopwords
+from conversation_mcp.documents.question import Question
+from conversation_mcp.documents.roots import roots_of
+from conversation_mcp.documents.scope import Scope
+from conversation_mcp.records.chat import ChatMessage
 
 SIZES = (1_000, 10_000, 100_000)
 QUICK_SIZE = 2_000

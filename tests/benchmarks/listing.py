@@ -12,7 +12,7 @@ from tests.benchmarks.measuring import Benchmark, Plan, alternate
 from tests.benchmarks.stopwatch import TEXT
 from tests.benchmarks.table import Budget, Row
 
-from conversation_mcp.stores.ids import created_at, id_at
+from conversation_mcp.records.ids import created_at, id_at
 
 CONVERSATIONS, TURNS, ROUNDS = 1_000, 3, 15
 FIRST_MILLISECONDS, STEP_MILLISECONDS = 1_700_000_000_000, 97_001

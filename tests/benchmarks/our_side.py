@@ -17,12 +17,12 @@ from tests.fixtures.providers import FakeProvider
 from conversation_mcp.app import App
 from conversation_mcp.bootstrap import open_app
 from conversation_mcp.clock import utc_now
-from conversation_mcp.models import Conversation, ConversationId, Message, iso
 from conversation_mcp.providers.base import Answer, Event, Finished, Request, Started
+from conversation_mcp.records.codec import encode
+from conversation_mcp.records.models import Conversation, ConversationId, Message, iso
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Store
-from conversation_mcp.stores.codec import encode
-from conversation_mcp.turns.asking import Ask, Caller
+from conversation_mcp.turns.ask import Ask, Caller
 
 
 class Side(Protocol):

@@ -15,7 +15,7 @@ from tests.fixtures.stores import Clock, appended, started, texts_of
 
 from conversation_mcp.disk import files as disk
 from conversation_mcp.errors import FilesystemError
-from conversation_mcp.stores.files import FileStore
+from conversation_mcp.stores.files.store import FileStore
 
 RESERVED = ["CON", "NUL.json", "a:b", "x.", "x ", "COM1", "conversation.json", "..", "~", "aux/../con"]
 

@@ -16,10 +16,10 @@ from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import data_of, error_of, serving, text_of
 from tests.fixtures.stores import UNKNOWN, Clock, tree
 
-from conversation_mcp.models import ConversationId
+from conversation_mcp.records.ids import created_at, id_at
+from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.base import Call
-from conversation_mcp.stores.calls import CallFiles
-from conversation_mcp.stores.ids import created_at, id_at
+from conversation_mcp.stores.files.calls import CallFiles
 
 SECRET = b'{"secret": "not yours"}'
 TURN = (("user", "one?"), ("assistant", "One."))

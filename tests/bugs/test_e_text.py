@@ -13,8 +13,8 @@ from tests.fixtures.processes import environment
 from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import data_of, serving
 
-from conversation_mcp.models import Source
 from conversation_mcp.providers.base import Answer, Event, Finished, Progress, Request, Started, TextDelta
+from conversation_mcp.records.models import Source
 from conversation_mcp.settings import load_settings
 
 ODD = [

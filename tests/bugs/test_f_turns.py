@@ -15,9 +15,9 @@ from tests.fixtures.folders import ID, LONG_AGO, only_conversation
 from tests.fixtures.serving import data_of, error_of, serving
 from tests.fixtures.stores import UNKNOWN
 
-from conversation_mcp.models import Conversation, Message
 from conversation_mcp.prompting.history import messages_to_send
 from conversation_mcp.providers.wire.roles import sent_messages
+from conversation_mcp.records.models import Conversation, Message
 
 roles = st.sampled_from(["system", "developer", "user", "assistant", "tool"])
 texts = st.sampled_from(["one", "two", "", " \n", "<think>hidden</think>", "<think>not closed"])

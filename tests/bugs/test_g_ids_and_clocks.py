@@ -12,8 +12,8 @@ from tests.fixtures.providers import FakeProvider, held
 from tests.fixtures.serving import settings_for
 
 from conversation_mcp.bootstrap import open_app
-from conversation_mcp.stores.ids import check_id, created_at
-from conversation_mcp.turns.asking import Ask, Caller
+from conversation_mcp.records.ids import check_id, created_at
+from conversation_mcp.turns.ask import Ask, Caller
 
 START = datetime(2026, 1, 31, tzinfo=UTC)
 FAR = "2999-01-01T00:00:00.000Z"

@@ -17,7 +17,7 @@ from tests.fixtures.serving import data_of, error_of, serving, text_of
 from tests.fixtures.stores import UNKNOWN
 
 from conversation_mcp.conversations.history import history_page
-from conversation_mcp.models import Conversation, Message
+from conversation_mcp.records.models import Conversation, Message
 
 MEGABYTE = 1 << 20
 FILE_MEGABYTES = 20

@@ -10,9 +10,9 @@ from tests.conformance.fixture_rounds import form
 from conversation_mcp.app import App
 from conversation_mcp.errors import ProviderUnavailableError, RunCancelledError
 from conversation_mcp.providers.base import Answer, Event, Finished, Mode, Progress, Request, Started, StillRunning
-from conversation_mcp.tools.rendering import render_turn
-from conversation_mcp.tools.tool import ASKS, Input, Tool
-from conversation_mcp.turns.asking import Ask, Caller
+from conversation_mcp.tooling.rendering.turns import render_turn
+from conversation_mcp.tooling.tool import ASKS, Input, Tool
+from conversation_mcp.turns.ask import Ask, Caller
 from conversation_mcp.turns.result import TurnResult
 
 

@@ -17,7 +17,7 @@ from conversation_mcp.app import App
 from conversation_mcp.bootstrap import open_app
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.responses.provider import ResponsesProvider
-from conversation_mcp.turns.asking import Ask, Caller
+from conversation_mcp.turns.ask import Ask, Caller
 
 ASK = Ask("deep_research", "deep_research", "Why? [[hold]]", "high", "openai:small-1")
 

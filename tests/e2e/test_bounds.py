@@ -8,8 +8,8 @@ from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import data_of, error_of, serving
 
 from conversation_mcp.errors import ProviderUnavailableError
-from conversation_mcp.models import Source
 from conversation_mcp.providers.base import Answer, Event, Finished, Request, Started, TextDelta
+from conversation_mcp.records.models import Source
 from conversation_mcp.turns.running import MAX_PARTIAL_CHARS
 
 PIECE = "x" * 100_000

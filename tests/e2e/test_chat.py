@@ -22,8 +22,8 @@ from conversation_mcp.errors import (
     ProviderTimeoutError,
     ProviderUnavailableError,
 )
-from conversation_mcp.models import Usage
 from conversation_mcp.providers.base import Event, Finished, ListedModel, Request, Started, TextDelta
+from conversation_mcp.records.models import Usage
 
 TOOLS = ("research", "models")
 

@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import Era, data_of, serving, text_of
 
-from conversation_mcp.providers.base import ChatMessage
+from conversation_mcp.records.chat import ChatMessage
 
 
 def stored(folder: Path, conversation_id: str) -> dict[str, Any]:

@@ -23,8 +23,8 @@ import pytest
 from tests.fixtures.agent import agent_process
 from tests.fixtures.processes import RawServer, environment
 
-from conversation_mcp.models import Conversation, ConversationId
-from conversation_mcp.stores.codec import decode
+from conversation_mcp.records.codec import decode
+from conversation_mcp.records.models import Conversation, ConversationId
 
 SERVERS, COMMANDS = 3, 2
 KILLS = int(os.environ.get("CRASH_KILLS", "10"))

@@ -22,10 +22,10 @@ from conversation_mcp.errors import (
     ProviderUnavailableError,
     StreamBrokenError,
 )
-from conversation_mcp.models import Source, Usage
 from conversation_mcp.providers.base import Answer, Event, Finished, Request, Started, TextDelta
 from conversation_mcp.providers.local.provider import LocalProvider
-from conversation_mcp.turns.asking import Ask, Caller
+from conversation_mcp.records.models import Source, Usage
+from conversation_mcp.turns.ask import Ask, Caller
 
 MODEL = "custom:small"
 BOIL = "How many litres may I boil?"

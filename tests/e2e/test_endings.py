@@ -11,8 +11,8 @@ import pytest
 from tests.fixtures.endings import FAMILIES, WAYS, end, family
 from tests.fixtures.folders import calls_below, only_conversation
 
-from conversation_mcp.models import ConversationId
-from conversation_mcp.stores.codec import decode
+from conversation_mcp.records.codec import decode
+from conversation_mcp.records.models import ConversationId
 
 ENDINGS = int(os.environ.get("CRASH_ENDINGS", "1"))
 LISTENING = frozenset({"SIGTERM", "SIGINT", "stdin ends"})

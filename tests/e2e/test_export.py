@@ -13,7 +13,7 @@ from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import data_of, error_of, serving, text_of
 
 from conversation_mcp.errors import FilesystemError
-from conversation_mcp.exporting.writing import write_file
+from conversation_mcp.exporting.writer import write_file
 
 OTHER = "20260201-1769904000000"
 

@@ -22,7 +22,7 @@ from tests.fixtures.serving import data_of, error_of, serving, settings_for
 from conversation_mcp.bootstrap import open_app
 from conversation_mcp.errors import ConversationBusyError, ProviderTimeoutError, ProviderUnavailableError
 from conversation_mcp.providers.base import Answer, Event, Finished, Request, Started, StillRunning
-from conversation_mcp.turns.asking import Ask, Caller
+from conversation_mcp.turns.ask import Ask, Caller
 
 CALL = ("search", {"query": "one?"})
 ASK = Ask("search", "search", "one?", "fast")

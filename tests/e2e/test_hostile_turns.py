@@ -22,7 +22,7 @@ from conversation_mcp.app import App
 from conversation_mcp.bootstrap import open_app
 from conversation_mcp.errors import ConversationMCPError, EarlierTurnFailedError
 from conversation_mcp.providers.base import Answer, Event, Finished, Request, Started, StillRunning
-from conversation_mcp.turns.asking import Ask, Caller
+from conversation_mcp.turns.ask import Ask, Caller
 
 ASK = Ask("search", "search", "one?", "fast")
 SLOW = Ask("search_followup", "search", "slow?", "low")

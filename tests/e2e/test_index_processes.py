@@ -13,8 +13,8 @@ from tests.benchmarks.corpus import Corpus
 from tests.fixtures.cli import PROGRAM, clean_environment
 from tests.fixtures.library import Shelf, child, output_of, wanted_of
 
-from conversation_mcp.cli.listing import READ_AT_ONCE
-from conversation_mcp.stores.index.base import Watch
+from conversation_mcp.cli.selection.lists import READ_AT_ONCE
+from conversation_mcp.stores.files.index.base import Watch
 
 OPENERS = 12
 

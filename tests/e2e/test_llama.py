@@ -10,8 +10,9 @@ from tests.fixtures.engines import LLAMA_MODEL, llama
 from tests.fixtures.families import FAMILIES, Family, asking_at
 
 from conversation_mcp.errors import ContextTooLargeError
-from conversation_mcp.models import Message
-from conversation_mcp.providers.base import ChatMessage, ModelLister, TextDelta
+from conversation_mcp.providers.base import ModelLister, TextDelta
+from conversation_mcp.records.chat import ChatMessage
+from conversation_mcp.records.models import Message
 
 pytestmark = pytest.mark.parametrize("family", FAMILIES)
 QUESTION = "Which river?"

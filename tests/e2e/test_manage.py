@@ -17,7 +17,7 @@ from tests.fixtures.providers import FakeProvider, failing, held
 from tests.fixtures.serving import data_of, error_of, serving, text_of
 
 from conversation_mcp.errors import ProviderQuotaError, RunCancelledError
-from conversation_mcp.providers.base import ChatMessage
+from conversation_mcp.records.chat import ChatMessage
 
 BOTH = ("research", "manage")
 LIST, BRANCH, MERGE, UPDATE, CANCEL, DELETE, EXPORT = (

@@ -17,9 +17,9 @@ from typer.testing import CliRunner
 from conversation_mcp.bootstrap import open_app
 from conversation_mcp.cli.main import app as command_line
 from conversation_mcp.errors import InvalidInputError, RunCancelledError
-from conversation_mcp.models import Usage
 from conversation_mcp.providers.base import Answer, Event, Finished, Request, StillRunning
-from conversation_mcp.turns.asking import Ask, Caller
+from conversation_mcp.records.models import Usage
+from conversation_mcp.turns.ask import Ask, Caller
 
 ASK = Ask("search", "search", "one?", "fast")
 

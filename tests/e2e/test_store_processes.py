@@ -22,8 +22,8 @@ from tests.fixtures.stores import (
 )
 
 from conversation_mcp.errors import ConversationBusyError
-from conversation_mcp.models import ConversationId
-from conversation_mcp.stores.files import FileStore
+from conversation_mcp.records.models import ConversationId
+from conversation_mcp.stores.files.store import FileStore
 
 PROCESSES = 4
 

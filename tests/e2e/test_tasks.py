@@ -20,10 +20,10 @@ from tests.fixtures.stores import tree
 from tests.fixtures.tasks import KNOWS_TASKS, asked, begun, ended
 
 from conversation_mcp.errors import ProviderUnavailableError, RunCancelledError
-from conversation_mcp.models import ConversationId
 from conversation_mcp.providers.base import Answer, Finished, Started
+from conversation_mcp.records.models import ConversationId
 from conversation_mcp.server.task_states import place_of, task_id_of
-from conversation_mcp.turns.asking import Place
+from conversation_mcp.turns.ask import Place
 
 KEY = "0f" * 32
 LEFT = f"{ID}.1769817600000.{KEY}"

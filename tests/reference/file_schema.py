@@ -5,8 +5,8 @@ from typing import Any, cast
 
 from tests.reference.records import Model, json_names, records_in, sentences_of
 
-from conversation_mcp.models import Conversation
-from conversation_mcp.stores.ids import SHAPE
+from conversation_mcp.records.ids import SHAPE
+from conversation_mcp.records.models import Conversation
 
 ABOUT = (
     "A conversation as conversation-mcp writes it. The five required fields are the contract. What is not known is "

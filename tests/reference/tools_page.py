@@ -8,9 +8,9 @@ from tests.reference.markdown import MADE_BY, code, document, table
 from tests.reference.records import Model, fields_of, records_in, sentences_of, summary_of
 from tests.reference.types import words_of
 
+from conversation_mcp.tooling.schema import input_schema
+from conversation_mcp.tooling.tool import Hints
 from conversation_mcp.tools.catalog import TOOL_SETS, AnyTool, tools_of
-from conversation_mcp.tools.schema import input_schema
-from conversation_mcp.tools.tool import Hints
 
 INTRODUCTION = """\
 Each tool with its arguments and its result. Names of arguments are taken in either spelling, `conversationId` or

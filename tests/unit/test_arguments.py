@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.tools.arguments import parse
+from conversation_mcp.tooling.arguments import parse
+from conversation_mcp.tooling.schema import input_schema
 from conversation_mcp.tools.catalog import TOOL_SETS, AnyTool, tools_of
-from conversation_mcp.tools.schema import input_schema
 
 TOOLS = {tool.name: tool for tool in tools_of(TOOL_SETS)}
 UNSET: list[Any] = ["", " ", None, [], {}, "[]", "{}", "null", "undefined", "None"]

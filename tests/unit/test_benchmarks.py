@@ -16,7 +16,7 @@ from tests.benchmarks.retrieval.methods import passages_below
 from tests.benchmarks.stopwatch import HERE, TEXT
 from tests.benchmarks.table import Budget, Row, exit_code, render, summary
 
-from conversation_mcp.providers.local.passages import Passage
+from conversation_mcp.documents.passages import Passage
 
 AT_MOST = Budget(1.15)
 FEWER = Budget(1, below=True)

@@ -14,10 +14,10 @@ from tests.fixtures.serving import settings_for
 
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError, ModelUnavailableError
 from conversation_mcp.providers.base import ListedModel, Mode, Provider
-from conversation_mcp.providers.choice import Needed, Providers
-from conversation_mcp.providers.chosen import Choice
+from conversation_mcp.providers.choosing.choice import Needed, Providers
+from conversation_mcp.providers.choosing.chosen import Choice
+from conversation_mcp.providers.choosing.stay import Kept, is_named
 from conversation_mcp.providers.definitions import Given
-from conversation_mcp.providers.staying import Kept, is_named
 from conversation_mcp.providers.whereabouts import NOWHERE, Whereabouts
 
 KEPT = (Kept("openai", "openai:gpt-5", is_of_mode=True),)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from conversation_mcp.cli.client_diff import difference, secrets_in
+from conversation_mcp.cli.clients.difference import difference, secrets_in
 
 SECRET = "q7Zk-0123456789-unknown"  # noqa: S105 -- nobody takes it
 FOREIGN = {

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from conversation_mcp.cli.client_entries import CannotEditError, edited
-from conversation_mcp.cli.clients import Launch, load_clients
-from conversation_mcp.cli.json_text import with_member
+from conversation_mcp.cli.clients.catalog import Launch, load_clients
+from conversation_mcp.cli.clients.entries import CannotEditError, edited
+from conversation_mcp.cli.clients.json_text import with_member
 from conversation_mcp.cli.toml_text import toml_table
 
 LAUNCH = Launch(("/opt/conversation-mcp",))

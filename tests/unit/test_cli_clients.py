@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-from conversation_mcp.cli.clients import Launch, launch_of, load_clients
-from conversation_mcp.cli.doctor import ClientName
+from conversation_mcp.cli.clients.catalog import Launch, launch_of, load_clients
+from conversation_mcp.cli.commands.doctor import ClientName
 from conversation_mcp.settings import load_settings
 
 WITH_MORE = Launch(("/opt/conversation-mcp", "--documents", "/my notes"), {"CONVERSATION_LOGS_DIR": "/my logs"})

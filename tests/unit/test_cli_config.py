@@ -8,8 +8,8 @@ import pytest
 from inline_snapshot import snapshot
 from tests.fixtures.cli import Here
 
-from conversation_mcp.cli.config_file import EXAMPLES, config_text
-from conversation_mcp.cli.setting_values import USUAL
+from conversation_mcp.cli.configuration.file import EXAMPLES, config_text
+from conversation_mcp.cli.configuration.values import USUAL
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.settings import TABLES, Settings, load_settings
 from conversation_mcp.sources import config_path, conversation_folder

@@ -15,11 +15,11 @@ from tests.fixtures.folders import ID, left_behind
 from tests.fixtures.library import Shelf, child, output_of
 from tests.fixtures.stores import public_folder
 
+from conversation_mcp.cli.output.rows import row_data, table_of
 from conversation_mcp.cli.quick import ListArguments, quick_list
-from conversation_mcp.cli.rows import row_data, table_of
-from conversation_mcp.conversations.listing import newest
-from conversation_mcp.conversations.titles import title_of
-from conversation_mcp.stores.ids import id_at
+from conversation_mcp.records.ids import id_at
+from conversation_mcp.records.titles import title_of
+from conversation_mcp.stores.files.newest import newest
 
 OTHER, THIRD, FOURTH = "20260201-1769904000000", "20260202-1769990400000", "20260203-1770076800000"
 LONG_BEFORE = 1_000_000_000

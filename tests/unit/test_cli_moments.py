@@ -9,9 +9,9 @@ import pytest
 from tests.fixtures.cli import Here, put_conversation
 from tests.fixtures.folders import ID
 
-from conversation_mcp.cli.moments import milliseconds_at
+from conversation_mcp.cli.selection.moments import milliseconds_at
 from conversation_mcp.clock import utc_now
-from conversation_mcp.models import iso
+from conversation_mcp.records.models import iso
 
 OTHER = "20260131-1769817600001"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conversation_mcp.cli.entry import WrongUsageError
-from conversation_mcp.cli.piped import SILENT_SECONDS, is_given, read_text
+from conversation_mcp.cli.questions.piped import SILENT_SECONDS, is_given, read_text
 
 MANY = 1000
 

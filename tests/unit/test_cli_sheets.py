@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 from tests.fixtures.cli import screen_of
 
-from conversation_mcp.cli.rendered import blocks_of, lines_of
-from conversation_mcp.cli.sheets import PlainSheet, RenderedSheet
+from conversation_mcp.cli.output.rendered import blocks_of, lines_of
+from conversation_mcp.cli.output.sheets import PlainSheet, RenderedSheet
 
 BLOCKS = st.sampled_from(
     (

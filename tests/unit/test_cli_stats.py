@@ -10,10 +10,10 @@ from inline_snapshot import snapshot
 from tests.fixtures.cli import Here, on_terminal, put_conversation
 from tests.fixtures.folders import ID
 
-from conversation_mcp.conversations.costs import total_cost
 from conversation_mcp.conversations.prices import Prices
 from conversation_mcp.conversations.statistics import turns_of
 from conversation_mcp.providers.model_facts import Catalogue
+from conversation_mcp.records.costs import total_cost
 
 PRICES = Prices(Catalogue({}).load())
 OTHER, THIRD = "20260201-1769904000000", "20260202-1769990400000"

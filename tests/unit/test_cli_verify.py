@@ -14,9 +14,9 @@ from tests.fixtures.cli import Here, put_conversation
 from tests.fixtures.folders import ID, left_behind
 from tests.fixtures.library import Shelf
 
-from conversation_mcp.cli.check_library import check_library
+from conversation_mcp.cli.checks.library import check_library
 from conversation_mcp.disk.locks import LockFolder
-from conversation_mcp.stores.index.base import Watch
+from conversation_mcp.stores.files.index.base import Watch
 
 OTHER, GONE, TRASHED = "20260201-1769904000000", "20260202-1769990400000", "20260203-1770076800000"
 LONG_AGO = 1_000_000_000

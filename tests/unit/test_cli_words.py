@@ -8,10 +8,10 @@ from inline_snapshot import snapshot
 from tests.fixtures.cli import Here, put_conversation
 from tests.fixtures.folders import ID, left_behind
 
-from conversation_mcp.cli.answer import put_answer, source_lines
-from conversation_mcp.cli.times import when
-from conversation_mcp.models import Source
-from conversation_mcp.tools.rendering import render_sources
+from conversation_mcp.cli.output.answer import put_answer, source_lines
+from conversation_mcp.cli.output.times import when
+from conversation_mcp.records.models import Source
+from conversation_mcp.tooling.rendering.turns import render_sources
 from conversation_mcp.turns.result import TurnResult
 
 NOW = datetime(2026, 11, 27, 15, 30, tzinfo=UTC)

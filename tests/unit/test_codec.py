@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 from tests.fixtures.stores import conversation
 
-from conversation_mcp.models import Conversation, ConversationId, Message, PendingTurn, Source, Usage
-from conversation_mcp.stores.codec import decode, encode, settle
-from conversation_mcp.stores.ids import id_at
+from conversation_mcp.records.codec import decode, encode, settle
+from conversation_mcp.records.ids import id_at
+from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn, Source, Usage
 
 ID = id_at(1769817600123)
 CONTRACT: dict[str, Any] = {

@@ -10,7 +10,7 @@ from tests.fixtures.library import id_of
 
 from conversation_mcp.conversations.cursors import read_cursor, write_cursor
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.stores.index.base import Place
+from conversation_mcp.records.found import Place
 
 
 @given(st.integers(-(1 << 50), 1 << 50), st.integers(0, 10**6), st.text(st.characters(exclude_categories=())))

@@ -5,14 +5,14 @@ import json
 import pytest
 from tests.fixtures.library import data_of_conversation, id_of
 
-from conversation_mcp.conversations.describing import describe, milliseconds_of
 from conversation_mcp.conversations.prices import Prices
 from conversation_mcp.conversations.statistics import turns_since
 from conversation_mcp.errors import ConversationCorruptedError
-from conversation_mcp.models import ConversationId
 from conversation_mcp.providers.model_facts import Catalogue
-from conversation_mcp.stores.codec import decode
-from conversation_mcp.stores.index.base import Described, Facts
+from conversation_mcp.records.codec import decode
+from conversation_mcp.records.facts import describe, milliseconds_of
+from conversation_mcp.records.found import Described, Facts
+from conversation_mcp.records.models import ConversationId
 
 ID = ConversationId(id_of(1))
 

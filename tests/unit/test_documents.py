@@ -16,13 +16,13 @@ from typer.testing import CliRunner
 from conversation_mcp.cli.main import app
 from conversation_mcp.conversations.history import HistoryPage
 from conversation_mcp.errors import ConversationMCPError
-from conversation_mcp.models import Conversation, ConversationId, Message, PendingTurn, Source, TurnError, Usage
-from conversation_mcp.providers.offering import ModelList
+from conversation_mcp.providers.choosing.offer import ModelList
 from conversation_mcp.providers.perplexity.facts import FACTS
+from conversation_mcp.records.codec import decode
+from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn, Source, TurnError, Usage
 from conversation_mcp.settings import TABLES, Settings, load_settings
 from conversation_mcp.sources import provider_settings, variable_of
-from conversation_mcp.stores.codec import decode
-from conversation_mcp.tools.arguments import wire_name
+from conversation_mcp.tooling.arguments import wire_name
 from conversation_mcp.tools.catalog import TOOL_SETS, AnyTool, tools_of
 from conversation_mcp.turns.result import TurnResult
 

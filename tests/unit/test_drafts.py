@@ -14,9 +14,9 @@ from tests.fixtures.serving import settings_for
 from conversation_mcp.bootstrap import open_app
 from conversation_mcp.clock import utc_now
 from conversation_mcp.disk.files import remove_dead_drafts, replace_by_pieces
-from conversation_mcp.models import ConversationId
+from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.base import Call
-from conversation_mcp.stores.files import FileStore
+from conversation_mcp.stores.files.store import FileStore
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="other systems cannot tell whether a writer lives")
 

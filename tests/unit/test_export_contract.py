@@ -11,9 +11,9 @@ from tests.fixtures.conversations import conversations
 from conversation_mcp.exporting.base import ExportFormat
 from conversation_mcp.exporting.catalog import EXPORT_FORMATS, FormatName, export_format
 from conversation_mcp.exporting.file_names import MAX_BYTES, file_name
-from conversation_mcp.exporting.redacting import redacted
-from conversation_mcp.exporting.writing import pieces
-from conversation_mcp.models import Conversation
+from conversation_mcp.exporting.redaction import redacted
+from conversation_mcp.exporting.writer import pieces
+from conversation_mcp.records.models import Conversation
 
 quickly = settings(max_examples=20, deadline=None)
 

@@ -25,10 +25,10 @@ from tests.fixtures.stores import (
 
 from conversation_mcp.disk import files as disk
 from conversation_mcp.errors import ConversationNotFoundError, FilesystemError, InvalidInputError
-from conversation_mcp.models import ConversationId
-from conversation_mcp.stores.files import FileStore
-from conversation_mcp.stores.folder import ConversationFolder
-from conversation_mcp.stores.ids import id_at
+from conversation_mcp.records.ids import id_at
+from conversation_mcp.records.models import ConversationId
+from conversation_mcp.stores.files.folder import ConversationFolder
+from conversation_mcp.stores.files.store import FileStore
 
 
 @pytest.fixture

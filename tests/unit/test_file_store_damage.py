@@ -10,9 +10,9 @@ from inline_snapshot import snapshot
 from tests.fixtures.stores import Clock, appended, content, conversation, put, started, tree
 
 from conversation_mcp.errors import ConversationCorruptedError
-from conversation_mcp.stores.codec import decode, encode
-from conversation_mcp.stores.files import FileStore
-from conversation_mcp.stores.ids import id_at
+from conversation_mcp.records.codec import decode, encode
+from conversation_mcp.records.ids import id_at
+from conversation_mcp.stores.files.store import FileStore
 
 ID = id_at(1769817600123)
 WHOLE = encode(conversation(ID, "What is a B-tree?", "Sorted, 日本 😀."))

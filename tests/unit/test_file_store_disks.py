@@ -25,7 +25,7 @@ from tests.fixtures.stores import (
 
 from conversation_mcp.disk import files as disk
 from conversation_mcp.errors import FilesystemError
-from conversation_mcp.stores.files import FileStore
+from conversation_mcp.stores.files.store import FileStore
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="users and mounts of POSIX")
 

@@ -20,8 +20,8 @@ from tests.fixtures.stores import (
 
 from conversation_mcp.disk import files as disk
 from conversation_mcp.errors import FilesystemError
-from conversation_mcp.models import ConversationId
-from conversation_mcp.stores.files import FileStore
+from conversation_mcp.records.models import ConversationId
+from conversation_mcp.stores.files.store import FileStore
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links, pipes and mounts of POSIX")
 SECRET = b"not yours"

@@ -8,7 +8,7 @@ import pytest
 from tests.fixtures.stores import Clock, appended, child, ignore, public_folder, run_child, started, texts_of, tree
 
 from conversation_mcp.errors import ConversationNotFoundError, FilesystemError
-from conversation_mcp.stores.files import FileStore
+from conversation_mcp.stores.files.store import FileStore
 
 posix = pytest.mark.skipif(os.name != "posix", reason="links and permissions of POSIX")
 CRASH_POINTS = ["before:rename:1", "after:rename:1", "after:fsync:1", "after:fsync:2"]

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from conversation_mcp.models import Source
-from conversation_mcp.providers.from_passages import checked
+from conversation_mcp.providers.choosing.from_passages import checked
+from conversation_mcp.records.models import Source
 
 SOURCES = (Source(id=1), Source(id=2))
 

@@ -18,9 +18,9 @@ from tests.reference.tools_page import result_of
 
 from conversation_mcp.conversations.history import HistoryPage
 from conversation_mcp.errors import ConversationCorruptedError
-from conversation_mcp.models import Conversation, ConversationId
+from conversation_mcp.records.codec import decode
+from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.settings import Settings
-from conversation_mcp.stores.codec import decode
 from conversation_mcp.tools.catalog import TOOL_SETS, AnyTool, tools_of
 from conversation_mcp.turns.result import TurnResult
 

@@ -8,12 +8,12 @@ from tests.fixtures.raw_answers import WIRES, Wire, answer_in, answering, asked,
 from conversation_mcp.conversations.history import history_page
 from conversation_mcp.errors import InvalidInputError, ProviderError
 from conversation_mcp.exporting.catalog import FormatName, export_format
-from conversation_mcp.models import Conversation, Message, Source, without_snippets
 from conversation_mcp.providers.base import Event, Finished, ModelLister, Progress, Provider, Started
-from conversation_mcp.providers.wire.citing import citation_notices
-from conversation_mcp.providers.wire.guarding import ECHOED, Guard
+from conversation_mcp.providers.wire.citations import citation_notices
+from conversation_mcp.providers.wire.guard import ECHOED, Guard
+from conversation_mcp.records.models import Conversation, Message, Source, without_snippets
 from conversation_mcp.text import presentable
-from conversation_mcp.tools.fitting import fit
+from conversation_mcp.tooling.fitting import fit
 from conversation_mcp.turns.result import TurnResult
 
 KEY = "pplx-0123456789abcdefghij"

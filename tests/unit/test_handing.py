@@ -3,7 +3,7 @@
 import anyio
 from mcp.types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from conversation_mcp.server.handing import Handing
+from conversation_mcp.server.delivery import Handing
 
 CALL = JSONRPCRequest(jsonrpc="2.0", id=1, method="tools/call")
 ANSWER = JSONRPCResponse(jsonrpc="2.0", id=1, result={})

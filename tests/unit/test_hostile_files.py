@@ -15,11 +15,7 @@ from tests.fixtures.hostile import LAST_TIMES, ODD_TEXTS, PENDING, SOURCE, TURN,
 from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import data_of, error_of, serving
 
-from conversation_mcp.cli.rows import row_data, table_of
-from conversation_mcp.conversations import shapes
-from conversation_mcp.conversations.costs import total_cost
-from conversation_mcp.conversations.describing import describe
-from conversation_mcp.conversations.files import read_data
+from conversation_mcp.cli.output.rows import row_data, table_of
 from conversation_mcp.conversations.history import history_page
 from conversation_mcp.conversations.markdown import markdown
 from conversation_mcp.conversations.order import order_problems
@@ -27,13 +23,26 @@ from conversation_mcp.conversations.prices import Prices
 from conversation_mcp.conversations.statistics import turns_of
 from conversation_mcp.errors import ConversationCorruptedError
 from conversation_mcp.exporting.catalog import EXPORT_FORMATS, export_format
-from conversation_mcp.models import Conversation, Imported, Message, PendingTurn, Record, Source, TurnError, Usage
 from conversation_mcp.prompting.room import needed_tokens
 from conversation_mcp.providers.model_facts import Catalogue
-from conversation_mcp.stores.codec import decode, settle
-from conversation_mcp.stores.ids import id_at
-from conversation_mcp.stores.index.base import Facts, Found
-from conversation_mcp.tools.rendering import render_history
+from conversation_mcp.records import shapes
+from conversation_mcp.records.codec import decode, settle
+from conversation_mcp.records.costs import total_cost
+from conversation_mcp.records.facts import describe
+from conversation_mcp.records.found import Facts, Found
+from conversation_mcp.records.ids import id_at
+from conversation_mcp.records.models import (
+    Conversation,
+    Imported,
+    Message,
+    PendingTurn,
+    Record,
+    Source,
+    TurnError,
+    Usage,
+)
+from conversation_mcp.records.plain import read_data
+from conversation_mcp.tooling.rendering.turns import render_history
 
 PRICES = Prices(Catalogue({}).load())
 ID = id_at(1769817600123)

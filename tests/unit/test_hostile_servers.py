@@ -9,10 +9,10 @@ from tests.fixtures.families import FAMILIES, Family
 from tests.fixtures.raw_answers import Handler, asked, provider_at, streamed
 
 from conversation_mcp.errors import ConversationMCPError, ProviderError
-from conversation_mcp.models import Usage
 from conversation_mcp.providers.base import ModelLister
-from conversation_mcp.providers.wire.reading import JsonObject
+from conversation_mcp.providers.wire.json_values import JsonObject
 from conversation_mcp.providers.wire.usage import usage
+from conversation_mcp.records.models import Usage
 
 KEY = 'my/own"secret\\key'
 

@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 from tests.fixtures.stores import BAD_IDS, Clock
 
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.stores.ids import check_id, created_at, id_at, milliseconds_of
+from conversation_mcp.records.ids import check_id, created_at, id_at, milliseconds_of
 
 
 def test_an_id_is_the_day_and_the_millisecond_in_utc() -> None:

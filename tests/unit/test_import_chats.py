@@ -31,7 +31,7 @@ from conversation_mcp.importing.base import Problem, SourceFile
 from conversation_mcp.importing.gemini_pages import records_of
 from conversation_mcp.importing.html_markdown import markdown_of
 from conversation_mcp.importing.importer import Report
-from conversation_mcp.models import Conversation
+from conversation_mcp.records.models import Conversation
 
 NOTHING: dict[str, Any] = {}
 

@@ -8,7 +8,7 @@ import pytest
 from tests.fixtures.exports import Said, bring_in, name_of, put_lines, said_in, stored_in
 
 from conversation_mcp.importing.importer import Report
-from conversation_mcp.models import Conversation
+from conversation_mcp.records.models import Conversation
 
 LOGS = Path(__file__).parents[1] / "fixtures" / "claude_code"
 COLOUR: Said = (

@@ -43,7 +43,7 @@ from conversation_mcp.importing.base import Item, Reading, SourceFile
 from conversation_mcp.importing.catalog import import_formats
 from conversation_mcp.importing.importer import Report
 from conversation_mcp.importing.sources import list_files
-from conversation_mcp.stores.ids import EPOCH
+from conversation_mcp.records.ids import EPOCH
 
 NOTHING: dict[str, Any] = {}
 PING = (chatgpt_node("a", None, "user", "Ping?"), chatgpt_node("b", "a", "assistant", "Pong."))

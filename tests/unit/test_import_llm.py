@@ -11,7 +11,7 @@ from tests.fixtures.exports import LLM_FRAGMENTS, LLM_OLD, LLM_ROWS, LLM_SCHEMA,
 from conversation_mcp.importing.base import Reading
 from conversation_mcp.importing.llm import read
 from conversation_mcp.importing.sources import list_files
-from conversation_mcp.stores.ids import EPOCH
+from conversation_mcp.records.ids import EPOCH
 
 ROW = """
 INSERT INTO responses VALUES ('x$n', 'm', 'One?', NULL, 'One.', 'k$n', '2026-01-01T00:00:00', 1, 1);

@@ -19,7 +19,7 @@ from tests.fixtures.exports import (
 )
 
 from conversation_mcp.importing.importer import Report
-from conversation_mcp.models import Conversation
+from conversation_mcp.records.models import Conversation
 
 CASES = Path(__file__).parent.parent / "fixtures" / "cases"
 QUESTION = chatgpt_node("q", None, "user", "Do it.")

@@ -25,8 +25,8 @@ from tests.fixtures.exports import (
 
 from conversation_mcp.exporting.base import ExportFormat
 from conversation_mcp.exporting.catalog import export_format
-from conversation_mcp.exporting.writing import pieces
-from conversation_mcp.models import Conversation, ConversationId, Message, PendingTurn
+from conversation_mcp.exporting.writer import pieces
+from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn
 
 PING = (chatgpt_node("a", None, "user", "Ping?"), chatgpt_node("b", "a", "assistant", "Pong."))
 MORE = (chatgpt_node("c", "b", "user", "And?"), chatgpt_node("d", "c", "assistant", "Ping."))

@@ -14,8 +14,8 @@ from tests.benchmarks.corpus import Corpus
 from tests.fixtures.library import Shelf, id_of, numbers_of, wanted_of
 
 from conversation_mcp.clock import utc_now
-from conversation_mcp.stores.index.base import Watch
-from conversation_mcp.stores.index.files import Files
+from conversation_mcp.stores.files.index.base import Watch
+from conversation_mcp.stores.files.index.stamps import Files
 
 
 @pytest.fixture

@@ -13,15 +13,16 @@ from tests.fixtures.library import Shelf, child, id_of, output_of, wanted_of
 from tests.fixtures.stores import UNKNOWN, fill, public_folder, small_disk
 
 from conversation_mcp.clock import utc_now
-from conversation_mcp.conversations.describing import describe
-from conversation_mcp.conversations.indexing import build_index
-from conversation_mcp.disk.databases import IndexFile, lock_folder
 from conversation_mcp.disk.files import MAX_FILE_BYTES
 from conversation_mcp.errors import FilesystemError
-from conversation_mcp.models import ConversationId
-from conversation_mcp.stores.index.base import Described, Watch
-from conversation_mcp.stores.index.schema import SCHEMA
-from conversation_mcp.stores.index.sqlite import SqliteIndex
+from conversation_mcp.records.facts import describe
+from conversation_mcp.records.found import Described
+from conversation_mcp.records.models import ConversationId
+from conversation_mcp.searching.database import IndexFile, lock_folder
+from conversation_mcp.stores.files.index.base import Watch
+from conversation_mcp.stores.files.index.build import build_index
+from conversation_mcp.stores.files.index.schema import SCHEMA
+from conversation_mcp.stores.files.index.sqlite import SqliteIndex
 
 
 @pytest.fixture
@@ -208,7 +209,7 @@ def test_erasing_leaves_no_word_of_what_was_deleted(shelf: Shelf) -> None:
 
 
 def test_erasing_throws_an_index_away_that_somebody_is_writing(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("conversation_mcp.disk.databases.BUSY_SECONDS", 0.01)
+    monkeypatch.setattr("conversation_mcp.searching.database.BUSY_SECONDS", 0.01)
     shelf.index.compare(Watch())
     before = inode(shelf.database)
     with closing(sqlite3.connect(shelf.database, isolation_level=None)) as other:
@@ -238,7 +239,7 @@ def test_erasing_while_the_index_is_rebuilt_leaves_an_index_without_it(shelf: Sh
 def test_an_index_that_somebody_is_writing_for_long_costs_time_but_no_answer(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("conversation_mcp.disk.databases.BUSY_SECONDS", 0.01)
+    monkeypatch.setattr("conversation_mcp.searching.database.BUSY_SECONDS", 0.01)
     shelf.index.compare(Watch())
     with closing(sqlite3.connect(shelf.database, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.fixtures.library import FIRST, Shelf, id_of, iso_of, numbers_of
 
 from conversation_mcp.disk.locks import LockFolder
-from conversation_mcp.stores.index.base import Place, State
+from conversation_mcp.records.found import Place, State
 
 
 @pytest.fixture
@@ -208,9 +208,9 @@ def test_archived_conversations_are_hidden_from_lists_and_searches(shelf: Shelf)
 def test_words_that_stand_everywhere_only_order_what_rarer_words_choose(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("conversation_mcp.stores.index.narrowing.RANKED_MESSAGES", 10)
-    monkeypatch.setattr("conversation_mcp.stores.index.queries.RANKED_MESSAGES", 10)
-    monkeypatch.setattr("conversation_mcp.stores.index.narrowing.RARE_MESSAGES", 3)
+    monkeypatch.setattr("conversation_mcp.stores.files.index.rarity.RANKED_MESSAGES", 10)
+    monkeypatch.setattr("conversation_mcp.stores.files.index.queries.RANKED_MESSAGES", 10)
+    monkeypatch.setattr("conversation_mcp.stores.files.index.rarity.RARE_MESSAGES", 3)
     for number in range(20):
         shelf.put(number, "common words", tags=["old"] if number < 5 else [])
     shelf.put(3, "common words and a rare one")

@@ -12,13 +12,14 @@ from anyio import to_thread
 from tests.fixtures.library import FIRST, Shelf, id_of, wanted_of
 from tests.fixtures.stores import appended, conversation, started
 
-from conversation_mcp.conversations.describing import describe
-from conversation_mcp.conversations.keeping import IndexKeeper
 from conversation_mcp.conversations.library import ConversationPage, Library
 from conversation_mcp.errors import FilesystemError
-from conversation_mcp.stores.files import FileStore
-from conversation_mcp.stores.index.base import Page, Place, Wanted, Watch
-from conversation_mcp.stores.index.sqlite import SqliteIndex
+from conversation_mcp.records.facts import describe
+from conversation_mcp.records.found import Page, Place, Wanted
+from conversation_mcp.stores.files.index.base import Watch
+from conversation_mcp.stores.files.index.sqlite import SqliteIndex
+from conversation_mcp.stores.files.keeper import IndexKeeper
+from conversation_mcp.stores.files.store import FileStore
 
 
 class HeldIndex(SqliteIndex):
@@ -209,7 +210,7 @@ async def test_what_this_process_wrote_is_found_at_once_in_a_large_library(shelf
 async def test_writes_are_taken_in_while_nobody_asks(
     shelf: Shelf, index: HeldIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("conversation_mcp.conversations.keeping.SETTLE_SECONDS", 0)
+    monkeypatch.setattr("conversation_mcp.stores.files.keeper.SETTLE_SECONDS", 0)
     async with opened(index, shelf) as (_, keeper):
         store = FileStore(shelf.root, now=shelf.clock, on_written=keeper.note)
         written = await started(store, "apples?")
@@ -232,7 +233,7 @@ async def test_a_program_that_ends_does_not_wait_for_a_comparison(shelf: Shelf, 
 async def test_indexes_of_folders_that_are_gone_are_purged_after_the_start(
     shelf: Shelf, index: HeldIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("conversation_mcp.conversations.keeping.PURGE_AFTER_SECONDS", 0)
+    monkeypatch.setattr("conversation_mcp.stores.files.keeper.PURGE_AFTER_SECONDS", 0)
     await to_thread.run_sync(shelf.numbers)
     assert shelf.database.exists()
     with anyio.fail_after(60):

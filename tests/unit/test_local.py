@@ -9,7 +9,7 @@ from conversation_mcp.errors import ProviderNotConfiguredError, RunLostError
 from conversation_mcp.providers.base import Finished, Progress, TextDelta
 from conversation_mcp.providers.catalog import ProviderContext
 from conversation_mcp.providers.local.provider import build
-from conversation_mcp.providers.options import Options
+from conversation_mcp.records.options import Options
 from conversation_mcp.settings import Settings
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fixtures.documents import answer_of, local, written
 
-from conversation_mcp.providers.local.charsets import UnknownEncodingError, decoded
+from conversation_mcp.documents.charsets import UnknownEncodingError, decoded
 
 RUSSIAN = "Максимальный объём чайника составляет полтора литра."
 CHINESE = "水壶的最大容量是一点五升。"

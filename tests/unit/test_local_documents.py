@@ -9,21 +9,21 @@ from pathlib import Path
 import pytest
 from tests.fixtures.documents import written
 
+from conversation_mcp.documents.formats import Formats
+from conversation_mcp.documents.roots import roots_of
+from conversation_mcp.documents.skips import Reason
+from conversation_mcp.documents.walk import Documents
 from conversation_mcp.errors import ProviderNotConfiguredError
-from conversation_mcp.providers.local.documents import Documents
-from conversation_mcp.providers.local.formats import Formats
-from conversation_mcp.providers.local.naming import roots_of
-from conversation_mcp.providers.local.skipping import Reason
 
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="links, pipes and owners as POSIX has them")
 
 READ_AS_NOBODY = """
 import os, sys
 from pathlib import Path
-from conversation_mcp.providers.local.documents import Documents
-from conversation_mcp.providers.local.formats import Formats
-from conversation_mcp.providers.local.naming import roots_of
-from conversation_mcp.providers.local.reading import read
+from conversation_mcp.documents.walk import Documents
+from conversation_mcp.documents.formats import Formats
+from conversation_mcp.documents.roots import roots_of
+from conversation_mcp.documents.reader import read
 formats = Formats()
 b"loaded".decode("utf-8-sig")
 documents = Documents(roots_of([Path(sys.argv[1])], None), formats)

@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fixtures.documents import found_in
 
-from conversation_mcp.providers.base import ChatMessage
-from conversation_mcp.providers.local.finding import Findings
-from conversation_mcp.providers.local.markdown import markdown
-from conversation_mcp.providers.local.passages import Passage
-from conversation_mcp.providers.local.passages import cut as cut_outline
-from conversation_mcp.providers.local.question import MAX_QUESTION_CHARS, Question
+from conversation_mcp.documents.markdown import markdown
+from conversation_mcp.documents.passages import Passage
+from conversation_mcp.documents.passages import cut as cut_outline
+from conversation_mcp.documents.question import MAX_QUESTION_CHARS, Question
+from conversation_mcp.documents.selection import Findings
+from conversation_mcp.records.chat import ChatMessage
 
 LETTERS = "".join(
     chr(code)

@@ -16,16 +16,17 @@ import pytest
 from tests.fixtures.documents import answer_of, events_of, local, written
 
 from conversation_mcp.clock import utc_now
+from conversation_mcp.documents.formats import Formats
+from conversation_mcp.documents.library import Library
+from conversation_mcp.documents.passages import MAX_PASSAGE_CHARS
+from conversation_mcp.documents.question import Question
+from conversation_mcp.documents.roots import roots_of
+from conversation_mcp.documents.scope import Scope
 from conversation_mcp.errors import ProviderNotConfiguredError
-from conversation_mcp.providers.base import Answer, ChatMessage, Progress
-from conversation_mcp.providers.local.formats import Formats
-from conversation_mcp.providers.local.library import Library
-from conversation_mcp.providers.local.naming import roots_of
-from conversation_mcp.providers.local.passages import MAX_PASSAGE_CHARS
+from conversation_mcp.providers.base import Answer, Progress
 from conversation_mcp.providers.local.provider import LocalProvider
-from conversation_mcp.providers.local.question import Question
-from conversation_mcp.providers.local.scope import Scope
-from conversation_mcp.providers.options import Options
+from conversation_mcp.records.chat import ChatMessage
+from conversation_mcp.records.options import Options
 
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
 """Files that were written in this test were written long ago."""

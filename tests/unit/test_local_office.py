@@ -20,12 +20,12 @@ from tests.fixtures.office import (
     zip_of,
 )
 
-from conversation_mcp.providers.local.documents import Documents
-from conversation_mcp.providers.local.formats import Formats
-from conversation_mcp.providers.local.naming import roots_of
-from conversation_mcp.providers.local.passages import Passage
-from conversation_mcp.providers.local.reading import Content, read
-from conversation_mcp.providers.local.skipping import Reason
+from conversation_mcp.documents.formats import Formats
+from conversation_mcp.documents.passages import Passage
+from conversation_mcp.documents.reader import Content, read
+from conversation_mcp.documents.roots import roots_of
+from conversation_mcp.documents.skips import Reason
+from conversation_mcp.documents.walk import Documents
 
 FORMATS = Formats()
 ENTITIES = '<!DOCTYPE a [<!ENTITY b "bbbb"><!ENTITY c "&b;&b;&b;">]>'

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversation_mcp.providers.local.markdown import markdown
-from conversation_mcp.providers.local.outline import NEWLINE
-from conversation_mcp.providers.local.passages import MAX_PASSAGE_CHARS, Passage
-from conversation_mcp.providers.local.passages import cut as cut_outline
+from conversation_mcp.documents.markdown import markdown
+from conversation_mcp.documents.outline import NEWLINE
+from conversation_mcp.documents.passages import MAX_PASSAGE_CHARS, Passage
+from conversation_mcp.documents.passages import cut as cut_outline
 
 PATH = Path("/docs/a.md")
 

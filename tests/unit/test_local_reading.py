@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from tests.fixtures.documents import written
 from tests.fixtures.office import docx_of, epub_of, pdf_of, zip_of
 
-from conversation_mcp.providers.local.data import notebook
-from conversation_mcp.providers.local.documents import Documents
-from conversation_mcp.providers.local.formats import Formats
-from conversation_mcp.providers.local.naming import roots_of
-from conversation_mcp.providers.local.outline import NEWLINE
-from conversation_mcp.providers.local.passages import Passage
-from conversation_mcp.providers.local.reading import Content, decoded, read
-from conversation_mcp.providers.local.skipping import Reason
+from conversation_mcp.documents.data import notebook
+from conversation_mcp.documents.formats import Formats
+from conversation_mcp.documents.outline import NEWLINE
+from conversation_mcp.documents.passages import Passage
+from conversation_mcp.documents.reader import Content, decoded, read
+from conversation_mcp.documents.roots import roots_of
+from conversation_mcp.documents.skips import Reason
+from conversation_mcp.documents.walk import Documents
 
 FORMATS = Formats()
 

@@ -21,7 +21,7 @@ from tests.fixtures.manifests import (
 )
 
 from conversation_mcp import __version__
-from conversation_mcp.cli.config_file import WORDS
+from conversation_mcp.cli.configuration.file import WORDS
 from conversation_mcp.settings import Settings, load_settings
 from conversation_mcp.sources import provider_settings, variable_of
 from conversation_mcp.tools.catalog import tools_of

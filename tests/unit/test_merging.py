@@ -8,12 +8,12 @@ import pytest
 from tests.fixtures.cli import Here, put_conversation
 from tests.fixtures.exports import bring_in, put_json, stored_in
 
-from conversation_mcp.conversations.branching import branched
-from conversation_mcp.conversations.costs import total_cost
-from conversation_mcp.conversations.merging import dropped_texts, merged
-from conversation_mcp.conversations.placing import transcript
+from conversation_mcp.conversations.branches import branched
+from conversation_mcp.conversations.merges import dropped_texts, merged
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.models import Conversation, ConversationId, Message
+from conversation_mcp.records.costs import total_cost
+from conversation_mcp.records.models import Conversation, ConversationId, Message
+from conversation_mcp.records.transcript import transcript
 
 FIRST, SECOND, NEW = (ConversationId(f"20260131-176981760000{number}") for number in range(3))
 AT = "2026-01-31T00:00:00.000Z"

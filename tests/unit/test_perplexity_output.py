@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversation_mcp.errors import ProviderError, RunCancelledError
-from conversation_mcp.models import Source, Usage
 from conversation_mcp.providers.responses.asked import Asked
 from conversation_mcp.providers.responses.outcome import settle
 from conversation_mcp.providers.responses.output import answer_text
-from conversation_mcp.providers.wire.reading import JsonObject, parse_object
+from conversation_mcp.providers.wire.json_values import JsonObject, parse_object
 from conversation_mcp.providers.wire.sources import SourceCollector
 from conversation_mcp.providers.wire.usage import usage
+from conversation_mcp.records.models import Source, Usage
 
 
 def sources(items: list[JsonObject], response: JsonObject) -> tuple[Source, ...]:

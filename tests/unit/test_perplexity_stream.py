@@ -11,8 +11,8 @@ from tests.fixtures.agent_client import asking
 from tests.fixtures.asked import answer_of, request
 
 from conversation_mcp.errors import StreamBrokenError
-from conversation_mcp.models import Source, Usage
 from conversation_mcp.providers.base import Answer, Finished, Progress, Started, TextDelta
+from conversation_mcp.records.models import Source, Usage
 
 
 def page_source(number: int, title: str | None = None, date: str | None = None) -> Source:

@@ -7,10 +7,11 @@ from tests.fixtures.contract import Peer, messages_of, peer_of
 from tests.fixtures.families import Family, asking_at
 
 from conversation_mcp.errors import ContextTooLargeError, ConversationMCPError, InvalidInputError, ProviderRejectedError
-from conversation_mcp.models import Source
-from conversation_mcp.providers.base import ChatMessage, Progress, TextDelta
+from conversation_mcp.providers.base import Progress, TextDelta
 from conversation_mcp.providers.definitions import Definition, load_definitions
 from conversation_mcp.providers.responses.provider import ResponsesProvider
+from conversation_mcp.records.chat import ChatMessage
+from conversation_mcp.records.models import Source
 
 DEFINITIONS = load_definitions()
 FAMILY: Family = "responses"

@@ -7,7 +7,7 @@ from inline_snapshot import snapshot
 from tests.fixtures.serving import settings_for
 
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.providers.checking import check_names, has_names, idle_lists
+from conversation_mcp.providers.choosing.name_checks import check_names, has_names, idle_lists
 from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.settings import Settings
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversation_mcp.importing.splitting import Cut, NotClosedError, Splitter
+from conversation_mcp.importing.splitter import Cut, NotClosedError, Splitter
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(st.sampled_from('a"\\[]{},\n\ud800é'), max_size=8),

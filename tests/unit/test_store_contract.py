@@ -12,7 +12,7 @@ from anyio.lowlevel import checkpoint
 from tests.fixtures.stores import BAD_IDS, UNKNOWN, Clock, appended, conversation, ignore, started, texts_of
 
 from conversation_mcp.errors import ConversationBusyError, ConversationNotFoundError, InvalidInputError
-from conversation_mcp.models import Conversation, ConversationId, Imported, iso
+from conversation_mcp.records.models import Conversation, ConversationId, Imported, iso
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Store
 from conversation_mcp.stores.catalog import STORES, build_store

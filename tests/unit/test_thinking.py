@@ -17,7 +17,7 @@ from conversation_mcp.exporting.catalog import export_format
 from conversation_mcp.prompting.history import messages_to_send
 from conversation_mcp.providers.base import Event, Provider, TextDelta
 from conversation_mcp.providers.wire.visible import UNENDED
-from conversation_mcp.thinking.splitting import ThinkingSplitter, split_thinking
+from conversation_mcp.thinking.splitter import ThinkingSplitter, split_thinking
 
 CODE = 'Strip them:\n\n```python\nre.sub(r"<think>.*?</think>", "", text)\n```\nThat is all.'
 SPOKEN_OF = (

@@ -12,15 +12,15 @@ from anyio import to_thread
 from tests.fixtures.library import Shelf, id_of
 from tests.fixtures.stores import Clock, conversation, ignore, started
 
-from conversation_mcp.conversations.branching import branched
-from conversation_mcp.conversations.costs import total_cost
-from conversation_mcp.conversations.keeping import IndexKeeper
-from conversation_mcp.conversations.pruning import Action, Pruner
-from conversation_mcp.conversations.tidying import Tidier
-from conversation_mcp.conversations.trash import TrashCan
+from conversation_mcp.conversations.branches import branched
+from conversation_mcp.conversations.pruner import Action, Pruner
+from conversation_mcp.conversations.tidier import Tidier
+from conversation_mcp.conversations.trash_can import TrashCan
 from conversation_mcp.errors import ConversationBusyError, FilesystemError, IndexNotErasedError, InvalidInputError
-from conversation_mcp.models import Conversation, ConversationId, Message
-from conversation_mcp.stores.files import FileStore
+from conversation_mcp.records.costs import total_cost
+from conversation_mcp.records.models import Conversation, ConversationId, Message
+from conversation_mcp.stores.files.keeper import IndexKeeper
+from conversation_mcp.stores.files.store import FileStore
 
 NEW = ConversationId("20260131-1769817600999")
 DAY: dict[Action, timedelta] = {"trash": timedelta(days=1)}

@@ -10,7 +10,7 @@ import pytest
 from inline_snapshot import external_file
 from tests.fixtures.processes import RawServer
 
-from conversation_mcp.server.calling import shown
+from conversation_mcp.server.calls import shown
 from conversation_mcp.tools.catalog import TOOL_SETS, AnyTool, tools_of
 
 MAX_BYTES = 6_900

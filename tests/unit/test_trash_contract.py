@@ -9,12 +9,12 @@ from tests.fixtures.library import MUCH_LATER
 from tests.fixtures.stores import UNKNOWN, Clock, appended, ignore, started, texts_of
 
 from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError, InvalidInputError
-from conversation_mcp.models import ConversationId, Imported
+from conversation_mcp.records.ids import EPOCH
+from conversation_mcp.records.models import ConversationId, Imported
+from conversation_mcp.records.origins import OWN, mark_of
 from conversation_mcp.settings import Settings
-from conversation_mcp.stores.base import OWN, Call, Store
+from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.stores.catalog import STORES, build_store
-from conversation_mcp.stores.ids import EPOCH
-from conversation_mcp.stores.marks import mark_of
 
 NewStore = Callable[[], Store]
 

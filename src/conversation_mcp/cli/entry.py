@@ -5,8 +5,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
-from conversation_mcp.cli.quick import quick_list
-from conversation_mcp.cli.terminal import (
+from conversation_mcp.cli.output.terminal import (
     HALF_TOLD,
     discard_output,
     put_json,
@@ -14,6 +13,7 @@ from conversation_mcp.cli.terminal import (
     say,
     tolerate_narrow_encodings,
 )
+from conversation_mcp.cli.quick import quick_list
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError
 from conversation_mcp.errors.groups import single
 
@@ -81,7 +81,7 @@ def _run(arguments: list[str]) -> int:
             serve_until_closed({})
             return 0
         if quick := quick_list(arguments):
-            from conversation_mcp.cli.listing import show_list  # noqa: PLC0415 -- the server needs none of it
+            from conversation_mcp.cli.selection.lists import show_list  # noqa: PLC0415 -- the server needs none of it
 
             show_list(quick.limit, quick.logs_dir, as_json=quick.as_json)
             return 0

@@ -5,33 +5,33 @@ from typing import Annotated
 import typer
 
 from conversation_mcp import __version__
-from conversation_mcp.cli.archive import archive
-from conversation_mcp.cli.ask import ask
-from conversation_mcp.cli.branch import branch
-from conversation_mcp.cli.cancel import cancel
-from conversation_mcp.cli.chat import chat
-from conversation_mcp.cli.config import config
-from conversation_mcp.cli.delete import delete
-from conversation_mcp.cli.doctor import doctor
+from conversation_mcp.cli.commands.archive import archive
+from conversation_mcp.cli.commands.ask import ask
+from conversation_mcp.cli.commands.branch import branch
+from conversation_mcp.cli.commands.cancel import cancel
+from conversation_mcp.cli.commands.chat import chat
+from conversation_mcp.cli.commands.config import config
+from conversation_mcp.cli.commands.delete import delete
+from conversation_mcp.cli.commands.doctor import doctor
+from conversation_mcp.cli.commands.export import export
+from conversation_mcp.cli.commands.import_ import import_conversations
+from conversation_mcp.cli.commands.index import index
+from conversation_mcp.cli.commands.list_ import list_conversations
+from conversation_mcp.cli.commands.merge import merge
+from conversation_mcp.cli.commands.models import models
+from conversation_mcp.cli.commands.prune import prune
+from conversation_mcp.cli.commands.rename import rename
+from conversation_mcp.cli.commands.resume import resume
+from conversation_mcp.cli.commands.search import search
+from conversation_mcp.cli.commands.serve import serve
+from conversation_mcp.cli.commands.show import show
+from conversation_mcp.cli.commands.stats import stats
+from conversation_mcp.cli.commands.tag import tag
+from conversation_mcp.cli.commands.trash import trash
+from conversation_mcp.cli.commands.verify import verify
 from conversation_mcp.cli.entry import WrongUsageError
-from conversation_mcp.cli.export import export
-from conversation_mcp.cli.import_ import import_conversations
-from conversation_mcp.cli.index import index
-from conversation_mcp.cli.list_ import list_conversations
-from conversation_mcp.cli.merge import merge
-from conversation_mcp.cli.models import models
 from conversation_mcp.cli.options import Documents, LogsDir, ToolSets
-from conversation_mcp.cli.prune import prune
-from conversation_mcp.cli.rename import rename
-from conversation_mcp.cli.resume import resume
-from conversation_mcp.cli.search import search
-from conversation_mcp.cli.serve import serve
-from conversation_mcp.cli.show import show
-from conversation_mcp.cli.stats import stats
-from conversation_mcp.cli.tag import tag
-from conversation_mcp.cli.terminal import put
-from conversation_mcp.cli.trash import trash
-from conversation_mcp.cli.verify import verify
+from conversation_mcp.cli.output.terminal import put
 
 app = typer.Typer(
     name="conversation-mcp",

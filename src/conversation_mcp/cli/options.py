@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from conversation_mcp.cli.completion import complete_ids, complete_models
+from conversation_mcp.cli.selection.completion import complete_ids, complete_models
 
 LogsDir = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="Where conversations are kept. [env: CONVERSATION_LOGS_DIR]")

@@ -6,8 +6,8 @@ from dataclasses import astuple
 from hashlib import sha256
 
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.stores.ids import SHAPE
-from conversation_mcp.stores.index.base import Place
+from conversation_mcp.records.found import Place
+from conversation_mcp.records.ids import SHAPE
 
 MAX_CHARS = 400
 MAX_NUMBER = 1 << 53

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from conversation_mcp.conversations.describing import facet, milliseconds_of
-from conversation_mcp.stores.index.base import State, Wanted
+from conversation_mcp.records.facts import facet, milliseconds_of
+from conversation_mcp.records.found import State, Wanted
 
 
 def wanted_of(

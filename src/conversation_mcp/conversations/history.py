@@ -6,8 +6,8 @@ from itertools import accumulate
 
 from pydantic import JsonValue
 
-from conversation_mcp.conversations.placing import placed
-from conversation_mcp.models import Conversation, Message, PendingTurn, Record, without_snippets
+from conversation_mcp.records.models import Conversation, Message, PendingTurn, Record, without_snippets
+from conversation_mcp.records.transcript import placed
 from conversation_mcp.text import counted, cut
 
 

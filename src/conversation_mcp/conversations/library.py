@@ -8,10 +8,11 @@ import anyio
 from anyio import to_thread
 
 from conversation_mcp.conversations.cursors import read_cursor, write_cursor
-from conversation_mcp.conversations.keeping import Comparison, IndexKeeper
-from conversation_mcp.conversations.listing import notices_of
-from conversation_mcp.models import Record
-from conversation_mcp.stores.index.base import Found, Index, State, Wanted
+from conversation_mcp.conversations.phrases import notices_of
+from conversation_mcp.records.found import Found, State, Wanted
+from conversation_mcp.records.models import Record
+from conversation_mcp.stores.files.index.base import Index
+from conversation_mcp.stores.files.keeper import Comparison, IndexKeeper
 
 COMPARED_AT_ONCE = 20_000
 COMPARED_EVERY = timedelta(seconds=5)

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from conversation_mcp.conversations.costs import total_cost
-from conversation_mcp.conversations.phrasing import answered_by, dotted, merged_from, minute, paragraphs
-from conversation_mcp.conversations.placing import transcript
-from conversation_mcp.conversations.titles import title_of_conversation
-from conversation_mcp.models import Conversation, Message, PendingTurn, Source
+from conversation_mcp.conversations.phrases import answered_by, dotted, merged_from, minute, paragraphs
+from conversation_mcp.records.costs import total_cost
+from conversation_mcp.records.models import Conversation, Message, PendingTurn, Source
+from conversation_mcp.records.titles import title_of_conversation
+from conversation_mcp.records.transcript import transcript
 from conversation_mcp.text import counted, dollars, one_line
 
 ASKED = {"user": "Question", "assistant": "Answer"}

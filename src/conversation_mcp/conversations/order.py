@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from conversation_mcp.models import Conversation, Message
+from conversation_mcp.records.models import Conversation, Message
 
 SPOKEN = {"user": "question", "assistant": "answer"}
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from conversation_mcp.conversations.costs import Data, chargeable
-from conversation_mcp.conversations.describing import milliseconds_of, moment_of
-from conversation_mcp.conversations.files import File, find_all, read_each
-from conversation_mcp.conversations.listing import facts_in
 from conversation_mcp.conversations.prices import Prices
-from conversation_mcp.stores.index.base import Watch
+from conversation_mcp.records.costs import Data, chargeable
+from conversation_mcp.records.facts import milliseconds_of, moment_of
+from conversation_mcp.stores.files.index.base import Watch
+from conversation_mcp.stores.files.newest import facts_in
+from conversation_mcp.stores.files.scan import File, find_all, read_each
 
 By = Literal["day", "tool", "provider", "model", "conversation"]
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
-from conversation_mcp.models import Conversation, Message, PendingTurn
 from conversation_mcp.providers.sides import is_service
 from conversation_mcp.providers.whereabouts import DOCUMENTS, HERE, NOWHERE, OUTSIDE, Side, Whereabouts
+from conversation_mcp.records.models import Conversation, Message, PendingTurn
 
 SERVICES: Mapping[str, str] = {
     "perplexity-mcp-server": "perplexity",

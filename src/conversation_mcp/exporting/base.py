@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from conversation_mcp.models import Conversation
+from conversation_mcp.records.models import Conversation
 
 
 @dataclass(frozen=True)

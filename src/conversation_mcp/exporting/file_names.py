@@ -3,7 +3,7 @@
 import unicodedata
 
 from conversation_mcp.exporting.sections import title
-from conversation_mcp.models import Conversation
+from conversation_mcp.records.models import Conversation
 
 MAX_BYTES = 100
 

@@ -6,11 +6,11 @@ from hashlib import sha256
 from html import escape
 from importlib.resources import files
 
-from conversation_mcp.conversations.phrasing import dotted, minute
+from conversation_mcp.conversations.phrases import dotted, minute
 from conversation_mcp.exporting.base import ExportFormat
 from conversation_mcp.exporting.html_text import SafeMarkdown, anchor
 from conversation_mcp.exporting.sections import Section, facts, sections, title
-from conversation_mcp.models import Conversation, Source
+from conversation_mcp.records.models import Conversation, Source
 from conversation_mcp.text import counted, dollars, one_line
 
 BELOW_SECTIONS = 2

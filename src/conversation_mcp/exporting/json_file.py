@@ -1,8 +1,8 @@
 """JSON: the file itself, every field of it. Several are an array."""
 
 from conversation_mcp.exporting.base import ExportFormat, Frame
-from conversation_mcp.models import Conversation
-from conversation_mcp.stores.codec import encode
+from conversation_mcp.records.codec import encode
+from conversation_mcp.records.models import Conversation
 
 
 def render(conversation: Conversation) -> str:

@@ -3,8 +3,8 @@
 import json
 
 from conversation_mcp.exporting.base import ExportFormat, Frame
-from conversation_mcp.models import Conversation
 from conversation_mcp.prompting.history import finished_turns
+from conversation_mcp.records.models import Conversation
 
 
 def render(conversation: Conversation) -> str:

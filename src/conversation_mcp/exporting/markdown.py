@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 from conversation_mcp.exporting.base import ExportFormat
-from conversation_mcp.exporting.nesting import nested
+from conversation_mcp.exporting.headings import nested
 from conversation_mcp.exporting.sections import Section, facts, sections, title
-from conversation_mcp.models import Conversation, Source
+from conversation_mcp.records.models import Conversation, Source
 
 BELOW_SECTIONS = 2
 SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&])")

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from conversation_mcp.conversations.costs import total_cost
-from conversation_mcp.conversations.phrasing import answered_by, minute
-from conversation_mcp.conversations.placing import transcript
-from conversation_mcp.conversations.titles import title_of
-from conversation_mcp.models import Conversation, Message, PendingTurn, Source
+from conversation_mcp.conversations.phrases import answered_by, minute
+from conversation_mcp.records.costs import total_cost
+from conversation_mcp.records.models import Conversation, Message, PendingTurn, Source
+from conversation_mcp.records.titles import title_of
+from conversation_mcp.records.transcript import transcript
 from conversation_mcp.text import dollars
 
 Kind = Literal["system", "question", "answer", "unanswered"]

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from conversation_mcp.models import Conversation, Message, PendingTurn, parse_time
+from conversation_mcp.records.models import Conversation, Message, PendingTurn, parse_time
 
 EARLIEST_YEAR = 2000
 LeftOut = str

@@ -7,8 +7,8 @@ from pathlib import PurePosixPath
 
 from conversation_mcp.importing.base import Problem, SourceFile
 from conversation_mcp.importing.entries import parsed
+from conversation_mcp.importing.entry_reader import UNREADABLE
 from conversation_mcp.importing.messages import name_of, object_of
-from conversation_mcp.importing.reading import UNREADABLE
 
 NAMES_FILE = "conversation_asset_file_names.json"
 MAX_BYTES = 64 * 1024 * 1024

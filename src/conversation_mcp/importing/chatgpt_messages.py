@@ -25,7 +25,7 @@ from conversation_mcp.importing.messages import (
     object_of,
     only_tools,
 )
-from conversation_mcp.models import Message
+from conversation_mcp.records.models import Message
 
 HIDDEN_TYPES = frozenset({"user_editable_context", "model_editable_context", "reasoning_recap", "system_error"})
 NOTHING: Data = {}

@@ -8,7 +8,7 @@ from typing import Any
 
 from conversation_mcp.importing.base import LeftOut
 from conversation_mcp.importing.messages import Data, count_named, list_of, name_of, object_of, text_of
-from conversation_mcp.models import Source
+from conversation_mcp.records.models import Source
 
 PRIVATE_MARK = re.compile("\ue200([^\ue200\ue201]*)\ue201")
 SEPARATOR, CLOSING = "\ue202", "\ue201"

@@ -18,7 +18,7 @@ from conversation_mcp.importing.messages import (
     text_of,
     texts_of,
 )
-from conversation_mcp.models import TurnError
+from conversation_mcp.records.models import TurnError
 
 SPOKEN = frozenset({"user", "assistant"})
 HIDING = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from conversation_mcp.importing.base import LeftOut
 from conversation_mcp.importing.claude_code_records import Line
 from conversation_mcp.importing.messages import joined, message
-from conversation_mcp.models import Message, PendingTurn, TurnError, Usage
+from conversation_mcp.records.models import Message, PendingTurn, TurnError, Usage
 
 
 @dataclass

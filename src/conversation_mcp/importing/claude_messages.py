@@ -24,7 +24,7 @@ from conversation_mcp.importing.messages import (
     only_tools,
     text_of,
 )
-from conversation_mcp.models import Message, Role
+from conversation_mcp.records.models import Message, Role
 
 ROLES: dict[str, Role] = {"human": "user", "user": "user", "assistant": "assistant"}
 SPOKEN = frozenset({"text", "voice_note"})

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 
 from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
 from conversation_mcp.importing.entries import DamagedFileError, Entry, entries
+from conversation_mcp.importing.entry_reader import UNREADABLE, each_object
 from conversation_mcp.importing.messages import (
     Data,
     answered,
@@ -17,10 +18,9 @@ from conversation_mcp.importing.messages import (
     object_of,
     text_of,
 )
-from conversation_mcp.importing.reading import UNREADABLE, each_object
-from conversation_mcp.models import Message, PendingTurn, Role, TurnError
-from conversation_mcp.stores.ids import SHAPE, check_id, created_at
-from conversation_mcp.thinking.splitting import split_thinking
+from conversation_mcp.records.ids import SHAPE, check_id, created_at
+from conversation_mcp.records.models import Message, PendingTurn, Role, TurnError
+from conversation_mcp.thinking.splitter import split_thinking
 
 FIELDS = frozenset({"conversationId", "createdAt", "updatedAt", "messageCount", "messages"})
 SAID = frozenset({"role", "content"})

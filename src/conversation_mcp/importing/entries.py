@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, NoReturn
 
 from conversation_mcp.disk.files import MAX_FILE_BYTES
 from conversation_mcp.importing.base import Problem, SourceFile
-from conversation_mcp.importing.splitting import Cut, NotClosedError, Splitter
+from conversation_mcp.importing.splitter import Cut, NotClosedError, Splitter
 
 CHUNK_BYTES = 256 * 1024
 HEAD_BYTES, TAIL_BYTES = 64 * 1024, 4 * 1024

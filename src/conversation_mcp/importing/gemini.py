@@ -8,6 +8,7 @@ from datetime import datetime
 from hashlib import sha256
 
 from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile, Unplaced
+from conversation_mcp.importing.entry_reader import UNREADABLE, each_object
 from conversation_mcp.importing.gemini_pages import ATTACHED, is_activity, records_of
 from conversation_mcp.importing.gemini_turns import conversation
 from conversation_mcp.importing.html_markdown import markdown_of
@@ -22,8 +23,7 @@ from conversation_mcp.importing.messages import (
     object_of,
     text_of,
 )
-from conversation_mcp.importing.reading import UNREADABLE, each_object
-from conversation_mcp.models import Message
+from conversation_mcp.records.models import Message
 
 PRODUCT = re.compile(r"\b(?:gemini|bard)\b", re.IGNORECASE)
 ASKED = re.compile(

@@ -17,7 +17,7 @@ from conversation_mcp.importing.messages import (
     text_of,
 )
 from conversation_mcp.importing.trees import Tree, path_to
-from conversation_mcp.models import Message
+from conversation_mcp.records.models import Message
 
 TURNS = ("user_turn", "system_turn")
 USER_FIELDS = frozenset({"prompt", "turn_index", "turn_last_modified", "turn_deleted_time", "images", "files"})

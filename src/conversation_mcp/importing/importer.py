@@ -12,11 +12,11 @@ from anyio import to_thread
 
 from conversation_mcp.errors import ConversationMCPError, FilesystemError
 from conversation_mcp.importing.base import Found, Item, LeftOut, Problem, Unplaced
-from conversation_mcp.importing.building import built, created_at, grown, holds, is_grown
-from conversation_mcp.models import Conversation, ConversationId
-from conversation_mcp.stores.base import Origin, Store
-from conversation_mcp.stores.ids import EPOCH, SHAPE, check_id
-from conversation_mcp.stores.marks import mark_of
+from conversation_mcp.importing.builder import built, created_at, grown, holds, is_grown
+from conversation_mcp.records.ids import EPOCH, SHAPE, check_id
+from conversation_mcp.records.models import Conversation, ConversationId
+from conversation_mcp.records.origins import Origin, mark_of
+from conversation_mcp.stores.base import Store
 
 MAX_KEPT_PROBLEMS = 1000
 AT_ONCE = 8

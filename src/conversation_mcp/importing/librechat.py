@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from conversation_mcp.importing.base import ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
 from conversation_mcp.importing.citations import Numbers, Pages
+from conversation_mcp.importing.entry_reader import each_entry
 from conversation_mcp.importing.messages import (
     Data,
     count_named,
@@ -19,9 +20,8 @@ from conversation_mcp.importing.messages import (
     only_tools,
     text_of,
 )
-from conversation_mcp.importing.reading import each_entry
 from conversation_mcp.importing.trees import Tree, path_to
-from conversation_mcp.models import Message
+from conversation_mcp.records.models import Message
 
 THINKING = re.compile(r"\A:::thinking\n(.*?)\n:::[ \t]*(?:\n|\Z)", re.DOTALL)
 """How older versions keep the reasoning: before the answer, in its text."""

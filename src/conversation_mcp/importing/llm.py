@@ -30,7 +30,7 @@ from conversation_mcp.importing.messages import (
     text_of,
 )
 from conversation_mcp.importing.trees import path_to
-from conversation_mcp.models import Message, Role
+from conversation_mcp.records.models import Message, Role
 
 ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant"}
 TOOL_PARTS = frozenset({"tool_call", "tool_result"})

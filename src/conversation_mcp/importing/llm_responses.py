@@ -15,7 +15,7 @@ from conversation_mcp.importing.llm_database import (
     rows_of,
 )
 from conversation_mcp.importing.messages import answered, message, missing, name_of, text_of
-from conversation_mcp.models import Message
+from conversation_mcp.records.models import Message
 
 TOOLS = ("tool_calls", "tool_results")
 LINKS = ("prompt_fragments", "system_fragments", "prompt_attachments", *TOOLS)

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any, cast
 
 from conversation_mcp.importing.base import LeftOut
-from conversation_mcp.models import Message, PendingTurn, Role, iso
+from conversation_mcp.records.models import Message, PendingTurn, Role, iso
 from conversation_mcp.text import shorten, storable
 
 MAX_NAME_CHARS, MAX_NAMES = 60, 100

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
+from conversation_mcp.importing.entry_reader import each_entry
 from conversation_mcp.importing.messages import (
     Data,
     answered,
@@ -18,8 +19,7 @@ from conversation_mcp.importing.messages import (
     object_of,
     texts_of,
 )
-from conversation_mcp.importing.reading import each_entry
-from conversation_mcp.models import Message, Role
+from conversation_mcp.records.models import Message, Role
 
 ROLES: dict[str, Role] = {"system": "system", "developer": "developer", "user": "user", "assistant": "assistant"}
 TOOL_ROLES = frozenset({"tool", "function"})

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from conversation_mcp.importing.base import ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
 from conversation_mcp.importing.citations import Numbers, Pages
+from conversation_mcp.importing.entry_reader import each_entry
 from conversation_mcp.importing.messages import (
     Data,
     count_named,
@@ -21,9 +22,8 @@ from conversation_mcp.importing.messages import (
     text_of,
     texts_of,
 )
-from conversation_mcp.importing.reading import each_entry
 from conversation_mcp.importing.trees import Tree, leaves_of, path_to
-from conversation_mcp.models import Message, Role, Source, Usage
+from conversation_mcp.records.models import Message, Role, Source, Usage
 
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
 TEXT_BLOCKS = ("output_text", "text", "summary_text")

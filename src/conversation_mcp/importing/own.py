@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 from pydantic import ValidationError
 
 from conversation_mcp.importing.base import Found, ImportFormat, Item, Problem, Reading, SourceFile
+from conversation_mcp.importing.entry_reader import each_entry
 from conversation_mcp.importing.messages import Data, list_of, name_of, object_of
-from conversation_mcp.importing.reading import each_entry
-from conversation_mcp.models import Conversation
-from conversation_mcp.stores.base import OWN as OWN_NAME
-from conversation_mcp.stores.codec import settle
-from conversation_mcp.stores.damage import problem_of
-from conversation_mcp.stores.ids import SHAPE
+from conversation_mcp.records.codec import settle
+from conversation_mcp.records.damage import problem_of
+from conversation_mcp.records.ids import SHAPE
+from conversation_mcp.records.models import Conversation
+from conversation_mcp.records.origins import OWN as OWN_NAME
 from conversation_mcp.text import storable_data
 
 FIELDS = frozenset({"createdAt", "updatedAt", "messageCount", "messages"})

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
+from conversation_mcp.importing.entry_reader import each_entry
 from conversation_mcp.importing.messages import (
     Data,
     answered,
@@ -15,8 +16,7 @@ from conversation_mcp.importing.messages import (
     object_of,
     text_of,
 )
-from conversation_mcp.importing.reading import each_entry
-from conversation_mcp.models import Message, Role
+from conversation_mcp.records.models import Message, Role
 
 ROLES: dict[str, Role] = {
     "human": "user", "user": "user", "prompter": "user", "gpt": "assistant", "assistant": "assistant",

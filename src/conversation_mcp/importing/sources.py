@@ -10,11 +10,11 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
-from conversation_mcp.conversations.files import EXPORT_STEM, FILE_NAME
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import PLAIN_FLAGS
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.importing.base import Problem, SourceFile
+from conversation_mcp.stores.files.scan import EXPORT_STEM, FILE_NAME
 
 ENDINGS = (".json", ".jsonl", ".ndjson", ".db", ".sqlite", ".sqlite3", ".html", ".htm")
 NUMBERED_TEXT = re.compile(r"(?:^|/)conversation_[0-9]+\.txt$")

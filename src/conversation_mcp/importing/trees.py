@@ -7,7 +7,7 @@ from datetime import datetime
 
 from conversation_mcp.importing.base import Found, LeftOut, Reading
 from conversation_mcp.importing.messages import answered
-from conversation_mcp.models import Message
+from conversation_mcp.records.models import Message
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from conversation_mcp.models import Conversation, Message
-from conversation_mcp.providers.base import ChatMessage
 from conversation_mcp.providers.wire.roles import merged
+from conversation_mcp.records.chat import ChatMessage
+from conversation_mcp.records.models import Conversation, Message
 
 
 def messages_to_send(conversation: Conversation, question: str) -> tuple[ChatMessage, ...]:

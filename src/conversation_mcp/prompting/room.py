@@ -1,10 +1,10 @@
 """Whether a conversation fits into the window of a model; what does not is refused before anything is sent."""
 
 from conversation_mcp.errors import ConversationTooLongError
-from conversation_mcp.models import Conversation
 from conversation_mcp.prompting.history import messages_to_send
-from conversation_mcp.providers.chosen import Choice
+from conversation_mcp.providers.choosing.chosen import Choice
 from conversation_mcp.providers.estimate import estimated_tokens, tokens_of, usable
+from conversation_mcp.records.models import Conversation
 
 TRUSTED_RATIOS = (0.5, 2.0)
 

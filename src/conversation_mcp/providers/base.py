@@ -4,19 +4,12 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
-from conversation_mcp.models import Source, Usage
-from conversation_mcp.providers.options import Options
 from conversation_mcp.providers.whereabouts import NOWHERE, Side, Whereabouts
+from conversation_mcp.records.chat import ChatMessage
+from conversation_mcp.records.models import Source, Usage
+from conversation_mcp.records.options import Options
 
 Mode = Literal["search", "deep_research", "chat"]
-
-
-@dataclass(frozen=True)
-class ChatMessage:
-    """A plain message as it is sent: no facts, no decorations."""
-
-    role: Literal["system", "user", "assistant"]
-    content: str
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Iterable
 
-from conversation_mcp.providers.base import ChatMessage
+from conversation_mcp.records.chat import ChatMessage
 
 TOKENS_PER_MESSAGE = 4
 """What a role and the marks around a message take."""

@@ -19,10 +19,10 @@ from mcp.types import (
 
 from conversation_mcp.app import App
 from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError, InvalidInputError
+from conversation_mcp.records.ids import check_id
 from conversation_mcp.server.transcript import read_transcript
-from conversation_mcp.stores.ids import check_id
 from conversation_mcp.text import shorten
-from conversation_mcp.tools.following import FOLLOW_UPS, Way, way_on_in
+from conversation_mcp.tooling.way_on import FOLLOW_UPS, Way, way_on_in
 
 CONVERSATION_ID = "conversationId"
 STYLE = "style"

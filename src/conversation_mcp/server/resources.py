@@ -2,7 +2,7 @@
 
 from mcp.types import ResourceTemplate
 
-from conversation_mcp.models import ConversationId
+from conversation_mcp.records.models import ConversationId
 
 SCHEME = "conversation://"
 MIME_TYPE = "text/markdown"

@@ -29,10 +29,10 @@ from pydantic import AnyUrl
 from conversation_mcp import __version__
 from conversation_mcp.app import App
 from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError, InvalidInputError, Tools
-from conversation_mcp.server.calling import ToolCalls
+from conversation_mcp.server.calls import ToolCalls
 from conversation_mcp.server.clients import wait_seconds_for
-from conversation_mcp.server.completing import complete
-from conversation_mcp.server.handing import Handing
+from conversation_mcp.server.completion import complete
+from conversation_mcp.server.delivery import Handing
 from conversation_mcp.server.prompts import prompts_of, render_prompt
 from conversation_mcp.server.resources import MIME_TYPE, SCHEME, TEMPLATE
 from conversation_mcp.server.tasks import TasksExtension
@@ -41,7 +41,7 @@ from conversation_mcp.server.updates import LOOK_EVERY_SECONDS, Updates
 from conversation_mcp.settings import Settings
 from conversation_mcp.text import shorten
 from conversation_mcp.tools.catalog import AnyTool, tools_of
-from conversation_mcp.turns.asking import Caller
+from conversation_mcp.turns.ask import Caller
 
 LIST_CACHE = CacheHint(ttl_ms=3_600_000, scope="public")
 LISTS = ("tools/list", "prompts/list", "resources/list", "resources/templates/list", "server/discover")

@@ -10,7 +10,7 @@ from anyio import to_thread
 from mcp.shared.message import SessionMessage
 from mcp.types import ErrorData, JSONRPCError, JSONRPCMessage
 
-from conversation_mcp.server.handing import POLL_SECONDS, Handing, pauses
+from conversation_mcp.server.delivery import POLL_SECONDS, Handing, pauses
 from conversation_mcp.server.lines import LineReader, OversizedLine, Refusal, message_of
 from conversation_mcp.server.server import ConversationServer
 from conversation_mcp.server.wire import Wire, standard_streams

@@ -17,19 +17,19 @@ from conversation_mcp.errors import (
     EarlierTurnFailedError,
     RunCancelledError,
 )
-from conversation_mcp.models import Conversation, ConversationId, Message, PendingTurn, iso, parse_time
-from conversation_mcp.server.calling import ToolCalls
+from conversation_mcp.records.ids import EPOCH, milliseconds_of
+from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn, iso, parse_time
+from conversation_mcp.server.calls import ToolCalls
 from conversation_mcp.stores.base import Call
-from conversation_mcp.stores.ids import EPOCH, milliseconds_of
 from conversation_mcp.text import shorten
-from conversation_mcp.tools.asking import with_next_step
-from conversation_mcp.tools.rendering import render_turn
-from conversation_mcp.turns.asking import Caller, Place
-from conversation_mcp.turns.earlier import note_told
+from conversation_mcp.tooling.questions import with_next_step
+from conversation_mcp.tooling.rendering.turns import render_turn
+from conversation_mcp.turns.ask import Caller, Place
+from conversation_mcp.turns.earlier_calls import note_told
 from conversation_mcp.turns.finding import FoundTurn, find_turn, stored_answer
 from conversation_mcp.turns.result import answer_result
-from conversation_mcp.turns.settling import is_fetchable
-from conversation_mcp.turns.watching import View
+from conversation_mcp.turns.settler import is_fetchable
+from conversation_mcp.turns.watch import View
 
 TASK_ID = re.compile(
     r"(?P<conversation>[0-9]{8}-[0-9]{13})\.(?P<milliseconds>[0-9]{13})\.(?P<key>[0-9a-f]{64})(?P<thinking>t?)"

@@ -14,9 +14,9 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ConfigDict, JsonValue
 
 from conversation_mcp.errors import ConversationMCPError
-from conversation_mcp.server.calling import ToolCalls
+from conversation_mcp.server.calls import ToolCalls
 from conversation_mcp.server.task_states import Task, is_unfinished, place_of, state_of, working
-from conversation_mcp.turns.asking import Caller, Place
+from conversation_mcp.turns.ask import Caller, Place
 
 IDENTIFIER = "io.modelcontextprotocol/tasks"
 VERSIONS = frozenset(MODERN_PROTOCOL_VERSIONS)

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from conversation_mcp.app import App
 from conversation_mcp.conversations.markdown import markdown
-from conversation_mcp.models import ConversationId
+from conversation_mcp.records.models import ConversationId
 from conversation_mcp.text import cut
-from conversation_mcp.turns.asking import Caller
+from conversation_mcp.turns.ask import Caller
 
 RULE = "\n\n---\n\n"
 

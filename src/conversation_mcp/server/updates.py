@@ -21,10 +21,10 @@ from mcp.types import (
 
 from conversation_mcp.app import App
 from conversation_mcp.errors import ConversationMCPError
-from conversation_mcp.models import ConversationId
+from conversation_mcp.records.ids import check_id
+from conversation_mcp.records.models import ConversationId
 from conversation_mcp.server.resources import SCHEME, uri_of
 from conversation_mcp.stores.base import Stamp, Store
-from conversation_mcp.stores.ids import check_id
 from conversation_mcp.turns.result import TurnResult
 from conversation_mcp.turns.running import RunningTurn
 

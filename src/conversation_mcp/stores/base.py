@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from conversation_mcp.models import Conversation, ConversationId
+from conversation_mcp.records.models import Conversation, ConversationId
+from conversation_mcp.records.origins import Origin
 
 Change = Callable[[Conversation, str], Conversation]
 """Makes the new conversation from the one that is stored now and the time of this write."""
@@ -19,13 +20,6 @@ OnWritten = Callable[[ConversationId], None]
 
 Stamp = tuple[int, ...] | None
 """Tells states of what is stored apart; None where nothing is stored."""
-
-
-Origin = tuple[str, str]
-"""Where a conversation was brought in from, and its id there."""
-
-OWN = "conversation-mcp"
-"""Where conversations come from that were begun by this program."""
 
 
 class TurnLock(Protocol):

@@ -11,7 +11,7 @@ from conversation_mcp.stores.base import OnWritten, Store
 
 BuildStore = Callable[[Settings, Callable[[], datetime], OnWritten], Store]
 
-STORES = {"files": "conversation_mcp.stores.files:build"}
+STORES = {"files": "conversation_mcp.stores.files.store:build"}
 
 
 def build_store(

@@ -3,12 +3,12 @@
 from pydantic import Field
 
 from conversation_mcp.app import App
-from conversation_mcp.tools.asking import ConversationIdArgument
-from conversation_mcp.tools.following import way_on_in
-from conversation_mcp.tools.rendering_tidied import render_tidied
-from conversation_mcp.tools.tidied import TidiedConversation, tidied
-from conversation_mcp.tools.tool import Hints, Input, Tool
-from conversation_mcp.turns.asking import Caller
+from conversation_mcp.tooling.questions import ConversationIdArgument
+from conversation_mcp.tooling.rendering.tidied import render_tidied
+from conversation_mcp.tooling.tidied import TidiedConversation, tidied
+from conversation_mcp.tooling.tool import Hints, Input, Tool
+from conversation_mcp.tooling.way_on import way_on_in
+from conversation_mcp.turns.ask import Caller
 
 
 class BranchInput(Input):

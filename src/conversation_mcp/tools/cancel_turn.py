@@ -1,13 +1,13 @@
 """The tool `cancel_turn`."""
 
 from conversation_mcp.app import App
-from conversation_mcp.models import ConversationId
-from conversation_mcp.tools.asking import ConversationIdArgument
-from conversation_mcp.tools.following import way_on_in
-from conversation_mcp.tools.rendering_tidied import render_stopped
-from conversation_mcp.tools.tidied import StoppedTurn
-from conversation_mcp.tools.tool import Hints, Input, Tool
-from conversation_mcp.turns.asking import Caller
+from conversation_mcp.records.models import ConversationId
+from conversation_mcp.tooling.questions import ConversationIdArgument
+from conversation_mcp.tooling.rendering.tidied import render_stopped
+from conversation_mcp.tooling.tidied import StoppedTurn
+from conversation_mcp.tooling.tool import Hints, Input, Tool
+from conversation_mcp.tooling.way_on import way_on_in
+from conversation_mcp.turns.ask import Caller
 
 
 class CancelInput(Input):

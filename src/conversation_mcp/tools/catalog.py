@@ -8,7 +8,7 @@ from typing import Any
 
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.text import nearest
-from conversation_mcp.tools.tool import Tool
+from conversation_mcp.tooling.tool import Tool
 
 AnyTool = Tool[Any, Any]
 

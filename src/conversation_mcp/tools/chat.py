@@ -5,11 +5,11 @@ from typing import Annotated
 from pydantic import Field
 
 from conversation_mcp.app import App
-from conversation_mcp.providers.options import Effort, Options
-from conversation_mcp.tools.asking import with_next_step
-from conversation_mcp.tools.rendering import render_turn
-from conversation_mcp.tools.tool import ASKS, Input, Tool
-from conversation_mcp.turns.asking import Ask, Caller
+from conversation_mcp.records.options import Effort, Options
+from conversation_mcp.tooling.questions import with_next_step
+from conversation_mcp.tooling.rendering.turns import render_turn
+from conversation_mcp.tooling.tool import ASKS, Input, Tool
+from conversation_mcp.turns.ask import Ask, Caller
 from conversation_mcp.turns.result import TurnResult
 
 PRESET = "fast"

@@ -1,11 +1,11 @@
 """The tool `delete_conversation`."""
 
 from conversation_mcp.app import App
-from conversation_mcp.tools.asking import ConversationIdArgument
-from conversation_mcp.tools.rendering_tidied import render_deleted
-from conversation_mcp.tools.tidied import DeletedConversation
-from conversation_mcp.tools.tool import Hints, Input, Tool
-from conversation_mcp.turns.asking import Caller
+from conversation_mcp.tooling.questions import ConversationIdArgument
+from conversation_mcp.tooling.rendering.tidied import render_deleted
+from conversation_mcp.tooling.tidied import DeletedConversation
+from conversation_mcp.tooling.tool import Hints, Input, Tool
+from conversation_mcp.turns.ask import Caller
 
 
 class DeleteInput(Input):

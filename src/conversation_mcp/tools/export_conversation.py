@@ -6,14 +6,14 @@ from pathlib import Path
 from anyio import to_thread
 
 from conversation_mcp.app import App
-from conversation_mcp.conversations.files import EXPORT_STEM
 from conversation_mcp.exporting.catalog import FormatName, export_format
-from conversation_mcp.exporting.writing import write_file
-from conversation_mcp.models import ConversationId, Record
-from conversation_mcp.stores.ids import check_id
-from conversation_mcp.tools.asking import ConversationIdArgument
-from conversation_mcp.tools.tool import Hints, Input, Tool
-from conversation_mcp.turns.asking import Caller
+from conversation_mcp.exporting.writer import write_file
+from conversation_mcp.records.ids import check_id
+from conversation_mcp.records.models import ConversationId, Record
+from conversation_mcp.stores.files.scan import EXPORT_STEM
+from conversation_mcp.tooling.questions import ConversationIdArgument
+from conversation_mcp.tooling.tool import Hints, Input, Tool
+from conversation_mcp.turns.ask import Caller
 
 
 class ExportInput(Input):

@@ -6,11 +6,11 @@ from pydantic import Field
 
 from conversation_mcp.app import App
 from conversation_mcp.conversations.history import HistoryPage, history_page
-from conversation_mcp.models import ConversationId
-from conversation_mcp.tools.asking import ConversationIdArgument
-from conversation_mcp.tools.rendering import render_history
-from conversation_mcp.tools.tool import READS, Input, Tool
-from conversation_mcp.turns.asking import Caller
+from conversation_mcp.records.models import ConversationId
+from conversation_mcp.tooling.questions import ConversationIdArgument
+from conversation_mcp.tooling.rendering.turns import render_history
+from conversation_mcp.tooling.tool import READS, Input, Tool
+from conversation_mcp.turns.ask import Caller
 
 
 class HistoryInput(Input):

@@ -5,13 +5,13 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from conversation_mcp.app import App
-from conversation_mcp.conversations.describing import milliseconds_of
 from conversation_mcp.conversations.filters import wanted_of
 from conversation_mcp.conversations.library import ConversationPage
-from conversation_mcp.stores.index.base import State
-from conversation_mcp.tools.rendering_list import render_list
-from conversation_mcp.tools.tool import AS_WRITTEN, READS, Input, Tool
-from conversation_mcp.turns.asking import Caller
+from conversation_mcp.records.facts import milliseconds_of
+from conversation_mcp.records.found import State
+from conversation_mcp.tooling.rendering.pages import render_list
+from conversation_mcp.tooling.tool import AS_WRITTEN, READS, Input, Tool
+from conversation_mcp.turns.ask import Caller
 
 MAX_QUERY_CHARS = 10_000
 

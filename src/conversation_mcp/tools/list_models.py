@@ -6,10 +6,10 @@ from pydantic import Field
 
 from conversation_mcp.app import App
 from conversation_mcp.providers.base import Mode
-from conversation_mcp.providers.offering import ModelList, list_offer
-from conversation_mcp.tools.rendering_models import render_models
-from conversation_mcp.tools.tool import AS_WRITTEN, READS, Input, Tool
-from conversation_mcp.turns.asking import Caller
+from conversation_mcp.providers.choosing.offer import ModelList, list_offer
+from conversation_mcp.tooling.rendering.models import render_models
+from conversation_mcp.tooling.tool import AS_WRITTEN, READS, Input, Tool
+from conversation_mcp.turns.ask import Caller
 
 
 class ListModelsInput(Input):

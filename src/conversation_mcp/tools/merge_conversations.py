@@ -5,12 +5,12 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from conversation_mcp.app import App
-from conversation_mcp.providers.options import text_list
-from conversation_mcp.tools.following import way_on_in
-from conversation_mcp.tools.rendering_tidied import render_tidied
-from conversation_mcp.tools.tidied import TidiedConversation, tidied
-from conversation_mcp.tools.tool import Hints, Input, Tool
-from conversation_mcp.turns.asking import Caller
+from conversation_mcp.records.options import text_list
+from conversation_mcp.tooling.rendering.tidied import render_tidied
+from conversation_mcp.tooling.tidied import TidiedConversation, tidied
+from conversation_mcp.tooling.tool import Hints, Input, Tool
+from conversation_mcp.tooling.way_on import way_on_in
+from conversation_mcp.turns.ask import Caller
 
 MIN_CONVERSATIONS, MAX_CONVERSATIONS = 2, 20
 

@@ -1,10 +1,10 @@
 """The tool `search_followup`."""
 
 from conversation_mcp.app import App
-from conversation_mcp.tools.asking import ConversationIdArgument, SearchInput, ask_of, with_next_step
-from conversation_mcp.tools.rendering import render_turn
-from conversation_mcp.tools.tool import ASKS, Tool
-from conversation_mcp.turns.asking import Caller
+from conversation_mcp.tooling.questions import ConversationIdArgument, SearchInput, ask_of, with_next_step
+from conversation_mcp.tooling.rendering.turns import render_turn
+from conversation_mcp.tooling.tool import ASKS, Tool
+from conversation_mcp.turns.ask import Caller
 from conversation_mcp.turns.result import TurnResult
 
 

@@ -5,14 +5,14 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from conversation_mcp.app import App
-from conversation_mcp.conversations.facts import Retag
+from conversation_mcp.conversations.labels import Retag
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.providers.options import text_list
-from conversation_mcp.tools.asking import ConversationIdArgument
-from conversation_mcp.tools.rendering_tidied import render_tidied
-from conversation_mcp.tools.tidied import TidiedConversation, tidied
-from conversation_mcp.tools.tool import AS_WRITTEN, Hints, Input, Tool
-from conversation_mcp.turns.asking import Caller
+from conversation_mcp.records.options import text_list
+from conversation_mcp.tooling.questions import ConversationIdArgument
+from conversation_mcp.tooling.rendering.tidied import render_tidied
+from conversation_mcp.tooling.tidied import TidiedConversation, tidied
+from conversation_mcp.tooling.tool import AS_WRITTEN, Hints, Input, Tool
+from conversation_mcp.turns.ask import Caller
 
 
 def _tags(value: object) -> object:

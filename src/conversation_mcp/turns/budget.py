@@ -5,12 +5,12 @@ from contextlib import suppress
 from datetime import datetime
 from functools import partial
 
-from conversation_mcp.conversations.describing import milliseconds_of
 from conversation_mcp.conversations.prices import Prices
 from conversation_mcp.conversations.statistics import Sums, turns_since
 from conversation_mcp.errors import BudgetReachedError, ConversationMCPError
-from conversation_mcp.models import iso
 from conversation_mcp.providers.model_facts import Catalogue
+from conversation_mcp.records.facts import milliseconds_of
+from conversation_mcp.records.models import iso
 from conversation_mcp.stores.base import Store
 from conversation_mcp.text import dollars
 from conversation_mcp.turns.result import TurnResult

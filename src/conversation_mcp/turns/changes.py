@@ -1,12 +1,12 @@
 """How a turn changes its conversation: pure functions from the conversation as it is now to the next one."""
 
 from conversation_mcp.errors import ConversationMCPError, ProviderError
-from conversation_mcp.models import Conversation, ConversationId, Message, PendingTurn, TurnError, Usage
 from conversation_mcp.providers.base import Answer
-from conversation_mcp.providers.chosen import Choice
-from conversation_mcp.stores.ids import created_at
+from conversation_mcp.providers.choosing.chosen import Choice
+from conversation_mcp.records.ids import created_at
+from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn, TurnError, Usage
 from conversation_mcp.text import storable
-from conversation_mcp.turns.asking import Ask
+from conversation_mcp.turns.ask import Ask
 
 
 def pending_turn(ask: Ask, choice: Choice, started_at: str) -> PendingTurn:

@@ -19,23 +19,23 @@ from conversation_mcp.errors import (
     ServerEndingError,
     WordsStayError,
 )
-from conversation_mcp.models import Conversation, ConversationId, iso
 from conversation_mcp.prompting.room import needed_tokens
 from conversation_mcp.providers.base import Reader
-from conversation_mcp.providers.choice import Providers
-from conversation_mcp.providers.chosen import Choice
-from conversation_mcp.providers.options import refuse_paths
+from conversation_mcp.providers.choosing.choice import Providers
+from conversation_mcp.providers.choosing.chosen import Choice
 from conversation_mcp.providers.whereabouts import NOWHERE
+from conversation_mcp.records.ids import check_id, created_at
+from conversation_mcp.records.models import Conversation, ConversationId, iso
+from conversation_mcp.records.options import refuse_paths
 from conversation_mcp.stores.base import Call, Store
-from conversation_mcp.stores.ids import check_id, created_at
-from conversation_mcp.turns.asking import Ask, Caller
+from conversation_mcp.turns.ask import Ask, Caller
 from conversation_mcp.turns.budget import Budget
-from conversation_mcp.turns.earlier import EarlierCalls, note_told
+from conversation_mcp.turns.earlier_calls import EarlierCalls, note_told
 from conversation_mcp.turns.kept import kept
 from conversation_mcp.turns.result import TurnResult
 from conversation_mcp.turns.runner import finish
 from conversation_mcp.turns.running import RunningTurn, RunningTurns
-from conversation_mcp.turns.working import TurnLimits, TurnWorker
+from conversation_mcp.turns.worker import TurnLimits, TurnWorker
 
 
 class Turns:

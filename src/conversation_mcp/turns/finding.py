@@ -1,7 +1,7 @@
 """Which turn of a conversation belongs to an earlier call."""
 
-from conversation_mcp.models import Conversation, Message, PendingTurn
 from conversation_mcp.providers.base import Answer
+from conversation_mcp.records.models import Conversation, Message, PendingTurn
 
 FoundTurn = PendingTurn | Message
 

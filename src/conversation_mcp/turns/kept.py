@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from conversation_mcp.models import Conversation, PendingTurn
 from conversation_mcp.providers.base import Mode
-from conversation_mcp.providers.chosen import PERPLEXITY
-from conversation_mcp.providers.staying import Kept
+from conversation_mcp.providers.choosing.chosen import PERPLEXITY
+from conversation_mcp.providers.choosing.stay import Kept
+from conversation_mcp.records.models import Conversation, PendingTurn
 
 MODES: Mapping[str, Mode] = {
     "search": "search",

@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from conversation_mcp.models import Conversation, Record, Source, Usage
 from conversation_mcp.providers.base import Answer
+from conversation_mcp.records.models import Conversation, Record, Source, Usage
 
 ResultStatus = Literal["completed", "incomplete", "running"]
 

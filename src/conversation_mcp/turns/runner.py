@@ -9,8 +9,8 @@ from typing import TypeVar
 import anyio
 
 from conversation_mcp.errors import ConversationMCPError, ProviderError, ProviderUnavailableError
-from conversation_mcp.models import Conversation, ConversationId, PendingTurn
 from conversation_mcp.providers.base import Answer, Event, Finished, PassedOn, Progress, Provider, Started, TextDelta
+from conversation_mcp.records.models import Conversation, ConversationId, PendingTurn
 from conversation_mcp.stores.base import Change, Store
 from conversation_mcp.turns import changes
 from conversation_mcp.turns.result import TurnResult, answer_result

@@ -9,10 +9,10 @@ import anyio
 from anyio.abc import TaskGroup
 
 from conversation_mcp.errors import ConversationMCPError, InternalError
-from conversation_mcp.models import ConversationId
 from conversation_mcp.providers.whereabouts import OUTSIDE, Side
+from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.base import Call, TurnLock
-from conversation_mcp.turns.asking import Ask, Place, Report
+from conversation_mcp.turns.ask import Ask, Place, Report
 from conversation_mcp.turns.result import TurnResult
 
 HEARTBEAT_SECONDS = 5.0

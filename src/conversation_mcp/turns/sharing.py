@@ -8,11 +8,11 @@ from conversation_mcp.conversations.whereabouts import (
     whereabouts_of,
 )
 from conversation_mcp.errors import WordsStayError
-from conversation_mcp.models import Conversation
 from conversation_mcp.prompting.history import history_to_send
-from conversation_mcp.providers.chosen import Choice
-from conversation_mcp.providers.staying import listed
+from conversation_mcp.providers.choosing.chosen import Choice
+from conversation_mcp.providers.choosing.stay import listed
 from conversation_mcp.providers.whereabouts import HERE, OUTSIDE
+from conversation_mcp.records.models import Conversation
 from conversation_mcp.text import counted
 
 

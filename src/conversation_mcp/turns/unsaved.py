@@ -4,8 +4,8 @@ import logging
 from dataclasses import dataclass
 
 from conversation_mcp.errors import ConversationMCPError
-from conversation_mcp.models import Conversation, ConversationId, Message, PendingTurn
 from conversation_mcp.providers.base import Answer
+from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn
 from conversation_mcp.stores.base import Store
 from conversation_mcp.turns import changes
 from conversation_mcp.turns.finding import find_turn

@@ -7,8 +7,8 @@ from typing import Literal, cast
 
 from tests.benchmarks.retrieval.methods import WORD, Find
 
-from conversation_mcp.providers.local.passages import Passage
-from conversation_mcp.providers.local.wording import load_stopwords, rough_stem
+from conversation_mcp.documents.passages import Passage
+from conversation_mcp.documents.query_words import load_stopwords, rough_stem
 
 Kind = Literal["same", "other", "later"]
 DEPTH = 10

@@ -8,15 +8,15 @@ from pathlib import Path
 from sqlite3 import Connection, connect
 
 from conversation_mcp.clock import utc_now
-from conversation_mcp.providers.base import ChatMessage
-from conversation_mcp.providers.local.formats import Formats
-from conversation_mcp.providers.local.library import Library
-from conversation_mcp.providers.local.markdown import markdown
-from conversation_mcp.providers.local.naming import roots_of
-from conversation_mcp.providers.local.passages import Passage, cut
-from conversation_mcp.providers.local.question import Question
-from conversation_mcp.providers.local.scope import Scope
-from conversation_mcp.providers.local.wording import load_stopwords
+from conversation_mcp.documents.formats import Formats
+from conversation_mcp.documents.library import Library
+from conversation_mcp.documents.markdown import markdown
+from conversation_mcp.documents.passages import Passage, cut
+from conversation_mcp.documents.query_words import load_stopwords
+from conversation_mcp.documents.question import Question
+from conversation_mcp.documents.roots import roots_of
+from conversation_mcp.documents.scope import Scope
+from conversation_mcp.records.chat import ChatMessage
 
 Find = Callable[[str, int], Sequence[Passage]]
 WORD = re.compile(r"\w+")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from conversation_mcp.providers.wire.reading import JsonObject, items_at, objects_at, raw_text_at
+from conversation_mcp.providers.wire.json_values import JsonObject, items_at, objects_at, raw_text_at
 
 REASONING_FIELDS = ("reasoning", "reasoning_content")
 VISIBLE_PARTS = frozenset({"", "text", "output_text"})

@@ -9,17 +9,17 @@ from conversation_mcp.errors import (
     ProviderUnavailableError,
     StreamBrokenError,
 )
-from conversation_mcp.models import Usage
 from conversation_mcp.providers.base import Answer, Event, Finished, Progress
 from conversation_mcp.providers.chat_completions.pieces import calls_tools, reasoning_in, refusal_in, text_in
 from conversation_mcp.providers.wire.bodies import Kept
 from conversation_mcp.providers.wire.errors import ErrorMap
 from conversation_mcp.providers.wire.events import END
+from conversation_mcp.providers.wire.json_values import JsonObject, name_at, object_at, objects_at, raw_text_at
 from conversation_mcp.providers.wire.problems import short_cause
-from conversation_mcp.providers.wire.reading import JsonObject, name_at, object_at, objects_at, raw_text_at
 from conversation_mcp.providers.wire.sources import SourceCollector
 from conversation_mcp.providers.wire.usage import billed, cut_notice, usage, with_usage
 from conversation_mcp.providers.wire.visible import VisibleText, spoken
+from conversation_mcp.records.models import Usage
 from conversation_mcp.text import storable
 
 CUT = frozenset({"length", "max_tokens", "model_length"})

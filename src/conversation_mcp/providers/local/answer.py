@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from conversation_mcp.models import Source
+from conversation_mcp.documents.passages import Passage
+from conversation_mcp.documents.selection import Findings
 from conversation_mcp.providers.base import Answer, Quotes
-from conversation_mcp.providers.local.finding import Findings
-from conversation_mcp.providers.local.passages import Passage
-from conversation_mcp.providers.options import Options
+from conversation_mcp.records.models import Source
+from conversation_mcp.records.options import Options
 from conversation_mcp.text import counted, storable
 
 INTRODUCTION = (

@@ -13,8 +13,8 @@ from conversation_mcp.providers.catalog import ProviderContext
 from conversation_mcp.text import counted
 
 if TYPE_CHECKING:
-    from conversation_mcp.providers.local.library import Library
-    from conversation_mcp.providers.local.taking import Work
+    from conversation_mcp.documents.library import Library
+    from conversation_mcp.documents.refresh import Work
 
 NAME = "local"
 SEARCH_PASSAGES = 4
@@ -83,9 +83,9 @@ class LocalProvider:
 
     def _opened(self) -> "Library":
         """Return the documents as they are named now: what a name leads to may have changed."""
-        from conversation_mcp.providers.local.formats import Formats  # noqa: PLC0415 -- start-up would pay for it
-        from conversation_mcp.providers.local.library import Library  # noqa: PLC0415 -- the same
-        from conversation_mcp.providers.local.naming import roots_of  # noqa: PLC0415 -- the same
+        from conversation_mcp.documents.formats import Formats  # noqa: PLC0415 -- start-up would pay for it
+        from conversation_mcp.documents.library import Library  # noqa: PLC0415 -- the same
+        from conversation_mcp.documents.roots import roots_of  # noqa: PLC0415 -- the same
 
         roots = roots_of(self._named, self._home)
         library = self._library
@@ -95,11 +95,11 @@ class LocalProvider:
         return library
 
     def _answer(self, library: "Library", request: Request) -> Answer:
+        from conversation_mcp.documents.query_words import load_stopwords  # noqa: PLC0415 -- the same
+        from conversation_mcp.documents.question import Question  # noqa: PLC0415 -- the same
+        from conversation_mcp.documents.roots import nothing_to_read  # noqa: PLC0415 -- the same
+        from conversation_mcp.documents.scope import Scope  # noqa: PLC0415 -- the same
         from conversation_mcp.providers.local import answer  # noqa: PLC0415 -- start-up would pay for it
-        from conversation_mcp.providers.local.naming import nothing_to_read  # noqa: PLC0415 -- the same
-        from conversation_mcp.providers.local.question import Question  # noqa: PLC0415 -- the same
-        from conversation_mcp.providers.local.scope import Scope  # noqa: PLC0415 -- the same
-        from conversation_mcp.providers.local.wording import load_stopwords  # noqa: PLC0415 -- the same
 
         has_text, skipped = library.has_text, library.skipped
         if not has_text and not skipped.has_sound:

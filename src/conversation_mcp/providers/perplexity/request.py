@@ -6,10 +6,10 @@ from datetime import date
 from typing import Literal
 
 from conversation_mcp.providers.base import Request
-from conversation_mcp.providers.options import Options
 from conversation_mcp.providers.perplexity.facts import Facts
 from conversation_mcp.providers.responses.asked import Asked
 from conversation_mcp.providers.wire.roles import sent_messages
+from conversation_mcp.records.options import Options
 
 LevelField = Literal["preset", "effort"]
 

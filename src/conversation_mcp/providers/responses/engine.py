@@ -14,9 +14,9 @@ from conversation_mcp.providers.responses.stream import StreamReader
 from conversation_mcp.providers.wire.api import Api
 from conversation_mcp.providers.wire.bodies import UnreadableBodyError
 from conversation_mcp.providers.wire.events import END, incoming
-from conversation_mcp.providers.wire.guarding import Guard
+from conversation_mcp.providers.wire.guard import Guard
+from conversation_mcp.providers.wire.json_values import JsonObject, raw_text_at
 from conversation_mcp.providers.wire.problems import Problem
-from conversation_mcp.providers.wire.reading import JsonObject, raw_text_at
 from conversation_mcp.providers.wire.usage import with_usage
 
 Creating = AsyncGenerator[Progress | Sent]

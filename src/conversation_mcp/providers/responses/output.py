@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from conversation_mcp.providers.wire.reading import JsonObject, object_at, objects_at, raw_text_at, text_at
+from conversation_mcp.providers.wire.json_values import JsonObject, object_at, objects_at, raw_text_at, text_at
 from conversation_mcp.providers.wire.sources import results
 from conversation_mcp.text import counted, storable
 

@@ -11,7 +11,7 @@ from conversation_mcp.providers.responses.outcome import has_ended, other_run, s
 from conversation_mcp.providers.responses.output import answer_text, is_response_id, page_count, reading
 from conversation_mcp.providers.wire.api import Api
 from conversation_mcp.providers.wire.errors import UnseenError
-from conversation_mcp.providers.wire.reading import JsonObject, objects_at
+from conversation_mcp.providers.wire.json_values import JsonObject, objects_at
 from conversation_mcp.providers.wire.visible import visible_so_far
 
 

@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from conversation_mcp.models import Usage
 from conversation_mcp.providers.base import Event, Finished, Progress, Started
 from conversation_mcp.providers.responses.asked import Asked
 from conversation_mcp.providers.responses.outcome import ENDED, other_run, settle
 from conversation_mcp.providers.responses.output import is_response_id, queries, reading
 from conversation_mcp.providers.wire.bodies import Kept
-from conversation_mcp.providers.wire.reading import (
+from conversation_mcp.providers.wire.json_values import (
     JsonObject,
     count_at,
     items_at,
@@ -19,6 +18,7 @@ from conversation_mcp.providers.wire.reading import (
 )
 from conversation_mcp.providers.wire.usage import usage
 from conversation_mcp.providers.wire.visible import VisibleText
+from conversation_mcp.records.models import Usage
 from conversation_mcp.text import shorten, storable
 
 MAX_PROGRESS_CHARS = 160

@@ -21,11 +21,11 @@ from conversation_mcp.providers.definitions import Configured, is_web_address
 from conversation_mcp.providers.http import Sent, Sleep, send_create
 from conversation_mcp.providers.wire.bodies import ACCEPTED, UnreadableBodyError, whole
 from conversation_mcp.providers.wire.errors import ErrorMap, UnseenError
-from conversation_mcp.providers.wire.guarding import Guard
+from conversation_mcp.providers.wire.guard import Guard
+from conversation_mcp.providers.wire.json_values import JsonObject, parse_first_object, parse_object
 from conversation_mcp.providers.wire.limits import Limits
 from conversation_mcp.providers.wire.models import listed_models
 from conversation_mcp.providers.wire.problems import BAD_REQUEST, NOT_FOUND, SERVER_ERROR, Problem, read_problem
-from conversation_mcp.providers.wire.reading import JsonObject, parse_first_object, parse_object
 from conversation_mcp.text import counted
 
 if TYPE_CHECKING:

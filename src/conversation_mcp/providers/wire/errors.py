@@ -19,6 +19,7 @@ from conversation_mcp.errors import (
 )
 from conversation_mcp.providers.definitions import Configured
 from conversation_mcp.providers.http import TOO_MANY_REQUESTS
+from conversation_mcp.providers.wire.json_values import JsonObject
 from conversation_mcp.providers.wire.limits import Timeouts
 from conversation_mcp.providers.wire.problems import (
     BAD_REQUEST,
@@ -31,7 +32,6 @@ from conversation_mcp.providers.wire.problems import (
     problem_in,
     short_cause,
 )
-from conversation_mcp.providers.wire.reading import JsonObject
 
 OUT_OF_CREDIT = re.compile(
     "insufficient_quota|exceeded your current quota|insufficient (?:balance|credits?)|budget_exceeded"

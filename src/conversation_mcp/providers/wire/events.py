@@ -10,8 +10,8 @@ from conversation_mcp.errors import ProviderTimeoutError, ProviderUnavailableErr
 from conversation_mcp.providers.sse import EventTooLargeError, ServerSentEvent, SseParser
 from conversation_mcp.providers.wire.bodies import MAX_BODY_BYTES, MAX_STREAM_BYTES, UnreadableBodyError, decoded
 from conversation_mcp.providers.wire.errors import broken_off
+from conversation_mcp.providers.wire.json_values import JsonObject, parse_first_object
 from conversation_mcp.providers.wire.limits import Timeouts
-from conversation_mcp.providers.wire.reading import JsonObject, parse_first_object
 
 if TYPE_CHECKING:
     import httpx

@@ -1,7 +1,7 @@
 """A provider's list of models, and the windows that some tell in it."""
 
 from conversation_mcp.providers.base import ListedModel
-from conversation_mcp.providers.wire.reading import JsonObject, count_at, object_at, objects_at, text_at
+from conversation_mcp.providers.wire.json_values import JsonObject, count_at, object_at, objects_at, text_at
 
 WINDOWS = ("max_model_len", "context_length", "max_context_length")
 

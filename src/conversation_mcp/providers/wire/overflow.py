@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from conversation_mcp.providers.wire.reading import JsonObject, count_at, object_at
+from conversation_mcp.providers.wire.json_values import JsonObject, count_at, object_at
 
 KIND = re.compile(
     r"context.{0,12}(?:exceed|overflow)|exceed.{0,4}context|context_(?:length|window)"

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, cast
 from conversation_mcp.logs import redact
 from conversation_mcp.providers.http import retry_after_seconds
 from conversation_mcp.providers.wire.bodies import UnreadableBodyError, decoded
-from conversation_mcp.providers.wire.overflow import Overflow, overflow_in
-from conversation_mcp.providers.wire.reading import (
+from conversation_mcp.providers.wire.json_values import (
     NOTHING,
     JsonObject,
     count_at,
@@ -18,6 +17,7 @@ from conversation_mcp.providers.wire.reading import (
     parse_first_object,
     text_at,
 )
+from conversation_mcp.providers.wire.overflow import Overflow, overflow_in
 from conversation_mcp.text import shorten
 
 if TYPE_CHECKING:

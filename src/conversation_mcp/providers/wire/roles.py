@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from conversation_mcp.providers.base import ChatMessage
+from conversation_mcp.records.chat import ChatMessage
 from conversation_mcp.text import storable
 
 SystemRole = Literal["system", "developer", "user"]

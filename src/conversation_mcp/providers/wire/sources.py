@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from conversation_mcp.models import Source
 from conversation_mcp.providers.wire.bodies import Kept
-from conversation_mcp.providers.wire.reading import (
+from conversation_mcp.providers.wire.json_values import (
     JsonObject,
     count_at,
     items_at,
@@ -13,6 +12,7 @@ from conversation_mcp.providers.wire.reading import (
     raw_text_at,
     text_at,
 )
+from conversation_mcp.records.models import Source
 from conversation_mcp.text import cut
 
 SNIPPETS = ("snippet", "content", "cited_text")

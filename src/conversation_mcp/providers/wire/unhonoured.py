@@ -1,6 +1,6 @@
 """What a question asked for and its provider has no field for. It is said, never dropped."""
 
-from conversation_mcp.providers.options import Options
+from conversation_mcp.records.options import Options
 
 
 def option_notices(title: str, options: Options, honoured: frozenset[str] = frozenset()) -> tuple[str, ...]:

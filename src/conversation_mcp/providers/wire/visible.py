@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from conversation_mcp.providers.base import TextDelta
-from conversation_mcp.thinking.splitting import ThinkingSplitter, split_thinking
+from conversation_mcp.thinking.splitter import ThinkingSplitter, split_thinking
 
 UNENDED = "the model marked all of this answer as reasoning and never ended it; it stands here as it came"
 

@@ -1,0 +1,56 @@
+"""What the commands share that put conversations in order: they open the program, do it, and say what they did."""
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TypeVar
+
+import anyio
+
+from conversation_mcp.app import App
+from conversation_mcp.bootstrap import open_app
+from conversation_mcp.cli.entry import WrongUsageError
+from conversation_mcp.cli.output.terminal import say
+from conversation_mcp.cli.selection.ids import resolve
+from conversation_mcp.errors import ConversationMCPError, InvalidInputError
+from conversation_mcp.records.models import ConversationId
+from conversation_mcp.settings import Settings
+
+T = TypeVar("T")
+
+
+def opened(settings: Settings, work: Callable[[App], Awaitable[T]]) -> T:
+    """Do the work with the program open; afterwards the index knows of it.
+
+    Raises:
+        WrongUsageError: an argument cannot be taken.
+    """
+    try:
+        return anyio.run(_opened, settings, work)
+    except InvalidInputError as error:
+        raise WrongUsageError(error.message.replace("messageNumber", "NUMBER")) from None
+
+
+async def _opened(settings: Settings, work: Callable[[App], Awaitable[T]]) -> T:
+    async with open_app(settings) as app:
+        try:
+            return await work(app)
+        finally:
+            await app.library.take_in()
+
+
+def resolved(settings: Settings, wanted: Iterable[str], *, archived: bool = False) -> list[ConversationId]:
+    """Return the ids that are meant, each once, before anything is done to the first of them."""
+    return list(dict.fromkeys(resolve(settings.logs_dir, text, archived=archived) for text in wanted))
+
+
+async def on_each(wanted: Iterable[T], work: Callable[[T], Awaitable[object]]) -> list[str]:
+    """Do the work on each, and return what went wrong; it keeps nothing from the others."""
+    problems: list[str] = []
+    for each in wanted:
+        try:
+            await work(each)
+        except InvalidInputError:
+            raise
+        except ConversationMCPError as error:
+            problems.append(error.sentence())
+            say(problems[-1])
+    return problems

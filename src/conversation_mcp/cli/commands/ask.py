@@ -1,0 +1,124 @@
+"""`ask`: a question, answered here."""
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+import typer
+
+from conversation_mcp.cli.entry import WrongUsageError
+from conversation_mcp.cli.options import Continue, Documents, LogsDir, ModelName, System
+from conversation_mcp.cli.questions.piped import stdin_text
+from conversation_mcp.cli.selection.moments import day_at
+from conversation_mcp.cli.setup import settings_from
+
+FROM_STDIN = "-"
+
+
+def ask(
+    *,
+    question: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="QUESTION",
+            help="The question. What a pipe or a file gives goes with it; - waits for that as long as it takes.",
+            show_default=False,
+        ),
+    ] = None,
+    conversation: Continue = None,
+    interactive: Annotated[
+        bool, typer.Option("--interactive", "-i", help="Open a prompt for more questions of the conversation.")
+    ] = False,
+    system: System = None,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Research thoroughly: minutes, many sources, more cost.")
+    ] = False,
+    chat: Annotated[bool, typer.Option("--chat", help="Talk to a model, without a search.")] = False,
+    model: ModelName = None,
+    recency: Annotated[
+        Literal["hour", "day", "week", "month", "year"] | None, typer.Option(help="Only pages this recent.")
+    ] = None,
+    domain: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DOMAIN", help="Only this domain, or with a leading - not this one; may be repeated."),
+    ] = None,
+    after: Annotated[
+        str | None,
+        typer.Option(
+            "--after", "--since", metavar="DATE", help="Only pages from after this day: 2026-01-31, or 2d ago."
+        ),
+    ] = None,
+    before: Annotated[
+        str | None, typer.Option("--before", "--until", metavar="DATE", help="Only pages from before this day.")
+    ] = None,
+    academic: Annotated[bool, typer.Option("--academic", help="Prefer scholarly sources.")] = False,
+    related: Annotated[bool, typer.Option("--related", help="Also get related questions.")] = False,
+    effort: Annotated[
+        Literal["low", "medium", "high"] | None,
+        typer.Option(help="How hard a research or a model tries; goes with --deep or --chat."),
+    ] = None,
+    show_thinking: Annotated[
+        bool, typer.Option("--show-thinking", help="Also show the model's reasoning, if it gives any.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")] = False,
+    logs_dir: LogsDir = None,
+    documents: Documents = None,
+) -> None:
+    """Ask a question and keep the answer.
+
+    It opens a conversation, or is the next question of one. A question that was asked and not answered is kept too.
+    Text from a pipe or a file goes with the question, below it. In a pipe only the answer and its sources go to stdout.
+    """
+    arguments: dict[str, Any] = {
+        "model": model,
+        "search_recency_filter": recency,
+        "search_domain_filter": domain or None,
+        "search_after_date_filter": after and day_at(after),
+        "search_before_date_filter": before and day_at(before),
+        "search_mode": "academic" if academic else None,
+        "return_related_questions": related or None,
+        "reasoning_effort": effort,
+        "show_thinking": show_thinking or None,
+    }
+    if chat and deep:
+        raise WrongUsageError("--chat and --deep are two things; give one.")
+    if interactive and as_json:
+        raise WrongUsageError("-i is for people, --json for programs; give one.")
+    settings = settings_from({"logs_dir": logs_dir, "documents": documents or None}).settings
+    text = _typed(question or ()) if interactive else _question(question or (), settings.max_question_chars)
+    from conversation_mcp.cli.questions.chat import chat_until_left  # noqa: PLC0415 -- the same
+    from conversation_mcp.cli.questions.question import Question, ask_and_show, named  # noqa: PLC0415 -- brings the turn engine
+
+    asked = Question(
+        text=text,
+        conversation=conversation,
+        kind="chat" if chat else "research" if deep else "search",
+        arguments={name: value for name, value in arguments.items() if value is not None},
+        system=system,
+    )
+    if interactive:
+        raise typer.Exit(chat_until_left(settings, named(settings, asked)))
+    raise typer.Exit(ask_and_show(settings, named(settings, asked), as_json=as_json).code)
+
+
+def _question(words: Sequence[str], max_chars: int) -> str:
+    """Return the question that was typed, with what comes through stdin below it.
+
+    Raises:
+        WrongUsageError: there is neither, or more than one.
+    """
+    typed = _typed(words)
+    if not words and sys.stdin.isatty():
+        raise WrongUsageError('there is no question. Type one, conversation-mcp ask "…", or send it through a pipe.')
+    given = stdin_text(max_chars, patient=not typed or FROM_STDIN in words)
+    text = "\n\n".join(filter(str.strip, (typed, given)))
+    if not text:
+        raise WrongUsageError("the question is empty.")
+    return text
+
+
+def _typed(words: Sequence[str]) -> str:
+    typed = [word for word in words if word != FROM_STDIN]
+    if len(typed) > 1:
+        raise WrongUsageError(f'the question must be one argument; put it in quotes: "{" ".join(typed)}"')
+    return typed[0] if typed else ""

@@ -1,0 +1,35 @@
+"""`chat`: a prompt that remembers."""
+
+from typing import Annotated, Literal
+
+import typer
+
+from conversation_mcp.cli.options import Continue, Documents, LogsDir, ModelName, System
+from conversation_mcp.cli.setup import settings_from
+
+
+def chat(
+    *,
+    question: Annotated[str | None, typer.Argument(metavar="QUESTION", help="The first question.")] = None,
+    conversation: Continue = None,
+    model: ModelName = None,
+    system: System = None,
+    effort: Annotated[
+        Literal["low", "medium", "high"] | None, typer.Option(help="How hard the model tries, if it can.")
+    ] = None,
+    logs_dir: LogsDir = None,
+    documents: Documents = None,
+) -> None:
+    """Open a prompt that remembers.
+
+    Each line is a question to a model in one conversation, which is kept as any other. It is ask --chat -i: /search and
+    /deep at the prompt search from there on, /help shows the rest. Ctrl-C stops a question, Ctrl-D ends.
+    """
+    settings = settings_from({"logs_dir": logs_dir, "documents": documents or None}).settings
+    from conversation_mcp.cli.questions.chat import chat_until_left  # noqa: PLC0415 -- the same
+    from conversation_mcp.cli.questions.question import Question, named  # noqa: PLC0415 -- brings the turn engine
+
+    arguments = {"model": model, "reasoning_effort": effort}
+    given = {name: value for name, value in arguments.items() if value is not None}
+    first = Question(question or "", conversation, "chat", given, system)
+    raise typer.Exit(chat_until_left(settings, named(settings, first)))

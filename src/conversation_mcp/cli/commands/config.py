@@ -1,0 +1,73 @@
+"""`config`: each setting, its value, and where that comes from."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from conversation_mcp.cli.entry import WrongUsageError
+from conversation_mcp.cli.options import AsJson, Documents, LogsDir, ToolSets
+from conversation_mcp.cli.output.terminal import console, is_terminal, put, put_fields, put_json
+from conversation_mcp.cli.setup import settings_from
+from conversation_mcp.sources import config_path
+
+if TYPE_CHECKING:
+    from conversation_mcp.cli.configuration.values import Value
+
+
+def config(
+    *,
+    path: Annotated[bool, typer.Option("--path", help="Print the path of the configuration file only.")] = False,
+    write: Annotated[
+        bool, typer.Option("--write", help="Write the file with every setting and its default as a comment.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="With --write: replace the file, keep its values and a copy of it.")
+    ] = False,
+    as_json: AsJson = False,
+    logs_dir: LogsDir = None,
+    documents: Documents = None,
+    tools: ToolSets = None,
+) -> None:
+    """Show each setting and where it comes from.
+
+    Of a key only the end is shown. In a pipe each setting is a line of name, value and origin, with tabs between them.
+    """
+    if force and not write:
+        raise WrongUsageError("--force goes with --write.")
+    if path:
+        put(str(config_path()))
+    elif write:
+        _write(config_path(), force=force)
+    else:
+        from conversation_mcp.cli.configuration.values import values_of  # noqa: PLC0415 -- brings the records
+
+        values = values_of(settings_from({"logs_dir": logs_dir, "documents": documents or None, "tools": tools}))
+        if as_json:
+            put_json({value.name: {"value": value.shown or None, "origin": value.origin} for value in values})
+        elif is_terminal():
+            _show(values)
+        else:
+            put_fields((value.name, value.shown, value.origin) for value in values)
+
+
+def _write(path: Path, *, force: bool) -> None:
+    from conversation_mcp.cli.configuration.file import write_config  # noqa: PLC0415 -- brings the records
+
+    copy = write_config(path, force=force)
+    put(f"{path} is written; a line that begins with # is a default.")
+    if copy:
+        put(f"What it was before is in {copy}.")
+
+
+def _show(values: "list[Value]") -> None:
+    from rich.table import Table  # noqa: PLC0415 -- a pipe needs none of it
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("setting", no_wrap=True)
+    table.add_column("value", overflow="fold")
+    table.add_column("from", overflow="fold", style="dim")
+    for value in values:
+        table.add_row(value.name, value.shown, value.origin)
+    console().print(table)
+    put(f"\nConfiguration file: {config_path()}" + ("" if config_path().exists() else " (there is none)"))

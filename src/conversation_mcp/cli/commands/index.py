@@ -1,0 +1,96 @@
+"""`index`: where the index of the conversations is, and how to make it anew."""
+
+import os
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from conversation_mcp.cli.options import AsJson, LogsDir
+from conversation_mcp.cli.output.progress import progress
+from conversation_mcp.cli.output.terminal import put, put_json
+from conversation_mcp.cli.output.times import when
+from conversation_mcp.cli.setup import folder_from
+from conversation_mcp.clock import utc_now
+from conversation_mcp.errors import ConversationMCPError, FilesystemError
+from conversation_mcp.stores.files.index.base import Watch
+from conversation_mcp.text import counted
+
+if TYPE_CHECKING:
+    from conversation_mcp.stores.files.index.base import Index
+
+REBUILDING = "reading the conversations"
+
+
+class NoIndexError(ConversationMCPError):
+    """The index cannot be made, for a reason that has nothing to do with conversations."""
+
+    code = FilesystemError.code
+    advice = "Searches read every file instead. Check the folder, its permissions and the free space."
+
+    def __init__(self, obstacle: str) -> None:
+        super().__init__(f"no index can be kept: {obstacle}.")
+
+
+def index(
+    *,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Throw it away and read all conversations again.")] = False,
+    as_json: AsJson = False,
+    logs_dir: LogsDir = None,
+) -> None:
+    """Show where the index is and what it knows.
+
+    Conversations are found with it. It is made from their files whenever it is missing, so it can be deleted at any
+    time.
+    """
+    from conversation_mcp.cli.selection.pages import index_of  # noqa: PLC0415 -- the parser needs none of it
+
+    found = index_of(folder_from(logs_dir))
+    if rebuild:
+        _rebuild(found)
+    facts = _facts(found)
+    if as_json:
+        put_json(facts)
+    else:
+        put("\n".join(f"{name:<10}{text}" for name, text in _lines(facts)))
+
+
+def _rebuild(index: "Index") -> None:
+    if obstacle := index.obstacle():
+        raise NoIndexError(obstacle)
+    watch = Watch()
+    with progress(REBUILDING, watch, after_seconds=0):
+        index.rebuild(watch)
+
+
+def _facts(index: "Index") -> dict[str, Any]:
+    """Return what is known of the index without making one where there is none."""
+    facts: dict[str, Any] = {"location": index.location, "bytes": 0}
+    try:
+        with os.scandir(index.location) as entries:
+            facts["bytes"] = sum(entry.stat().st_size for entry in entries)
+    except FileNotFoundError:
+        return facts
+    except OSError as error:
+        return {**facts, "problem": error.strerror}
+    if obstacle := index.obstacle():
+        return {**facts, "problem": obstacle}
+    standing = index.standing()
+    facts["conversationCount"] = standing.conversation_count
+    if standing.compared_at is not None:
+        facts["comparedAt"] = standing.compared_at.isoformat(timespec="seconds").replace("+00:00", "Z")
+    return facts
+
+
+def _lines(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    lines = [("where", facts["location"])]
+    if "problem" in facts:
+        return [*lines, ("problem", facts["problem"])]
+    if not facts["bytes"]:
+        return [*lines, ("holds", "nothing yet; the first search makes it")]
+    lines.append(("size", f"{facts['bytes'] / 1_000_000:,.1f} MB"))
+    if "comparedAt" not in facts:
+        return [*lines, ("holds", "not all conversations yet; the next search goes on")]
+    count, compared = facts["conversationCount"], datetime.fromisoformat(facts["comparedAt"])
+    lines.append(("holds", counted(count, "conversation")))
+    return [*lines, ("compared", when(compared, utc_now().astimezone()))]

@@ -1,0 +1,129 @@
+"""`search`: conversations by their words."""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from conversation_mcp.cli.options import (
+    After,
+    Archived,
+    AsJson,
+    Before,
+    Cursor,
+    Limit,
+    LogsDir,
+    Model,
+    Provider,
+    StateOption,
+    Tags,
+    Tool,
+)
+from conversation_mcp.cli.output.rows import MARK, put_lines, when_updated
+from conversation_mcp.cli.output.terminal import console, is_terminal, printable, say
+from conversation_mcp.cli.selection.filters import chosen, place_of
+from conversation_mcp.cli.selection.lists import limit_of, put_pages_as_json, say_more, told
+from conversation_mcp.cli.setup import folder_from
+from conversation_mcp.clock import utc_now
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from conversation_mcp.records.found import Found, Page
+
+HIGHLIGHT = "bold yellow"
+
+
+def search(
+    *,
+    words: Annotated[
+        list[str],
+        typer.Argument(metavar="WORDS", help="'\"a phrase\"' in quotes of its own must occur; begin* is a beginning."),
+    ],
+    limit: Limit = None,
+    cursor: Cursor = None,
+    tool: Tool = None,
+    provider: Provider = None,
+    model: Model = None,
+    tag: Tags = None,
+    state: StateOption = None,
+    archived: Archived = False,
+    after: After = None,
+    before: Before = None,
+    as_json: AsJson = False,
+    logs_dir: LogsDir = None,
+) -> None:
+    """Find conversations by their words.
+
+    What fits best comes first, with the place that was found and the number of its message. Titles, tags, questions and
+    answers count. Without a match the exit code is 1. In a pipe each match is a line as list prints it, then the number
+    and the place.
+    """
+    from conversation_mcp.cli.selection.pages import index_of, pages  # noqa: PLC0415 -- the parser needs none of it
+
+    folder, query = folder_from(logs_dir), " ".join(words)
+    wanted = chosen(
+        query,
+        state=state,
+        archived=archived,
+        after=after,
+        before=before,
+        tags=tag or (),
+        tool=tool,
+        provider=provider,
+        model=model,
+    )
+    place = place_of(cursor, query)
+    counted = _Counted(pages(index_of(folder), wanted, limit_of(limit, as_json=as_json), place))
+    if as_json:
+        put_pages_as_json(counted, folder, query)
+    elif is_terminal():
+        _show(counted)
+    else:
+        for page in told(counted):
+            put_lines(page.found)
+    if not counted.count:
+        say("Nothing was found.")
+        raise typer.Exit(1)
+
+
+class _Counted:
+    """Pages, and how many conversations were on them."""
+
+    def __init__(self, pages: "Iterable[Page]") -> None:
+        self.count = 0
+        self._pages = pages
+
+    def __iter__(self) -> "Iterator[Page]":
+        for page in self._pages:
+            self.count += len(page.found)
+            yield page
+
+
+def _show(pages: "Iterable[Page]") -> None:
+    screen, moment = console(), utc_now().astimezone()
+    last: Page | None = None
+    for last in told(pages):
+        for found in last.found:
+            place = f"message {found.message_number} · " if found.message_number else ""
+            where = f"{when_updated(found.facts, moment)} · {place}{found.facts.conversation_id}"
+            _show_one(screen, found, where)
+    if last is not None:
+        say_more(last)
+
+
+def _show_one(screen: "Console", found: "Found", where: str) -> None:
+    from rich.padding import Padding  # noqa: PLC0415 -- a pipe needs none of it
+    from rich.text import Text  # noqa: PLC0415 -- the same
+
+    screen.print(Text.assemble((printable(found.facts.title), "bold"), (f"  {where}", "dim")))
+    if found.snippet:
+        screen.print(Padding(_highlighted(found.snippet), (0, 0, 0, 2)))
+
+
+def _highlighted(snippet: str) -> "Text":
+    from rich.text import Text  # noqa: PLC0415 -- a pipe needs none of it
+
+    parts = printable(snippet).split(MARK)
+    return Text.assemble(*((part, HIGHLIGHT if number % 2 else "") for number, part in enumerate(parts)))

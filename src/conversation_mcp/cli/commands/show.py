@@ -1,0 +1,106 @@
+"""`show`: a conversation to read."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from conversation_mcp.cli.entry import WrongUsageError
+from conversation_mcp.cli.options import Id, LogsDir
+from conversation_mcp.cli.output.rendered import blocks_of, lines_of
+from conversation_mcp.cli.output.terminal import console, is_terminal, printable, put
+from conversation_mcp.cli.selection.ids import resolve
+from conversation_mcp.cli.setup import folder_from
+
+if TYPE_CHECKING:
+    from conversation_mcp.records.models import ConversationId
+
+PAGER = "less"
+LESS_OPTIONS = "-FRX"
+"""Colours, and no page for what fits on one; as other programs set it where nobody has."""
+
+
+def show(
+    *,
+    conversation_id: Id,
+    raw: Annotated[bool, typer.Option("--raw", help="Print the Markdown as it is.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the file as it is.")] = False,
+    paths: Annotated[
+        bool, typer.Option("--paths", "--path", help="Print the path of the file, and nothing else.")
+    ] = False,
+    no_pager: Annotated[bool, typer.Option("--no-pager", help="Do not page what is longer than the terminal.")] = False,
+    logs_dir: LogsDir = None,
+) -> None:
+    """Show a conversation.
+
+    Questions and answers with their sources and cost, and the questions that have no answer. Asks nothing anew.
+    """
+    from conversation_mcp.conversations.markdown import markdown  # noqa: PLC0415 -- brings the records
+    from conversation_mcp.records.codec import decode  # noqa: PLC0415 -- the same
+
+    wanted = [name for name, given in (("--raw", raw), ("--json", as_json), ("--paths", paths)) if given]
+    if len(wanted) > 1:
+        raise WrongUsageError(f"{' and '.join(wanted)} cannot be combined.")
+    folder = folder_from(logs_dir)
+    path, body = _read(folder, resolve(folder, conversation_id))
+    if paths:
+        put(str(path))
+        return
+    conversation = decode(body, str(path), cast("ConversationId", path.parent.name))
+    if as_json:
+        _put_bytes(body)
+        return
+    text = markdown(conversation)
+    if raw or not is_terminal():
+        put(text, end="")
+    else:
+        _render(text, pager=not no_pager)
+
+
+def _read(folder: Path, conversation_id: "ConversationId") -> tuple[Path, bytes]:
+    from conversation_mcp.clock import utc_now  # noqa: PLC0415 -- goes with the next one
+    from conversation_mcp.disk.files import read_file  # noqa: PLC0415 -- brings the records
+    from conversation_mcp.stores.files.folder import ConversationFolder  # noqa: PLC0415 -- the same
+
+    with ConversationFolder(folder, utc_now).reading(conversation_id) as path:
+        return path, read_file(path)
+
+
+def _put_bytes(body: bytes) -> None:
+    """Print the file byte for byte, or what a terminal bears of it."""
+    if is_terminal():
+        put(body.decode(errors="replace"), end="")
+        return
+    sys.stdout.flush()
+    sys.stdout.buffer.write(body)
+    sys.stdout.buffer.flush()
+
+
+def _render(text: str, *, pager: bool) -> None:
+    screen = console()
+    lines = lines_of(blocks_of(printable(text)), screen)
+    rendered = "".join(f"{line}\n" for line in lines)
+    if not (pager and len(lines) >= screen.height and sys.stdin.isatty() and _page(rendered)):
+        sys.stdout.write(rendered)
+        sys.stdout.flush()
+
+
+def _page(text: str) -> bool:
+    """Show the text in the user's pager; return False when there is none."""
+    command = shlex.split(os.environ.get("PAGER", PAGER))
+    if not command or shutil.which(command[0]) is None:
+        return False
+    environment = {"LESS": LESS_OPTIONS, **os.environ}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, env=environment) as process:
+        with suppress(OSError, KeyboardInterrupt):
+            process.communicate(text.encode(errors="replace"))
+        while process.poll() is None:
+            with suppress(KeyboardInterrupt):  # the pager has heard it too, and goes on
+                process.wait()
+    return True

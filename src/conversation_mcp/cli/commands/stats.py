@@ -1,0 +1,146 @@
+"""`stats`: what was asked, and what it took."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from conversation_mcp.cli.options import AsJson, LogsDir
+from conversation_mcp.cli.output.progress import progress
+from conversation_mcp.cli.output.terminal import console, is_terminal, printable, put_fields, put_json, say
+from conversation_mcp.cli.selection.moments import milliseconds_at
+from conversation_mcp.cli.setup import settings_from
+from conversation_mcp.stores.files.index.base import Watch
+from conversation_mcp.text import dollars
+
+if TYPE_CHECKING:
+    from conversation_mcp.conversations.statistics import Statistics, Sums
+
+UNKNOWN = "(unknown)"
+COST_DIGITS = 9
+COUNTING = "reading the conversations"
+BAR_CELLS, WITH_BARS_COLUMNS = 20, 84
+LEAST_KEY_COLUMNS = 10
+HEADINGS = ("turns", "unanswered", "tokens in", "tokens out", "cost")
+
+
+def stats(
+    *,
+    by: Annotated[
+        Literal["day", "tool", "provider", "model", "conversation"],
+        typer.Option(help="What the rows are; days are those of UTC."),
+    ] = "day",
+    since: Annotated[
+        str | None,
+        typer.Option("--since", "--after", metavar="TIME", help="Only what was asked or answered since then, as 2d."),
+    ] = None,
+    as_json: AsJson = False,
+    logs_dir: LogsDir = None,
+) -> None:
+    """Show turns, tokens and cost.
+
+    Questions that were charged and never answered count too, as do archived conversations and those in the trash: what
+    a daily limit counts. Where a provider reports no cost, an estimate counts, which is marked with ~. In a pipe each
+    row is a line of name, turns, questions without an answer, tokens in and out, and cost, with tabs between them; the
+    title of a conversation ends it.
+    """
+    from conversation_mcp.conversations.phrases import skipped  # noqa: PLC0415 -- the parser needs none of it
+    from conversation_mcp.conversations.prices import Prices  # noqa: PLC0415 -- the same
+    from conversation_mcp.conversations.statistics import statistics  # noqa: PLC0415 -- the same
+    from conversation_mcp.providers.model_facts import Catalogue  # noqa: PLC0415 -- the same
+
+    settings, watch = settings_from({"logs_dir": logs_dir} if logs_dir else {}).settings, Watch()
+    folder, prices = settings.logs_dir, Prices(Catalogue(settings.models).load())
+    since_milliseconds = None if since is None else milliseconds_at("--since", since)
+    watch.total = _count(folder)
+    with progress(COUNTING, watch):
+        found = statistics(folder, by, since_milliseconds, prices, watch)
+    if found.total.estimated_usd:
+        say(
+            f"Notice: {dollars(found.total.estimated_usd)} of the cost is an estimate (~): where a provider reports "
+            f"none, the prices of {prices.date} are taken."
+        )
+    if found.problems:
+        say(f"Notice: {skipped(len(found.problems), found.problems)}.")
+    if as_json:
+        put_json(_data(found, by))
+    elif is_terminal():
+        _show(found, by)
+    else:
+        put_fields((name or UNKNOWN, *_cells(sums), *_title(found, name)) for name, sums in found.sums.items())
+
+
+def _count(folder: Path) -> int:
+    from conversation_mcp.stores.files.scan import find_all  # noqa: PLC0415 -- the parser needs none of it
+
+    return sum(1 for _ in find_all(folder))
+
+
+def _data(found: "Statistics", by: str) -> dict[str, Any]:
+    return {
+        "by": by,
+        "rows": [{by: name, **_titled(found, name), **_numbers(sums)} for name, sums in found.sums.items()],
+        "total": _numbers(found.total),
+        "conversationCount": found.conversation_count,
+        "unreadableCount": len(found.problems),
+    }
+
+
+def _title(found: "Statistics", name: str | None) -> tuple[str, ...]:
+    return (found.titles[name],) if name in found.titles else ()
+
+
+def _titled(found: "Statistics", name: str | None) -> dict[str, str]:
+    return {"title": found.titles[name]} if name in found.titles else {}
+
+
+def _numbers(sums: "Sums") -> dict[str, float]:
+    estimated = {"estimatedCostUsd": round(sums.estimated_usd, COST_DIGITS)} if sums.estimated_usd else {}
+    return {
+        "turns": sums.answered,
+        "unanswered": sums.unanswered,
+        "inputTokens": sums.input_tokens,
+        "outputTokens": sums.output_tokens,
+        "costUsd": round(sums.cost_usd, COST_DIGITS),
+        **estimated,
+    }
+
+
+def _cells(sums: "Sums") -> tuple[object, ...]:
+    return (sums.answered, sums.unanswered, sums.input_tokens, sums.output_tokens, _cost(sums))
+
+
+def _cost(sums: "Sums") -> str:
+    return ("~" if sums.estimated_usd else "") + dollars(sums.cost_usd)
+
+
+def _show(found: "Statistics", by: str) -> None:
+    from rich.table import Table  # noqa: PLC0415 -- a pipe needs none of it
+
+    if not found.sums:
+        say("Nothing was asked.")
+        return
+    screen = console()
+    block = "█" if screen.encoding.startswith("utf") else "#"
+    has_bars = screen.width >= WITH_BARS_COLUMNS
+    most = max(_size(found, sums) for sums in found.sums.values())
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_footer=True)
+    table.add_column(by, footer="total", no_wrap=True, overflow="ellipsis", min_width=LEAST_KEY_COLUMNS)
+    for name, total in zip(HEADINGS, _texts(found.total), strict=True):
+        table.add_column(name, footer=total, justify="right", no_wrap=True)
+    if has_bars:
+        table.add_column("", style="cyan", no_wrap=True)
+    for name, sums in found.sums.items():
+        bar = block * round(BAR_CELLS * _size(found, sums) / most) if most else ""
+        shown = " ".join((name or UNKNOWN, *_title(found, name)))
+        table.add_row(printable(shown), *_texts(sums), *([bar] if has_bars else ()))
+    screen.print(table)
+
+
+def _texts(sums: "Sums") -> tuple[str, ...]:
+    return tuple(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in _cells(sums))
+
+
+def _size(found: "Statistics", sums: "Sums") -> float:
+    """Return what a bar shows: cost, or turns where nothing was charged."""
+    return sums.cost_usd if found.total.cost_usd else sums.answered

@@ -1,0 +1,33 @@
+"""`verify`: whether everything that is kept is whole."""
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from conversation_mcp.cli.options import AsJson, LogsDir
+from conversation_mcp.cli.output.terminal import put, put_json
+from conversation_mcp.cli.setup import folder_from
+
+if TYPE_CHECKING:
+    from conversation_mcp.cli.checks.findings import Finding
+
+
+def verify(*, as_json: AsJson = False, logs_dir: LogsDir = None) -> None:
+    """Check every conversation and the index.
+
+    Files that cannot be read, messages out of order, questions without an answer, files that do not belong there, and
+    what the index says against what the files say. Nothing is changed. The exit code is 1 when something is broken.
+    """
+    from conversation_mcp.cli.checks.library import check_library  # noqa: PLC0415 -- brings everything that is checked
+    from conversation_mcp.cli.selection.pages import index_of  # noqa: PLC0415 -- the parser needs none of it
+
+    folder = folder_from(logs_dir)
+    findings: list[Finding] = []
+    for finding in check_library(folder, index_of(folder)):
+        findings.append(finding)
+        if not as_json:
+            put(finding.line())
+    if as_json:
+        put_json({"findings": [{"state": finding.state, "text": finding.text} for finding in findings]})
+    if any(finding.state == "fail" for finding in findings):
+        raise typer.Exit(1)

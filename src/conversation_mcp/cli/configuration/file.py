@@ -1,0 +1,97 @@
+"""The configuration file with every setting in it, explained."""
+
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from conversation_mcp.cli.configuration.values import USUAL
+from conversation_mcp.cli.toml_text import toml_key, toml_table, toml_value
+from conversation_mcp.disk.faults import explained
+from conversation_mcp.disk.files import make_private_folder, read_linked_file, replace_file
+from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.settings import TABLES, Settings
+from conversation_mcp.sources import provider_settings, read_toml, variable_of
+
+COMMENT_COLUMNS = 100
+HEAD = """\
+Settings of conversation-mcp. Without the # in front of it a setting counts; what stands here as a comment is its
+default or an example. Environment variables and command-line options win over this file.
+"""
+WORDS = {
+    "perplexity_api_key": "Key of the Perplexity API. It is never logged or stored; doctor shows its end.",
+    "perplexity_base_url": "Another address of Perplexity's Agent API, without /v1. Default: the public one.",
+}
+TABLE_EXAMPLES: Mapping[str, Mapping[str, Any]] = {
+    "providers": {"openai": {"api_key": "your-key", "allowed_models": ["gpt-6-sol"]}},
+    "models": {"ollama:qwen3": {"context": 32768, "aliases": ["home"]}},
+}
+EXAMPLES: Mapping[str, Any] = {
+    "perplexity_api_key": "pplx-your-key",
+    "perplexity_base_url": "https://api.perplexity.ai",
+    "logs_dir": "/path/to/conversation-logs",
+    "max_conversation_turns": 50,
+    "conversation_timeout_hours": 720.0,
+    "documents": ["/path/to/notes"],
+    "documents_model": "auto",
+    "prompts_dir": "/path/to/prompts",
+    "max_cost_usd_per_day": 5.0,
+}
+
+
+def write_config(path: Path, *, force: bool) -> Path | None:
+    """Write the file, for its owner alone, and return the path of a copy of the one that was there before.
+
+    Raises:
+        InvalidInputError: there is a file already and nobody said to replace it, or it is no TOML.
+    """
+    kept = read_toml(path)
+    copy: Path | None = None
+    with explained(path):
+        if path.exists():
+            if not force:
+                raise InvalidInputError(f"{path} exists and was not changed. Edit it, or add --force to replace it.")
+            copy = path.with_suffix(".toml.bak")
+            replace_file(copy, read_linked_file(path))
+        make_private_folder(path.parent)
+        replace_file(path, config_text(kept).encode())
+    return copy
+
+
+def config_text(kept: Mapping[str, Any]) -> str:
+    """Return the file: each setting with what it is for, as a comment unless it has a value to keep."""
+    variables = {setting.name: setting.variables for setting in provider_settings()}
+    scalars = [name for name in Settings.model_fields if name not in TABLES]
+    others = [name for name in kept if name not in (*USUAL, *Settings.model_fields)]
+    parts = [
+        _comment(HEAD),
+        *(_setting(name, f"{WORDS[name]} [{variables[name][0]}]", EXAMPLES[name], kept) for name in USUAL),
+        *(f"{name} = {toml_value(kept[name])}" for name in others),
+        *(_scalar(name, kept) for name in scalars),
+        *(_table(name, kept.get(name, {})) for name in TABLES),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _scalar(name: str, kept: Mapping[str, Any]) -> str:
+    field = Settings.model_fields[name]
+    return _setting(name, f"{field.description} [{variable_of(name)}]", EXAMPLES.get(name, field.default), kept)
+
+
+def _setting(name: str, words: str, example: object, kept: Mapping[str, Any]) -> str:
+    line = f"{name} = {toml_value(kept[name])}" if name in kept else f"# {name} = {toml_value(example)}"
+    return f"{_comment(words)}\n{line}"
+
+
+def _table(name: str, kept: Mapping[str, Any]) -> str:
+    """Return the tables that are kept, or an example that is a comment; in TOML they must come last."""
+    tables = kept or TABLE_EXAMPLES[name]
+    text = "\n".join(
+        toml_table(f"{name}.{toml_key(inner)}", cast("Mapping[str, Any]", table)) for inner, table in tables.items()
+    ).rstrip()
+    shown = text if kept else "\n".join(f"# {line}" for line in text.splitlines())
+    return f"{_comment(str(Settings.model_fields[name].description))}\n{shown}"
+
+
+def _comment(text: str) -> str:
+    return "\n".join(f"# {line}" for line in textwrap.wrap(text, COMMENT_COLUMNS, break_on_hyphens=False))

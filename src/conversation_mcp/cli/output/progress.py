@@ -1,0 +1,64 @@
+"""A bar on a terminal's stderr while something goes through many files, or a large one."""
+
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import partial
+from threading import Event, Thread
+from typing import TYPE_CHECKING
+
+from conversation_mcp.cli.output.terminal import console
+from conversation_mcp.stores.files.index.base import Watch
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
+
+SLOW_SECONDS = 0.7
+REFRESH_SECONDS = 0.1
+
+
+@contextmanager
+def progress(what: str, watch: Watch, after_seconds: float = SLOW_SECONDS) -> Generator[None]:
+    """Show how far the body has come, as it notes it in the watch; nothing if it is quick, or nobody looks."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    ended = Event()
+    showing = Thread(target=_show, args=(what, watch, ended, after_seconds), daemon=True)
+    showing.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        showing.join()
+
+
+@contextmanager
+def bytes_progress(what: str, total: int) -> Generator[Callable[[int], None]]:
+    """Yield what the body calls with each number of bytes that it has read; nothing is shown where nobody looks."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.progress import DownloadColumn, TimeRemainingColumn  # noqa: PLC0415 -- a pipe needs none of it
+
+    with _bar(DownloadColumn(), TimeRemainingColumn()) as bar:
+        yield partial(bar.advance, bar.add_task(what, total=total))
+
+
+def _show(what: str, watch: Watch, ended: Event, after_seconds: float) -> None:
+    if ended.wait(after_seconds):
+        return
+    from rich.progress import MofNCompleteColumn  # noqa: PLC0415 -- who is quick needs none of it
+
+    with _bar(MofNCompleteColumn()) as bar:
+        task = bar.add_task(what, total=watch.total)
+        while not ended.wait(REFRESH_SECONDS):
+            bar.update(task, total=watch.total, completed=watch.seen)
+
+
+def _bar(*facts: "ProgressColumn") -> "Progress":
+    """Return a bar that goes when it ends. What is said meanwhile stands above it; what is printed goes its own way."""
+    from rich.progress import BarColumn, Progress, TextColumn  # noqa: PLC0415 -- who is quick needs none of it
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), *facts)
+    return Progress(*columns, console=console(stderr=True), transient=True, redirect_stdout=False)

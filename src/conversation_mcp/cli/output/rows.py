@@ -1,0 +1,174 @@
+"""How conversations read in a list: as data, as lines of a pipe, as rows of a table."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from conversation_mcp.cli.output.terminal import printable, put, put_fields
+from conversation_mcp.cli.output.times import when
+from conversation_mcp.records.facts import moment_of
+from conversation_mcp.records.found import Facts, Found
+from conversation_mcp.stores.files.scan import FILE_NAME
+from conversation_mcp.text import dollars, shorten
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+WITH_IDS_COLUMNS, WITH_REMARKS_COLUMNS = 72, 110
+REMARK = ""
+COLUMNS = {
+    "when": 0,
+    "turns": 0,
+    "cost": 0,
+    "state": 0,
+    "title": 0,
+    "tags": WITH_IDS_COLUMNS,
+    REMARK: WITH_REMARKS_COLUMNS,
+    "id": WITH_IDS_COLUMNS,
+    "branch of": WITH_REMARKS_COLUMNS,
+}
+"""How wide a terminal must be for each column."""
+ALWAYS = frozenset({"when", "turns", "cost", "title", "id"})
+"""The others are left out where nothing would stand in them."""
+GAP, REMARK_CHARS, TAGS_CHARS, LEAST_TITLE_COLUMNS = 2, 40, 24, 10
+ANSWERED = "answered"
+RIGHT = frozenset({"size", "turns"})
+MARK = "**"
+
+
+def row_data(found: Found, folder: Path) -> dict[str, Any]:
+    """Return the conversation as JSON data, without what is not known."""
+    facts = found.facts
+    data = {
+        "conversationId": facts.conversation_id,
+        "title": facts.title,
+        "createdAt": facts.created_at,
+        "updatedAt": facts.updated_at,
+        "messageCount": facts.message_count,
+        "turnCount": facts.turn_count,
+        "lastQuestion": facts.last_question,
+        "costUsd": facts.cost_usd,
+        "inputTokens": facts.input_tokens or None,
+        "outputTokens": facts.output_tokens or None,
+        "sizeBytes": facts.size_bytes,
+        "state": found.state,
+        "problem": facts.problem,
+        "tool": facts.last_tool,
+        "tags": list(facts.tags) or None,
+        "parent": {"conversationId": facts.parent_id} if facts.parent_id else None,
+        "snippet": found.snippet or None,
+        "messageNumber": found.message_number,
+        "conversationPath": _path(facts, folder),
+    }
+    return {name: value for name, value in data.items() if value is not None}
+
+
+def put_lines(founds: Iterable[Found]) -> None:
+    """Print a line of fields for each conversation, for programs; of a search, with the place that was found."""
+    put_fields((*_fields(found), *_place(found)) for found in founds)
+
+
+def put_paths(founds: Iterable[Found], folder: Path) -> None:
+    """Print the path of each conversation's file."""
+    if lines := [_path(found.facts, folder) for found in founds]:
+        put("\n".join(lines))
+
+
+def _path(facts: Facts, folder: Path) -> str:
+    return str(folder / facts.conversation_id / FILE_NAME)
+
+
+def size_of(facts: Facts) -> str:
+    """Return how large the file is, as a person says it."""
+    return f"{max(1, round(facts.size_bytes / 1024)):,} KB"
+
+
+def when_updated(facts: Facts, moment: datetime) -> str:
+    """Return when the conversation was changed, as a person says it at that moment."""
+    return when(moment_of(facts.updated_milliseconds), moment)
+
+
+def table_of(
+    founds: Sequence[Found],
+    columns: int,
+    moment: datetime,
+    *,
+    has_header: bool,
+    last_id: str | None,
+    has_sizes: bool = False,
+) -> "Table":
+    """Return a table that fits the columns; it remarks which conversation is `last`, or has the size of each file."""
+    cells = [_cells(found, moment, last_id) for found in founds]
+    names = [name for name, least in COLUMNS.items() if columns >= least]
+    names = [name for name in names if name in ALWAYS or any(row[name] for row in cells)]
+    if has_sizes:
+        names.insert(0, "size")
+    return _table(names, [[row[name] for name in names] for row in cells], columns, has_header=has_header)
+
+
+def _fields(found: Found) -> Iterable[object]:
+    facts = found.facts
+    return (
+        facts.conversation_id,
+        facts.updated_at,
+        facts.turn_count,
+        dollars(facts.cost_usd),
+        found.state or ANSWERED,
+        facts.title,
+        ",".join(facts.tags),
+        facts.parent_id or "",
+    )
+
+
+def _place(found: Found) -> Iterable[object]:
+    if found.snippet is None:
+        return ()
+    return (found.message_number or "", found.snippet.replace(MARK, ""))
+
+
+def _cells(found: Found, moment: datetime, last_id: str | None) -> dict[str, str]:
+    facts = found.facts
+    return {
+        "size": size_of(facts),
+        "when": when_updated(facts, moment),
+        "turns": str(facts.turn_count),
+        "cost": dollars(facts.cost_usd),
+        "state": found.state or "",
+        "title": facts.title,
+        "tags": shorten(", ".join(facts.tags), TAGS_CHARS),
+        REMARK: shorten(_remark(found, last_id), REMARK_CHARS),
+        "id": facts.conversation_id,
+        "branch of": facts.parent_id or "",
+    }
+
+
+def _remark(found: Found, last_id: str | None) -> str:
+    facts = found.facts
+    is_last = facts.conversation_id == last_id
+    if facts.problem:
+        return f"question not answered: {facts.problem}"
+    kind = "deep research" if (facts.last_tool or "").startswith("deep_research") else ""
+    return ", ".join(part for part in ("last" if is_last else "", kind) if part)
+
+
+def _table(names: Sequence[str], rows: Sequence[Sequence[str]], columns: int, *, has_header: bool) -> "Table":
+    """Return a table in which the title gets what the others leave."""
+    from rich.cells import cell_len  # noqa: PLC0415 -- a pipe needs none of it
+    from rich.table import Table  # noqa: PLC0415 -- the same
+
+    widths = [max(len(name), *(cell_len(row[place]) for row in rows)) for place, name in enumerate(names)]
+    others = sum(width + GAP for name, width in zip(names, widths, strict=True) if name != "title")
+    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold", show_header=has_header)
+    for place, name in enumerate(names):
+        table.add_column(
+            name,
+            no_wrap=True,
+            overflow="ellipsis",
+            justify="right" if name in RIGHT else "left",
+            style="dim" if place > names.index("title") else "",
+            max_width=max(LEAST_TITLE_COLUMNS, columns - others) if name == "title" else None,
+        )
+    for row in rows:
+        table.add_row(*map(printable, row))
+    return table

@@ -1,0 +1,145 @@
+"""A prompt that remembers: one conversation, a question a line, each asked as `ask` asks it."""
+
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import replace
+from importlib import import_module
+from io import TextIOWrapper
+from typing import BinaryIO, TextIO, cast
+
+from conversation_mcp.cli.entry import FAILED, INTERRUPTED
+from conversation_mcp.cli.output.terminal import put, say
+from conversation_mcp.cli.questions.display import Watching
+from conversation_mcp.cli.questions.question import TOOLS, Kind, Outcome, Question, ask_and_show, stored
+from conversation_mcp.errors import ConversationMCPError
+from conversation_mcp.settings import Settings
+
+PROMPT, MORE = "> ", "… "
+MANY, MANY_END = "/multi", "/end"
+ENDS = frozenset({"/quit", "/exit", "/bye", "quit", "exit"})
+MODES: dict[str, Kind] = {"/search": "search", "/deep": "research", "/chat": "chat"}
+MODE_WORDS: dict[Kind, str] = {
+    "search": "with a quick search",
+    "research": "with a thorough research",
+    "chat": "without a search",
+}
+HELP = """\
+/model NAME  ask this model from now on; without a name, as the conversation has it
+/search      ask with a quick search from now on
+/deep        ask with a thorough research from now on
+/chat        ask a model from now on, without a search
+/multi       begin a question of several lines; /end ends it
+/new         begin a new conversation
+/id          show the conversation's id
+/quit        end; so does Ctrl-D. Ctrl-C stops a question that is being answered"""
+
+
+class Chat:
+    """What is asked next: in which conversation, how, and of whom."""
+
+    def __init__(self, settings: Settings, first: Question) -> None:
+        self._settings = settings
+        self._next = first
+
+    def opened(self) -> str:
+        """Return what the person should know before the first question."""
+        where = f"Going on in {self._next.conversation}" if self._next.conversation else "A new conversation"
+        return f"{where}; it is kept. /help shows what else can be typed, Ctrl-D ends."
+
+    def ask(self, text: str) -> int:
+        """Ask, show the answer or what went wrong, and return the exit code of that."""
+        watching = Watching(streams=True)
+        try:
+            outcome = ask_and_show(self._settings, replace(self._next, text=text), watching=watching)
+        except ConversationMCPError as error:
+            say(error.sentence())
+            outcome = Outcome(FAILED, watching.conversation_id)
+        if stored(self._settings, outcome.conversation_id):  # a question that was never sent leaves none
+            self._next = replace(self._next, conversation=outcome.conversation_id, system=None)
+        return outcome.code
+
+    def obey(self, line: str) -> None:
+        """Do what a line that begins with a slash says."""
+        name, _, value = line.partition(" ")
+        value = value.strip()
+        if name in MODES:
+            self._set_mode(MODES[name])
+        elif name == "/model":
+            rest = {key: given for key, given in self._next.arguments.items() if key != "model"}
+            self._next = replace(self._next, arguments={**rest, "model": value} if value else rest)
+            say(f"Questions go to {value}." if value else "Questions go where the conversation's last one went.")
+        elif name == "/new":
+            self._next = replace(self._next, conversation=None)
+            say("The next question opens a new conversation.")
+        elif name == "/id":
+            put(self._next.conversation or "(no question was asked yet)")
+        elif name in ("/help", "/?"):
+            put(HELP)
+        else:
+            say(f"There is no {name}. /help shows what there is; a question may begin with a space.")
+
+    def _set_mode(self, kind: Kind) -> None:
+        fields = TOOLS[kind][self._next.conversation is not None].input_model.model_fields
+        kept = {name: value for name, value in self._next.arguments.items() if name in fields}
+        self._next = replace(self._next, kind=kind, arguments=kept)
+        say(f"Questions are asked {MODE_WORDS[kind]} from now on.")
+
+
+def chat_until_left(settings: Settings, first: Question, read: Callable[[str], str | None] | None = None) -> int:
+    """Ask what is typed, line by line, until the person leaves; return the exit code.
+
+    Args:
+        settings: the settings of every question.
+        first: how to ask, and the first question if there is one already.
+        read: reads a line under a prompt; None at the end.
+    """
+    read, chat = read or _prepared_reader(), Chat(settings, first)
+    if sys.stdin.isatty():
+        say(chat.opened())
+    code = chat.ask(first.text) if first.text else 0
+    while not _is_ended(code):
+        try:
+            line = read(PROMPT)
+            if line is None or line.strip() in ENDS:
+                return 0 if sys.stdin.isatty() else code
+            if line.strip() == MANY:
+                code = chat.ask("\n".join(_lines(read)))
+            elif line.startswith("/"):
+                chat.obey(line.strip())
+            elif line.strip():
+                code = chat.ask(line.strip())
+        except KeyboardInterrupt:
+            say("\nCtrl-D ends.")
+    return code
+
+
+def _is_ended(code: int) -> bool:
+    """Tell whether a signal ended the program that is not the person's wish to stop one question."""
+    return code > INTERRUPTED
+
+
+def _lines(read: Callable[[str], str | None]) -> Iterable[str]:
+    while (line := read(MORE)) is not None and line.strip() != MANY_END:
+        yield line
+
+
+def _prepared_reader() -> Callable[[str], str | None]:
+    """Return what reads a line of stdin, on a terminal with the keys and the memory of a shell."""
+    stdin: TextIO = sys.stdin
+    if isinstance(stdin, TextIOWrapper):
+        cast("TextIOWrapper[BinaryIO]", stdin).reconfigure(errors="replace")
+    is_terminal = sys.stdin.isatty()
+    if is_terminal:
+        with suppress(ImportError):  # some systems have none
+            import_module("readline")  # input() takes it up by itself
+
+    def read(prompt: str) -> str | None:
+        try:
+            return input(prompt if is_terminal else "").lstrip("\ufeff")
+        except EOFError:
+            if is_terminal:
+                say("")
+            return None
+
+    return read

@@ -1,0 +1,207 @@
+"""Runs one question through the turn engine, as the server would, for a person who waits as long as it takes."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import anyio
+
+from conversation_mcp.bootstrap import open_app
+from conversation_mcp.cli.entry import FAILED, WrongUsageError
+from conversation_mcp.cli.output.answer import next_step, put_answer
+from conversation_mcp.cli.output.terminal import is_anybody_reading, put_json, say
+from conversation_mcp.cli.questions.display import Watching
+from conversation_mcp.cli.questions.interrupts import Interrupt, interrupts
+from conversation_mcp.cli.selection.ids import resolve
+from conversation_mcp.clock import utc_now
+from conversation_mcp.errors import ConversationMCPError, InvalidInputError
+from conversation_mcp.providers.base import Mode
+from conversation_mcp.records.ids import SHAPE
+from conversation_mcp.records.models import Conversation, ConversationId
+from conversation_mcp.settings import Settings
+from conversation_mcp.stores.catalog import build_store
+from conversation_mcp.tooling.arguments import parse
+from conversation_mcp.tools.catalog import AnyTool
+from conversation_mcp.tools.chat import CHAT
+from conversation_mcp.tools.deep_research import DEEP_RESEARCH
+from conversation_mcp.tools.deep_research_followup import DEEP_RESEARCH_FOLLOWUP
+from conversation_mcp.tools.search import SEARCH
+from conversation_mcp.tools.search_followup import SEARCH_FOLLOWUP
+from conversation_mcp.turns.ask import Caller, Note
+from conversation_mcp.turns.result import TurnResult
+
+Kind = Literal["search", "research", "chat"]
+TOOLS: Mapping[Kind, tuple[AnyTool, AnyTool]] = {
+    "search": (SEARCH, SEARCH_FOLLOWUP),
+    "research": (DEEP_RESEARCH, DEEP_RESEARCH_FOLLOWUP),
+    "chat": (CHAT, CHAT),
+}
+"""What opens a conversation, and what follows up."""
+MODE_OF: Mapping[Kind, Mode] = {"search": "search", "research": "deep_research", "chat": "chat"}
+HOW: Mapping[Kind, str] = {"search": "without --deep", "research": "with --deep", "chat": "with --chat"}
+OPTION_OF = {
+    "query": "the question",
+    "prompt": "the question",
+    "show_thinking": "--show-thinking",
+    "search_recency_filter": "--recency",
+    "search_domain_filter": "--domain",
+    "search_after_date_filter": "--after",
+    "search_before_date_filter": "--before",
+    "search_mode": "--academic",
+    "return_related_questions": "--related",
+    "reasoning_effort": "--effort",
+}
+STOPPING = "Stopping."
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question as it was typed. `arguments` are those of the tool that takes it, by their names there."""
+
+    text: str
+    conversation: str | None
+    kind: Kind
+    arguments: Mapping[str, Any]
+    system: str | None = None
+    """The system text of the conversation that it opens, in place of the usual one."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The exit code of a question, and its conversation if it got as far."""
+
+    code: int
+    conversation_id: str | None
+
+
+def named(settings: Settings, question: Question) -> Question:
+    """Return the question with the id of the conversation that is meant.
+
+    Raises:
+        WrongUsageError: none is meant, or it has a system text already.
+    """
+    if question.system is not None and not question.system.strip():
+        raise WrongUsageError("the system text is empty.")
+    if question.conversation is None:
+        return question
+    if question.system is not None:
+        raise WrongUsageError("--system is for a new conversation; the one that -c names has its system text.")
+    return replace(question, conversation=resolve(settings.logs_dir, question.conversation))
+
+
+def ask_and_show(
+    settings: Settings, question: Question, *, as_json: bool = False, watching: Watching | None = None
+) -> Outcome:
+    """Ask, show the answer and return what became of it; `watching` is for who wants to know more.
+
+    Raises:
+        WrongUsageError: an option cannot be what it was given, or not together with another.
+        ConversationMCPError: there is no answer.
+    """
+    tool: AnyTool = TOOLS[question.kind][question.conversation is not None]
+    given = _parsed(tool, question)
+    watching = watching or Watching(streams=not as_json)
+    notes: list[Note] = []
+    with interrupts(STOPPING) as interrupt:
+        try:
+            result = anyio.run(_ask, settings, tool, given, question.system, watching, interrupt, notes)
+        except InvalidInputError as error:
+            watching.finish()
+            _note_all(notes)
+            raise WrongUsageError(_in_options(error.message)) from None
+        except Exception:
+            watching.finish()
+            _note_all(notes)
+            raise
+    if result is None:
+        watching.finish()
+        say(_left(settings, watching.conversation_id, question.text))
+        return Outcome(interrupt.exit_code, watching.conversation_id)
+    if as_json:
+        put_json(result.model_copy(update={"next_step": next_step(result, MODE_OF[question.kind])}).data())
+    else:
+        put_answer(result, watching.finish(result.raw_result_text or ""), MODE_OF[question.kind])
+    if not is_anybody_reading():
+        say(f"stdout is closed. The answer is saved:  conversation-mcp show {result.conversation_id}")
+        return Outcome(FAILED, result.conversation_id)
+    _note_all(notes)
+    return Outcome(0, result.conversation_id)
+
+
+def _note_all(notes: Iterable[Note]) -> None:
+    """Write down that the outcome is in the asker's hands."""
+    for note in notes:
+        anyio.run(note)
+
+
+def _parsed(tool: AnyTool, question: Question) -> Any:  # noqa: ANN401 -- the tool's own input
+    for name in question.arguments:
+        if name not in tool.input_model.model_fields:
+            raise WrongUsageError(f"{OPTION_OF[name]} cannot be used {HOW[question.kind]}.")
+    text = "query" if "query" in tool.input_model.model_fields else "prompt"
+    arguments = {text: question.text, **question.arguments}
+    if question.conversation is not None:
+        arguments["conversation_id"] = question.conversation
+    try:
+        return parse(tool, arguments)
+    except InvalidInputError as error:
+        raise WrongUsageError(_in_options(error.message)) from None
+
+
+def _in_options(message: str) -> str:
+    for name, option in OPTION_OF.items():
+        message = message.replace(name, option)
+    return message
+
+
+async def _ask(
+    settings: Settings,
+    tool: AnyTool,
+    given: Any,  # noqa: ANN401 -- the tool's own input
+    system: str | None,
+    watching: Watching,
+    interrupt: Interrupt,
+    notes: list[Note],
+) -> TurnResult | None:
+    async def keep(note: Note) -> None:
+        notes.append(note)
+
+    caller = Caller(math.inf, watching.report, on_text=watching.hear, on_result=keep, system=system)
+    result: TurnResult | None = None
+    async with open_app(settings) as app:
+        with interrupt.scope():
+            async with watching.open():
+                result = await tool.run(given, app, caller)
+    return result
+
+
+def _left(settings: Settings, conversation_id: str | None, question: str) -> str:
+    """Return what became of a question whose asker has gone, and how to get at it."""
+    conversation = stored(settings, conversation_id)
+    pending = conversation.pending_turn if conversation else None
+    if conversation is None:
+        return "Nothing was asked."
+    if pending is not None and pending.question == question:
+        if pending.background and pending.status == "running":
+            return (
+                f"{pending.provider} goes on with it. Get the answer with:  conversation-mcp resume {conversation_id}"
+            )
+        return (
+            f"The question was interrupted; the call may have been billed. It is kept:  "
+            f"conversation-mcp show {conversation_id}"
+        )
+    if any(message.role == "user" and message.content == question for message in conversation.messages[-2:]):
+        return f"The answer had come and is saved:  conversation-mcp show {conversation_id}"
+    return "Nothing was asked."
+
+
+def stored(settings: Settings, conversation_id: str | None) -> Conversation | None:
+    """Return the conversation if there is one that can be read."""
+    if conversation_id is None or not SHAPE.fullmatch(conversation_id):
+        return None
+    store = build_store("files", settings, utc_now)
+    try:
+        return anyio.run(store.load, ConversationId(conversation_id))
+    except ConversationMCPError:
+        return None

@@ -1,0 +1,48 @@
+"""The filters of `list` and `search`, as they were typed."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from conversation_mcp.cli.entry import WrongUsageError
+from conversation_mcp.cli.selection.moments import milliseconds_at
+from conversation_mcp.conversations.filters import wanted_of
+from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.records.found import Place, State, Wanted
+
+
+def chosen(
+    query: str = "",
+    *,
+    state: State | None,
+    archived: bool,
+    after: str | None,
+    before: str | None,
+    tags: Iterable[str],
+    **kinds: str | None,
+) -> Wanted:
+    """Return which conversations are meant.
+
+    Raises:
+        WrongUsageError: a time is none, or the state is two.
+    """
+    if archived and state not in (None, "archived"):
+        raise WrongUsageError(f"--archived and --state {state} cannot be combined.")
+    return replace(
+        wanted_of(query, state="archived" if archived else state, tags=tags, **kinds),
+        after_milliseconds=None if after is None else milliseconds_at("--after", after),
+        before_milliseconds=None if before is None else milliseconds_at("--before", before),
+    )
+
+
+def place_of(cursor: str | None, query: str) -> Place | None:
+    """Return the place that a cursor names; None without one.
+
+    Raises:
+        WrongUsageError: it is none, or that of another query.
+    """
+    from conversation_mcp.conversations.cursors import read_cursor  # noqa: PLC0415 -- few lists need it
+
+    try:
+        return read_cursor(cursor, query) if cursor else None
+    except InvalidInputError as error:
+        raise WrongUsageError(f"--{error.message}") from None

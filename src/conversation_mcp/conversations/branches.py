@@ -1,0 +1,62 @@
+"""A branch: a conversation of its own that begins like another one."""
+
+from collections.abc import Sequence
+
+from conversation_mcp.conversations.whereabouts import with_recipients
+from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.records.ids import created_at
+from conversation_mcp.records.models import Conversation, ConversationId, Message
+
+KINDS = {"user": "a question", "tool": "the result of a tool"}
+
+
+def branched(original: Conversation, message_number: int, conversation_id: ConversationId) -> Conversation:
+    """Return the first state of a branch: the messages up to that number, and what stands beside them in the file.
+
+    What became of questions without an answer stays with the original, and so do being archived and where it was
+    imported from: what grows there goes on in the original.
+
+    Raises:
+        InvalidInputError: no follow-up would work there; the message names the nearest numbers where one does.
+    """
+    points = _points(original.messages)
+    if message_number not in points:
+        raise InvalidInputError(_refusal(original, message_number, points))
+    now = created_at(conversation_id)
+    return original.changed(
+        conversation_id=conversation_id,
+        created_at=now,
+        updated_at=now,
+        archived=None,
+        imported=None,
+        parent={"conversationId": original.conversation_id, "messageCount": message_number},
+        parents=None,
+        pending_turn=None,
+        unanswered_turns=None,
+        messages=with_recipients(original)[:message_number],
+    )
+
+
+def _points(messages: Sequence[Message]) -> list[int]:
+    """Return the numbers after which a question can follow: nothing was said yet, or an answer was said last."""
+    points: list[int] = []
+    last = "assistant"
+    for number, message in enumerate(messages, 1):
+        if message.role not in ("system", "developer"):
+            last = message.role
+        if last == "assistant":
+            points.append(number)
+    return points
+
+
+def _refusal(original: Conversation, message_number: int, points: Sequence[int]) -> str:
+    if not points:
+        return f"no message of {original.conversation_id} is an answer, so it cannot be branched."
+    below = [point for point in points if point < message_number][-1:]
+    above = [point for point in points if point > message_number][:1]
+    nearest = " or ".join(map(str, (*below, *above)))
+    count = len(original.messages)
+    if not 1 <= message_number <= count:
+        return f"messageNumber must be {nearest}: {original.conversation_id} has messages 1 to {count}."
+    kind = KINDS.get(original.messages[message_number - 1].role, "no answer")
+    return f"messageNumber must be {nearest}: message {message_number} is {kind}, and a branch ends at an answer."

@@ -1,0 +1,56 @@
+"""What a person says of a conversation: its title, its tags, whether it is put away."""
+
+from collections.abc import Callable, Iterable
+
+from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.records.models import Conversation
+from conversation_mcp.records.titles import CONTROLS
+from conversation_mcp.text import fold, storable
+
+MAX_TITLE_CHARS = 200
+MAX_TAG_CHARS = 50
+MAX_TAGS = 50
+
+Retag = Callable[[tuple[str, ...]], Iterable[str]]
+"""Makes the new tags from those that are there."""
+
+
+def with_facts(
+    conversation: Conversation, title: str | None = None, retag: Retag | None = None, archived: bool | None = None
+) -> Conversation:
+    """Return the conversation with what is given; an empty title and an empty list of tags leave the file.
+
+    Raises:
+        InvalidInputError: the title or a tag is too long, or there are too many tags.
+    """
+    changes: dict[str, object] = {}
+    if title is not None:
+        changes["title"] = _line("title", title, MAX_TITLE_CHARS) or None
+    if retag is not None:
+        changes["tags"] = clean_tags(retag(conversation.tags or ())) or None
+    if archived is not None:
+        changes["archived"] = archived or None
+    return conversation.changed(**changes)
+
+
+def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Return the tags as they are stored: each on one line and once, whatever its case.
+
+    Raises:
+        InvalidInputError: one is too long, or there are too many.
+    """
+    cleaned = (_line("a tag", tag, MAX_TAG_CHARS) for tag in tags)
+    kept: dict[str, str] = {}
+    for tag in cleaned:
+        if tag:
+            kept.setdefault(fold(tag), tag)
+    if len(kept) > MAX_TAGS:
+        raise InvalidInputError(f"a conversation takes up to {MAX_TAGS} tags; got {len(kept)}.")
+    return tuple(kept.values())
+
+
+def _line(name: str, text: str, max_chars: int) -> str:
+    line = " ".join(storable(text).translate(CONTROLS).split())
+    if len(line) > max_chars:
+        raise InvalidInputError(f"{name} takes up to {max_chars} characters; got {len(line):,}.")
+    return line

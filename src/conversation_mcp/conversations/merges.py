@@ -1,0 +1,95 @@
+"""A merge: a conversation of its own in which others stand one after the other."""
+
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, chain, takewhile
+
+from conversation_mcp.conversations.whereabouts import (
+    recipients_of_questions,
+    whereabouts_of,
+    with_recipients,
+    with_recipients_of_questions,
+)
+from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.records.ids import created_at
+from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn
+from conversation_mcp.records.transcript import placed
+
+LEADING = frozenset({"system", "developer"})
+
+
+def merged(originals: Sequence[Conversation], conversation_id: ConversationId) -> Conversation:
+    """Return the first state of a merge: one system text, the messages in the order of the originals, all their facts.
+
+    Title and what else stands in the file are those of the first that has them, tags are those of all. Questions
+    without an answer come along without what they cost, which counts for the original, as it does for the messages. A
+    question that is being answered stays with its original. `parent` names the first original and the number of all
+    messages, because that is what programs read that do not know `parents`.
+
+    Raises:
+        InvalidInputError: there are not two different ones.
+    """
+    ids = [original.conversation_id for original in originals]
+    if len(set(ids)) < len(ids) or len(ids) < 2:  # noqa: PLR2004 -- a merge is of two
+        raise InvalidInputError("merging needs at least two different conversations.")
+    heads = [_head(original) for original in originals]
+    is_same = len({_recipients(original) for original in originals}) == 1
+    messages_of = with_recipients if is_same else with_recipients_of_questions
+    bodies = [messages_of(original)[len(head) :] for original, head in zip(originals, heads, strict=True)]
+    spoken_by = next((place for place, head in enumerate(heads) if head), 0)
+    counts = [len(body) + (len(heads[place]) if place == spoken_by else 0) for place, body in enumerate(bodies)]
+    messages = (*heads[spoken_by], *chain.from_iterable(bodies))
+    before = accumulate(map(len, bodies), initial=len(heads[spoken_by]))
+    moved = [at - len(head) for at, head in zip(before, heads, strict=False)]
+    tags = tuple(dict.fromkeys(tag for original in originals for tag in original.tags or ()))
+    now = created_at(conversation_id)
+    notes = {
+        name: note
+        for original in reversed(originals)
+        for name, note in (original.model_extra or {}).items()
+        if name not in Conversation.model_fields
+    }
+    return originals[0].changed(
+        **notes,
+        conversation_id=conversation_id,
+        created_at=now,
+        updated_at=now,
+        title=next((original.title for original in originals if original.title), None),
+        tags=tags or None,
+        archived=None,
+        imported=None,
+        parent={"conversationId": ids[0], "messageCount": len(messages)},
+        parents=tuple({"conversationId": one, "messageCount": count} for one, count in zip(ids, counts, strict=True)),
+        pending_turn=None,
+        unanswered_turns=tuple(chain.from_iterable(map(_unanswered, originals, moved))) or None,
+        messages=messages,
+    )
+
+
+def _recipients(original: Conversation) -> frozenset[str] | None:
+    """Return who outside of this machine has all words; None where not all have the same."""
+    return None if any(recipients_of_questions(original, {})) else frozenset(whereabouts_of(original, {}).outside)
+
+
+def dropped_texts(originals: Sequence[Conversation]) -> tuple[str, ...]:
+    """Return a notice of each original whose system text is another one than the merge has."""
+    texts = [tuple(said.content for said in _head(original)) for original in originals]
+    kept = next(filter(None, texts), ())
+    return tuple(
+        f"the system text of {original.conversation_id} is not in the merge, which has one; the original keeps it"
+        for original, text in zip(originals, texts, strict=True)
+        if text and text != kept
+    )
+
+
+def _head(original: Conversation) -> tuple[Message, ...]:
+    return tuple(takewhile(lambda said: said.role in LEADING, original.messages))
+
+
+def _unanswered(original: Conversation, moved: int) -> Iterator[PendingTurn]:
+    """Yield the questions that got no answer where they were asked; the messages before them are `moved` by so many."""
+    pending, last = original.pending_turn, len(original.messages)
+    for place, turn in (*placed(original), *(((last, pending),) if pending else ())):
+        if turn.status != "running":
+            copy = turn.model_copy(update={"usage": None, "after_message": max(place + moved, 0)})
+            copy.model_fields_set.discard("usage")
+            yield copy

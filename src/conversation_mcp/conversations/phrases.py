@@ -1,0 +1,50 @@
+"""How facts about conversations read, in results, in exports and on a terminal alike."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from conversation_mcp.records.found import SHOWN_PROBLEMS, Page
+
+
+def dotted(*facts: str | None) -> str:
+    """Return the facts that are known on one line, with dots between them."""
+    return " · ".join(fact for fact in facts if fact)
+
+
+def paragraphs(*texts: str | None) -> str:
+    """Return the texts that are not empty, with a blank line between them."""
+    return "\n\n".join(text for text in texts if text)
+
+
+def answered_by(provider: str | None, preset: str | None, model: str | None) -> str:
+    """Return who answered: `perplexity low (openai/gpt-6-luna)`; `local` has no model beside its name."""
+    name = " ".join(part for part in (provider, preset) if part)
+    if not model or model == provider:
+        return name
+    return f"{name} ({model})" if name else model
+
+
+def merged_from(parents: Iterable[Mapping[str, object]] | None) -> str:
+    """Return which conversations were merged, and how many messages each has given; empty for what is no merge."""
+    parts = [f"{one.get('conversationId')} ({one.get('messageCount')} messages)" for one in parents or ()]
+    return f"Merged from {' and '.join(parts)}" if parts else ""
+
+
+def minute(time: str | None) -> str:
+    """Return an ISO 8601 time without its seconds, in the zone that it names."""
+    return (time or "")[:16].replace("T", " ") + (" UTC" if (time or "").endswith("Z") else "")
+
+
+def notices_of(page: Page) -> Iterator[str]:
+    """Yield what a reader must know beside the conversations."""
+    yield from page.notices
+    if page.unreadable_count:
+        yield skipped(page.unreadable_count, page.problems)
+
+
+def skipped(count: int, problems: Sequence[str]) -> str:
+    """Return how many conversations cannot be read, and why the first few of them."""
+    some = (
+        "a conversation that cannot be read was" if count == 1 else f"{count:,} conversations that cannot be read were"
+    )
+    reasons = "; ".join(problem.rstrip(".") for problem in problems[:SHOWN_PROBLEMS])
+    return f"{some} skipped: {reasons}{'; …' if count > SHOWN_PROBLEMS else ''}"

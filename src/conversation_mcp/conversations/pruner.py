@@ -1,0 +1,149 @@
+"""Pruning: what was not touched for long is put away, or moved to the trash."""
+
+import logging
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+import anyio
+from anyio import to_thread
+
+from conversation_mcp.conversations.labels import with_facts
+from conversation_mcp.conversations.tidier import Tidier
+from conversation_mcp.errors import ConversationBusyError, ConversationMCPError, ConversationNotFoundError
+from conversation_mcp.records.facts import milliseconds_of
+from conversation_mcp.records.found import Facts, Place, State, Wanted
+from conversation_mcp.records.models import Conversation, ConversationId, iso
+from conversation_mcp.stores.base import Store
+from conversation_mcp.stores.files.index.base import Index
+from conversation_mcp.stores.files.keeper import IndexKeeper
+
+Action = Literal["trash", "archive"]
+
+STEPS: tuple[tuple[Action, State | None], ...] = (("trash", None), ("trash", "archived"), ("archive", None))
+PAGE = 500
+START_AFTER_SECONDS = 5.0
+"""A client that has just started the server waits for other things."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which conversations are old enough for what; those with tags or a question without an answer are kept."""
+
+    old: tuple[tuple[Action, Facts], ...]
+    kept_count: int
+    unreadable_count: int
+    problems: tuple[str, ...]
+    """Why the first few of those cannot be read."""
+    before_milliseconds: Mapping[Action, int]
+    """What was last updated before that is old."""
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """What became of one of them: done, or not because of the problem; kept when something happened to it meanwhile."""
+
+    action: Action
+    facts: Facts
+    is_kept: bool = False
+    problem: str | None = None
+
+
+class Pruner:
+    """Finds old conversations in the index, and looks at each file again before it does something to it."""
+
+    def __init__(
+        self, store: Store, index: Index, keeper: IndexKeeper, tidier: Tidier, now: Callable[[], datetime]
+    ) -> None:
+        self._store = store
+        self._index = index
+        self._keeper = keeper
+        self._tidier = tidier
+        self._now = now
+
+    async def plan(self, ages: Mapping[Action, timedelta]) -> Plan:
+        """Return what is to be done at those ages; what goes to the trash is not archived before.
+
+        Raises:
+            FilesystemError: the folder cannot be read.
+        """
+        comparison = self._keeper.compare()
+        await comparison.done.wait()
+        if comparison.error is not None:
+            raise comparison.error
+        now = milliseconds_of(iso(self._now()))
+        before: dict[Action, int] = {}
+        for action, age in ages.items():
+            before[action] = now - age // timedelta(milliseconds=1)
+        return await to_thread.run_sync(self._plan, before)
+
+    async def carry_out(self, plan: Plan) -> AsyncGenerator[Pruned]:
+        """Do it, one after the other, and yield what became of each."""
+        for action, facts in plan.old:
+            try:
+                await self._prune(action, ConversationId(facts.conversation_id), plan.before_milliseconds[action])
+            except (_KeptError, ConversationBusyError, ConversationNotFoundError):
+                yield Pruned(action, facts, is_kept=True)
+            except ConversationMCPError as error:
+                yield Pruned(action, facts, problem=error.sentence())
+            else:
+                yield Pruned(action, facts)
+
+    async def archive_idle(self, age: timedelta) -> None:
+        """Archive what is that old, once, some time after the start; nobody waits for it."""
+        await anyio.sleep(START_AFTER_SECONDS)
+        try:
+            async for pruned in self.carry_out(await self.plan({"archive": age})):
+                if not pruned.is_kept:
+                    logger.info("%s %s", pruned.facts.conversation_id, pruned.problem or "was idle and is archived")
+        except ConversationMCPError as error:
+            logger.info("idle conversations are not archived: %s", error.message)
+        except Exception:
+            logger.exception("idle conversations are not archived")
+
+    def _plan(self, before: Mapping[Action, int]) -> Plan:
+        old: dict[str, tuple[Action, Facts]] = {}
+        kept: set[str] = set()
+        for action, state in STEPS:
+            if action in before:
+                for facts in self._walk(Wanted(state=state, before_milliseconds=before[action])):
+                    if facts.tags or facts.pending:
+                        kept.add(facts.conversation_id)
+                    else:
+                        old.setdefault(facts.conversation_id, (action, facts))
+        page = self._index.page(Wanted(), 1)
+        return Plan(tuple(old.values()), len(kept), page.unreadable_count, page.problems, before)
+
+    def _walk(self, wanted: Wanted) -> Iterator[Facts]:
+        place: Place | None = None
+        while True:
+            page = self._index.page(wanted, PAGE, place)
+            yield from (found.facts for found in page.found)
+            if (place := page.next) is None:
+                return
+
+    async def _prune(self, action: Action, conversation_id: ConversationId, before_milliseconds: int) -> None:
+        def check(conversation: Conversation) -> None:
+            is_old = milliseconds_of(conversation.updated_at) < before_milliseconds
+            if not is_old or conversation.tags or conversation.pending_turn:
+                raise _KeptError
+
+        def archive(conversation: Conversation, _now: str) -> Conversation:
+            check(conversation)
+            return with_facts(conversation, archived=True)
+
+        if action == "trash":
+            await self._tidier.delete(conversation_id, _silent, wait_seconds=0, check=check)
+        else:
+            await self._store.update(conversation_id, archive)
+
+
+async def _silent(_text: str) -> None:
+    """Report to nobody."""
+
+
+class _KeptError(Exception):
+    """Something has happened to the conversation since it was found to be old."""

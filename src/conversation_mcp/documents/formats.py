@@ -1,0 +1,109 @@
+"""Which files are read and how, by their names; the facts are in formats.toml."""
+
+import re
+import tomllib
+from dataclasses import dataclass
+from fnmatch import translate
+from importlib.resources import files
+from importlib.util import find_spec
+from typing import Any, Literal, cast
+
+from conversation_mcp.documents.skips import Reason, suffix
+
+Format = Literal[
+    "markdown",
+    "rst",
+    "asciidoc",
+    "html",
+    "notebook",
+    "table",
+    "records",
+    "plain",
+    "code",
+    "pdf",
+    "docx",
+    "xlsx",
+    "rtf",
+    "pptx",
+    "odf",
+    "epub",
+    "mail",
+]
+NEEDED_MODULES = {"pdf": "pypdf", "docx": "mammoth", "xlsx": "openpyxl", "rtf": "striprtf"}
+"""What the extra `documents` installs."""
+CONVERTED: frozenset[Format] = frozenset({"pdf", "docx", "xlsx", "rtf", "pptx", "odf", "epub", "mail"})
+
+
+@dataclass(frozen=True)
+class Language:
+    """How definitions look in a language, and the comments and decorators above them."""
+
+    definition: re.Pattern[str]
+    above: tuple[str, ...]
+
+
+class Formats:
+    """Judges names of files and folders; remembers nothing else."""
+
+    def __init__(self, missing: frozenset[Format] | None = None) -> None:
+        facts: dict[str, Any] = tomllib.loads(
+            files("conversation_mcp.documents").joinpath("formats.toml").read_text("utf-8")
+        )
+        self.missing = _missing() if missing is None else missing
+        """Formats whose converter is not installed."""
+        self._by_suffix = _inverted(facts["suffixes"])
+        self._by_name = _inverted(facts["names"])
+        self._languages: dict[str, Language] = {}
+        for language in facts["languages"]:
+            known = Language(re.compile(rf"([ \t]*)(?:{language['definition']})"), tuple(language["above"]))
+            self._languages |= dict.fromkeys(language["suffixes"], known)
+        self._by_suffix |= dict.fromkeys(self._languages, cast("Format", "code"))
+        self._secrets = _any_of(facts["left_out"]["secrets"])
+        self._secret_words = re.compile(rf"(?<![a-z])(?:{'|'.join(facts['left_out']['secret_words'])})(?![a-z])")
+        self._secret_data = frozenset(facts["left_out"]["secret_data"])
+        self._generated = _any_of(facts["left_out"]["generated"])
+        self._wordless = frozenset(facts["left_out"]["wordless"])
+        self._folders = frozenset(facts["left_out"]["folders"])
+        self._max_bytes: tuple[int, int] = facts["max_text_bytes"], facts["max_converted_bytes"]
+
+    def of(self, name: str) -> Format | Reason:
+        """Return how a file of a folder is read, or why it is not."""
+        lower = name.lower()
+        if self._secrets.match(lower) or (suffix(lower) in self._secret_data and self._secret_words.search(lower)):
+            return Reason.SECRET
+        if self._generated.match(lower):
+            return Reason.GENERATED
+        found = self._by_name.get(lower) or self._by_suffix.get(suffix(lower))
+        if found is None:
+            return Reason.OTHER if suffix(lower) in self._wordless else Reason.UNREAD_KIND
+        return Reason.NEEDS_EXTRA if found in self.missing else found
+
+    def named(self, name: str) -> Format | Reason:
+        """Return how a file is read that was named itself: whatever it is called, as text if need be."""
+        lower = name.lower()
+        found = self._by_name.get(lower) or self._by_suffix.get(suffix(lower)) or "markdown"
+        return Reason.NEEDS_EXTRA if found in self.missing else found
+
+    def is_foreign(self, folder: str) -> bool:
+        """Tell whether folders of that name hold what others wrote and a program installed."""
+        return folder.lower() in self._folders
+
+    def max_bytes(self, form: Format) -> int:
+        """Return the size up to which a file of that format is read."""
+        return self._max_bytes[form in CONVERTED]
+
+    def language(self, name: str) -> Language:
+        """Return the language of a file with source code."""
+        return self._languages[suffix(name.lower())]
+
+
+def _missing() -> frozenset[Format]:
+    return frozenset(cast("Format", form) for form, module in NEEDED_MODULES.items() if find_spec(module) is None)
+
+
+def _inverted(names: dict[Format, list[str]]) -> dict[str, Format]:
+    return {name: form for form, listed in names.items() for name in listed}
+
+
+def _any_of(patterns: list[str]) -> re.Pattern[str]:
+    return re.compile("|".join(translate(pattern) for pattern in patterns))

@@ -1,0 +1,94 @@
+"""How the words of a question are asked of full-text search: as they are, and as what else they may be called."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.resources import files
+from itertools import pairwise
+
+from conversation_mcp.documents.question import Words
+from conversation_mcp.text import PUNCTUATION, is_searchable, name_parts, query_terms
+
+MIN_PIECE_CHARS = 3
+PIECES = re.compile(r"[^\W_]+")
+ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "ers", "ors", "er", "or", "es", "ed", "s", "e", "y")
+MIN_STEM_CHARS = 3
+
+
+class RelatedWords:
+    """Groups of words for the same thing, found by any form of one."""
+
+    def __init__(self, groups: Iterable[str]) -> None:
+        self._by_stem: dict[str, list[str]] = {}
+        for group in groups:
+            words = group.split()
+            for word in words:
+                known = self._by_stem.setdefault(rough_stem(word), [])
+                known += [other for other in words if other != word and other not in known]
+
+    def of(self, word: str) -> list[str]:
+        """Return the other words of its groups."""
+        return self._by_stem.get(rough_stem(word), [])
+
+
+def load_related_words() -> RelatedWords:
+    """Read the groups that come with the program."""
+    text = files("conversation_mcp.documents").joinpath("related.txt").read_text("utf-8")
+    return RelatedWords(line for line in text.splitlines() if not line.startswith("#"))
+
+
+def load_stopwords() -> frozenset[str]:
+    """Read the English words that say nothing of what a question is about."""
+    return frozenset(files("conversation_mcp.documents").joinpath("stopwords_en.txt").read_text("utf-8").split())
+
+
+def terms_of(word: str) -> list[str]:
+    """Return the terms of a folded word, any of which finds it."""
+    return [quoted(term) for term in query_terms(word)]
+
+
+def other_terms(words: Words, related: RelatedWords) -> dict[str, list[str]]:
+    """Return for each word what else may find it: parts of names, two words as one, words for the same thing."""
+    others: dict[str, list[str]] = {}
+    for word, typed in words.items():
+        terms = [*_pieces(word, typed), *related.of(word)]
+        if found := [quoted(term) for term in dict.fromkeys(terms) if term not in words]:
+            others[word] = found
+    for one, two in pairwise(words):
+        if (one + two).isalpha() and (one + two).isascii():
+            others.setdefault(one, []).append(quoted(one + two))
+    return others
+
+
+def any_of(terms: Iterable[str]) -> str:
+    """Return the expression that one of the terms is enough for."""
+    return " OR ".join(dict.fromkeys(terms))
+
+
+def quoted(term: str) -> str:
+    """Return the term as data, whatever is in it."""
+    return '"' + term.replace('"', '""') + '"'
+
+
+def rough_stem(word: str) -> str:
+    """Return what the forms of an English word have in common, near enough to find its group."""
+    for ending in ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= MIN_STEM_CHARS:
+            stem = word.removesuffix(ending)
+            return stem[:-1] if len(stem) > MIN_STEM_CHARS and stem[-1] == stem[-2] else stem
+    return word
+
+
+def _pieces(word: str, typed: str) -> Iterator[str]:
+    """Yield the words that a name is made of."""
+    for name in PIECES.findall(typed.strip(PUNCTUATION)):
+        if parts := name_parts(name):
+            yield parts
+            yield from (part for part in parts.split() if len(part) >= MIN_PIECE_CHARS)
+    pieces = PIECES.findall(word)
+    if len(pieces) > 1:
+        yield from (piece for piece in pieces if len(piece) >= MIN_PIECE_CHARS and is_searchable(piece))
+
+
+def by_word(words: Words) -> Mapping[str, str]:
+    """Return for each word the expression that finds it."""
+    return {word: any_of(terms) for word in words if (terms := terms_of(word))}

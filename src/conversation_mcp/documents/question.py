@@ -1,0 +1,72 @@
+"""What is looked for: the words of the last question, with the conversation before it as weaker context."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from conversation_mcp.records.chat import ChatMessage
+from conversation_mcp.text import PUNCTUATION, fold, match_query
+
+MAX_QUESTION_CHARS = 4_000
+EARLIER_QUESTIONS = 3
+MAX_PARTS = 6
+CITATION = re.compile(r"^\[\d+\] `(.+(?::\d+(?:-\d+)?|, (?:page|paragraph|row|slide) \d+(?:-\d+)?))`", re.MULTILINE)
+SENTENCES = re.compile("[?!;\\n\u3002\uff1f\uff01\uff1b]+|\\.(?=\\s|\\Z)")
+CLAUSES = re.compile(r",|\b(?:and|or|as well as)\b", re.IGNORECASE)
+
+Words = Mapping[str, str]
+"""Words to look for, folded, each with the way it was typed."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """The words to look for, those of each part, and the passages that were quoted before."""
+
+    words: Words
+    context: Words
+    cited: frozenset[str]
+    parts: tuple[Words, ...] = ()
+    is_shortened: bool = False
+
+    @classmethod
+    def of(cls, messages: Sequence[ChatMessage], stopwords: frozenset[str]) -> "Question":
+        """Read the conversation; a question without words of its own (`and then?`) asks on with earlier ones."""
+        questions = [message.content for message in messages if message.role == "user"]
+        answers = "\n".join(message.content for message in messages if message.role == "assistant")
+        last = questions[-1] if questions else ""
+        words = _words(last, stopwords)
+        context = _words("\n".join(questions[-1 - EARLIER_QUESTIONS : -1]), stopwords)
+        return cls(
+            words=words or context or _words(last, frozenset()),
+            context={word: typed for word, typed in context.items() if word not in words} if words else {},
+            cited=frozenset(CITATION.findall(answers)),
+            parts=_parts(last, stopwords),
+            is_shortened=len(last) > MAX_QUESTION_CHARS,
+        )
+
+
+def _parts(text: str, stopwords: frozenset[str]) -> tuple[Words, ...]:
+    """Return the words of each sentence, or of each clause of a single one; nothing if there is but one."""
+    text = _bounded(text)
+    for division in (SENTENCES, CLAUSES):
+        parts = [words for part in division.split(text) if (words := _words(part, stopwords))]
+        if len(parts) > 1:
+            return tuple(parts[:MAX_PARTS])
+    return ()
+
+
+def _words(text: str, stopwords: frozenset[str]) -> dict[str, str]:
+    words: dict[str, str] = {}
+    for typed in _bounded(text).split():
+        for word in fold(typed).split():
+            bare = word.strip(PUNCTUATION)
+            if bare not in stopwords and match_query(word):
+                words.setdefault(bare, typed.strip(PUNCTUATION))
+    return words
+
+
+def _bounded(text: str) -> str:
+    if len(text) <= MAX_QUESTION_CHARS:
+        return text
+    half = MAX_QUESTION_CHARS // 2
+    return f"{text[:half]} {text[-half:]}"

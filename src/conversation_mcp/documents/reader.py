@@ -1,0 +1,105 @@
+"""From a file to its outline, or to the reason why it has none."""
+
+import os
+import stat
+from collections.abc import Callable, Mapping
+from hashlib import blake2b
+from importlib import import_module
+from io import BytesIO
+from pathlib import Path
+from typing import IO
+
+from conversation_mcp.documents.charsets import UnknownEncodingError, decoded
+from conversation_mcp.documents.conversion import NoTextError, TooMuchError
+from conversation_mcp.documents.formats import Format, Formats
+from conversation_mcp.documents.outline import Outline
+from conversation_mcp.documents.passages import Passage, cut
+from conversation_mcp.documents.skips import Reason, suffix
+from conversation_mcp.documents.walk import Document
+
+HASH_BYTES = 16
+CONVERTERS: Mapping[Format, tuple[str, str]] = {
+    "pdf": ("pdf_text", "pdf"),
+    "docx": ("word", "docx"),
+    "xlsx": ("spreadsheet", "xlsx"),
+    "rtf": ("rich_text", "rtf"),
+    "pptx": ("slides", "pptx"),
+    "odf": ("open_document", "open_document"),
+    "epub": ("book", "epub"),
+    "mail": ("mail", "mail"),
+}
+"""The modules and functions that read what is no text; they are imported with the first such file."""
+OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+class Content:
+    """The bytes of a file as they were read, and what they are worth."""
+
+    def __init__(self, data: bytes, document: Document, formats: Formats) -> None:
+        self._data = data
+        self._document = document
+        self._formats = formats
+        self.digest = blake2b(data, digest_size=HASH_BYTES).digest()
+
+    def passages(self) -> list[Passage] | Reason:
+        """Return the passages, none of an empty file, or why there are none."""
+        path = Path(self._document.path)
+        try:
+            outline = self._outline(path.name)
+        except UnknownEncodingError:
+            return Reason.UNKNOWN_ENCODING
+        except NoTextError:
+            return Reason.NO_TEXT
+        except TooMuchError:
+            return Reason.TOO_LARGE
+        except Exception:  # noqa: BLE001 -- converters raise whatever they like over files that others made
+            return Reason.UNCONVERTED
+        return cut(outline, path) if outline else Reason.BINARY
+
+    def _outline(self, name: str) -> Outline | None:
+        form = self._document.form
+        if form in CONVERTERS:
+            return _converter(form)(BytesIO(self._data))
+        text = decoded(self._data, suffix(name).lower())
+        return None if text is None else self._text_outline(form, text, name)
+
+    def _text_outline(self, form: Format, text: str, name: str) -> Outline:
+        from conversation_mcp.documents import data, markdown, markup, source_code  # noqa: PLC0415 -- with the first file
+        from conversation_mcp.documents.html_text import html  # noqa: PLC0415 -- the same
+
+        if form == "code":
+            return source_code.source_code(text, self._formats.language(name), name)
+        plain: Mapping[str, Callable[[str], Outline]] = {
+            "markdown": markdown.markdown, "rst": markup.rst, "asciidoc": markup.asciidoc, "html": html,
+        }  # fmt: skip
+        if form in plain:
+            return plain[form](text)
+        named: Mapping[str, Callable[[str, str], Outline]] = {
+            "notebook": data.notebook, "table": data.table, "records": data.records, "plain": source_code.plain,
+        }  # fmt: skip
+        return named[form](text, name)
+
+
+def read(document: Document, formats: Formats) -> Content | Reason | None:
+    """Return what is in a file now; None when it is gone."""
+    try:
+        with open(document.path, "rb", opener=_open) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return None
+            limit = formats.max_bytes(document.form)
+            data = file.read(limit + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:
+        return Reason.UNREADABLE
+    return Reason.TOO_LARGE if len(data) > limit else Content(data, document, formats)
+
+
+def _open(path: str, flags: int) -> int:
+    del flags
+    return os.open(path, OPEN_FLAGS)
+
+
+def _converter(form: Format) -> Callable[[IO[bytes]], Outline]:
+    module, function = CONVERTERS[form]
+    return getattr(import_module(f"conversation_mcp.documents.{module}"), function)

@@ -1,0 +1,88 @@
+"""What the user named: files, folders and patterns; never the whole disk or the home folder by accident."""
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from conversation_mcp.documents.ignore_rules import rules_of
+from conversation_mcp.errors import ProviderNotConfiguredError
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+MAGIC = re.compile(r"[*?\[]")
+NAMED_BY = "CONVERSATION_MCP_DOCUMENTS or --documents"
+
+
+@dataclass(frozen=True)
+class Root:
+    """A file or folder that was named, by its real path; of a pattern, the folder that it begins with."""
+
+    path: Path
+    pattern: str = ""
+    is_folder: bool = True
+
+    def takes(self, path: str) -> bool:
+        """Tell whether a file below it was meant."""
+        return not self.pattern or self._pattern.match_file(relative(path, self.path))
+
+    @cached_property
+    def _pattern(self) -> "GitIgnoreSpec":
+        return rules_of([self.pattern])
+
+
+def roots_of(named: Sequence[Path], home: Path | None) -> list[Root]:
+    """Return what was named, once each, in its order.
+
+    Raises:
+        ProviderNotConfiguredError: something does not exist, or is the whole disk or home folder.
+    """
+    return list(dict.fromkeys(_root(path, home) for path in named))
+
+
+def relative(path: str, folder: Path) -> str:
+    """Return the path below a folder, with `/`."""
+    return path[len(str(folder)) :].lstrip(os.sep).replace(os.sep, "/")
+
+
+def nothing_to_read(named: Sequence[Path], left_out: str) -> ProviderNotConfiguredError:
+    """Return the error for documents that hold no text, with the sentence about what was left out."""
+    error = _refusal(f"no file that can be read in {', '.join(map(str, named))}")
+    error.advice = f"{left_out} {error.advice}".lstrip()
+    return error
+
+
+def _root(path: Path, home: Path | None) -> Root:
+    base, rest = _split(path)
+    try:
+        real = base.resolve(strict=True)
+    except (OSError, RuntimeError, ValueError):
+        raise _refusal(f"{base} does not exist or cannot be reached") from None
+    if real == real.parent:
+        raise _refusal(f"{path} is the whole disk")
+    if home is not None and home.resolve().is_relative_to(real):
+        raise _refusal(f"{path} holds your whole home folder")
+    if rest:
+        return Root(real, "/" + "/".join(rest))
+    if not real.is_dir() and not real.is_file():
+        raise _refusal(f"{path} is neither a file nor a folder")
+    return Root(real, is_folder=real.is_dir())
+
+
+def _split(path: Path) -> tuple[Path, tuple[str, ...]]:
+    """Return the path, and of one that is a pattern the parts from the first special character on."""
+    parts = path.parts
+    first = next((number for number, part in enumerate(parts) if MAGIC.search(part)), len(parts))
+    if first == len(parts) or os.path.lexists(path):
+        return path, ()
+    return Path(*parts[:first]), parts[first:]
+
+
+def _refusal(problem: str) -> ProviderNotConfiguredError:
+    error = ProviderNotConfiguredError(f"{problem}; it was named by {NAMED_BY}.")
+    error.advice = "Name documents, the folders that hold them, or patterns such as notes/**/*.md."
+    return error

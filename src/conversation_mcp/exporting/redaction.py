@@ -1,0 +1,62 @@
+"""Takes out of a conversation what should not be passed on: paths, ids of responses, keys."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+
+from conversation_mcp.records.models import Conversation
+
+DROPPED_FIELDS = frozenset({"responseId", "imported"})
+REPLACEMENTS = (
+    (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL), "[key]"),
+    (
+        re.compile(
+            r"(?<![A-Za-z0-9])(?:sk|pk|rk|pplx|xai|gsk|hf|tvly|r8|ghp|gho|ghu|ghs|ghr|glpat|npm|pypi|key|github_pat|"
+            r"xox[a-z])[-_][A-Za-z0-9_-]{16,}"
+        ),
+        "[key]",
+    ),
+    (re.compile(r"(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"), "[key]"),
+    (re.compile(r"(?<![A-Za-z0-9])AIza[A-Za-z0-9_-]{30,}"), "[key]"),
+    (re.compile(r"(?<![A-Za-z0-9])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"), "[key]"),
+    (re.compile(r"(?<=Bearer )[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE), "[key]"),
+    (re.compile(r"(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"), "[key]"),
+    (
+        re.compile(r"(?i)((?:api[_-]?key|access[_-]?token|secret|passw(?:or)?d)[\"']?\s*[=:]\s*[\"']?)[^\s\"'`,;]{6,}"),
+        r"\1[key]",
+    ),
+    (re.compile(r"file://[^\s)>\"'`]+", re.IGNORECASE), "[path]"),
+    (re.compile(r"(?<![\w/\\])[A-Za-z]:\\[^\s\"'`<>|*?]+"), "[path]"),
+    (re.compile(r"(?<![\w\\])\\\\[\w.$-]+\\[^\s\"'`<>|*?]+"), "[path]"),
+    (
+        re.compile(
+            r"(?<![\w/.:~-])(?:~|/(?:home|Users|root|tmp|var|etc|opt|srv|mnt|media|work|private|workspace|usr|data|app|"
+            r"Volumes))/[^\s\"'`<>)\]},;]+"
+        ),
+        "[path]",
+    ),
+)  # fmt: skip
+"""Known shapes of keys, then absolute paths. What no pattern knows stays; docs/import-export.md says so."""
+
+
+def redacted(conversation: Conversation) -> Conversation:
+    """Return the conversation without ids of responses, and with placeholders for paths and what looks like a key."""
+    return Conversation.model_validate(_clean(conversation.data()), by_alias=True, by_name=False)
+
+
+def _clean(value: object, name: str = "") -> Any:  # noqa: ANN401 -- JSON of whatever shape
+    if isinstance(value, str):
+        return "[path]" if name == "path" else clean_text(value)
+    if isinstance(value, Mapping):
+        items = cast("Mapping[str, object]", value).items()
+        return {clean_text(name): _clean(item, name) for name, item in items if name not in DROPPED_FIELDS}
+    if isinstance(value, list | tuple):
+        return [_clean(item, name) for item in cast("list[object]", value)]
+    return value
+
+
+def clean_text(text: str) -> str:
+    """Return the text with `[key]` and `[path]` in place of what looks like one."""
+    for pattern, replacement in REPLACEMENTS:
+        text = pattern.sub(replacement, text)
+    return text

@@ -1,0 +1,45 @@
+"""Exports as pieces of text: several in one file where a format has a frame, else a file each."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from conversation_mcp.disk.faults import explained
+from conversation_mcp.disk.files import refuse_link, replace_by_pieces
+from conversation_mcp.exporting.base import ExportFormat
+from conversation_mcp.exporting.file_names import file_name
+from conversation_mcp.records.models import Conversation
+
+
+def pieces(conversations: Iterable[Conversation], chosen: ExportFormat, *, framed: bool) -> Iterator[str]:
+    """Yield the text of one file; unframed it is what one conversation is alone."""
+    frame = chosen.frame
+    if not framed or frame is None:
+        yield from map(chosen.render, conversations)
+        return
+    yield frame.before
+    between = ""
+    for conversation in conversations:
+        yield between + chosen.render(conversation)
+        between = frame.between
+    yield frame.after
+
+
+def write_file(path: Path, texts: Iterable[str]) -> None:
+    """Write the file, for its owner alone, as one step; no link is followed and no folder is made.
+
+    Raises:
+        FilesystemError: it cannot be written; what was there before is intact.
+    """
+    with explained(path):
+        refuse_link(path)
+        replace_by_pieces(path, (text.encode("utf-8", "replace") for text in texts))
+
+
+def write_each(folder: Path, conversations: Iterable[Conversation], chosen: ExportFormat) -> None:
+    """Write a file for each conversation.
+
+    Raises:
+        FilesystemError: one cannot be written; those before it are.
+    """
+    for conversation in conversations:
+        write_file(folder / file_name(conversation, chosen.suffix), (chosen.render(conversation),))

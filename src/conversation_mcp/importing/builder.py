@@ -1,0 +1,128 @@
+"""What becomes of a conversation that was found: a new one, or the one that was imported before, grown."""
+
+from datetime import datetime
+
+from conversation_mcp.importing.base import Found
+from conversation_mcp.records.models import (
+    Conversation,
+    ConversationId,
+    Imported,
+    Message,
+    PendingTurn,
+    iso,
+    parse_time,
+)
+
+
+def created_at(found: Found, now: datetime) -> datetime:
+    """Return when it was begun: as the source says, else its first message's time, else now."""
+    return found.created_at or min(_times(found), default=now)
+
+
+def built(
+    found: Found, source: str, conversation_id: ConversationId, now: datetime, parent: str | None
+) -> Conversation:
+    """Return the conversation to store."""
+    if found.whole is not None:
+        if found.whole.conversation_id == conversation_id:
+            return found.whole
+        origin = found.whole.imported or _origin(source, found)
+        return found.whole.changed(conversation_id=conversation_id, imported=origin)
+    begun = created_at(found, now)
+    facts = {
+        "title": found.title,
+        "parent": {"conversationId": parent} if parent else None,
+        "imported": _origin(source, found),
+        "pending_turn": found.unanswered[-1] if found.unanswered else None,
+        "unanswered_turns": (*found.failed, *found.unanswered[:-1]) or None,
+    }
+    return Conversation.of(
+        conversation_id=conversation_id,
+        created_at=iso(begun),
+        updated_at=iso(max(begun, found.updated_at or max(_times(found), default=begun))),
+        message_count=len(found.messages),
+        messages=found.messages,
+        **facts,
+    )
+
+
+def _times(found: Found) -> list[datetime]:
+    if found.whole is not None:  # anything may stand there; that of the conversation itself counts
+        return []
+    return [parse_time(message.created_at) for message in found.messages if message.created_at]
+
+
+def _origin(source: str, found: Found) -> Imported:
+    return Imported.model_validate({"from": source, "id": found.id})
+
+
+def holds(stored: Conversation, found: Found) -> bool:
+    """Tell whether all that was found is stored already, perhaps with more."""
+    return _starts_with(stored.messages, found.messages) and all(
+        question in _asked(stored) for question in _questions(found)
+    )
+
+
+def is_grown(stored: Conversation, found: Found) -> bool:
+    """Tell whether what was found goes on where the stored one ends, and nothing is being asked there now."""
+    is_asking = stored.pending_turn is not None and stored.pending_turn.status == "running"
+    return not is_asking and _starts_with(found.messages, stored.messages[: _whole(stored, found)])
+
+
+def grown(stored: Conversation, found: Found) -> Conversation:
+    """Return the stored conversation with what is new at its end, which may be the rest of its last answer.
+
+    A question that stood there without an answer goes when it has got one, and is kept beside the messages if not.
+    """
+    whole = _whole(stored, found)
+    added = found.messages[whole:]
+    answered = {message.content for message in added if message.role == "user"} - {
+        turn.question for turn in found.failed
+    }
+    waiting = [*(stored.unanswered_turns or ()), *((stored.pending_turn,) if stored.pending_turn else ())]
+    new = [turn for turn in _turns(found) if turn.question not in {each.question for each in waiting}]
+    kept = [turn for turn in (*waiting, *new) if turn.question not in answered]
+    ends_asking = len(_turns(found)) > len(found.failed) and bool(kept)
+    return stored.changed(
+        messages=(*stored.messages[:whole], *added),
+        pending_turn=kept[-1] if ends_asking else None,
+        unanswered_turns=tuple(kept[:-1] if ends_asking else kept) or None,
+    )
+
+
+def _whole(stored: Conversation, found: Found) -> int:
+    """Return how many of the stored messages are whole: all, but for a last answer that has become longer there."""
+    count = len(stored.messages)
+    if 0 < count <= len(found.messages):
+        last, now = stored.messages[-1], found.messages[count - 1]
+        is_begun = now.content.startswith(last.content) or _stands_for_words(last)
+        if last.role == now.role == "assistant" and now.content != last.content and is_begun:
+            return count - 1
+    return count
+
+
+def _stands_for_words(said: Message) -> bool:
+    """Tell whether a message had no words of its own when it was imported."""
+    return said.content == "\n".join(f"({notice})" for notice in said.notices or ())
+
+
+def _turns(found: Found) -> tuple[PendingTurn, ...]:
+    if found.whole is None:
+        return (*found.failed, *found.unanswered)
+    return (*(found.whole.unanswered_turns or ()), *((found.whole.pending_turn,) if found.whole.pending_turn else ()))
+
+
+def _questions(found: Found) -> list[str]:
+    return [turn.question for turn in _turns(found)]
+
+
+def _asked(stored: Conversation) -> set[str]:
+    """Return the questions that stand anywhere in the stored conversation."""
+    turns = (*(stored.unanswered_turns or ()), *((stored.pending_turn,) if stored.pending_turn else ()))
+    return {turn.question for turn in turns} | {m.content for m in stored.messages if m.role == "user"}
+
+
+def _starts_with(longer: tuple[Message, ...], shorter: tuple[Message, ...]) -> bool:
+    return len(shorter) <= len(longer) and all(
+        (one.role, one.content) == (other.role, other.content) for one, other in zip(longer, shorter, strict=False)
+    )

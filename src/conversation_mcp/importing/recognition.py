@@ -1,0 +1,84 @@
+"""Finds out by their content which format each file of a source has."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.importing.base import ImportFormat, Item, Problem, Reading, SourceFile
+from conversation_mcp.importing.entries import DamagedFileError, sample
+from conversation_mcp.importing.entry_reader import UNREADABLE
+from conversation_mcp.importing.llm_database import is_database
+from conversation_mcp.importing.sources import Listing
+
+SHOWN_PROBLEMS = 3
+PAGES = (".html", ".htm")
+
+
+@dataclass
+class Plan:
+    """What will be read as what."""
+
+    groups: dict[str, tuple[ImportFormat, list[SourceFile]]] = field(
+        default_factory=dict[str, tuple[ImportFormat, "list[SourceFile]"]]
+    )
+    problems: list[Problem] = field(default_factory=list[Problem])
+    others: int = 0
+    """Files that hold something else."""
+    unread: list[str] = field(default_factory=list[str])
+    """The names of those of them that could have held conversations."""
+
+    @property
+    def total_bytes(self) -> int:
+        """How much there is to read."""
+        return sum(file.size for _, files in self.groups.values() for file in files)
+
+    def items(self, reading: Reading) -> Iterator[tuple[str, Item]]:
+        """Yield what each format finds, under its name; what is wrong with the source comes first."""
+        for problem in self.problems:
+            yield "", problem
+        for name, (chosen, files) in self.groups.items():
+            for item in chosen.read(files, reading):
+                yield name, item
+
+
+def plan_of(listing: Listing, formats: Sequence[ImportFormat], wanted: str | None = None) -> Plan:
+    """Return the plan: every file that can be read as the format that is wanted, else each as what it looks like.
+
+    Raises:
+        InvalidInputError: no file has a known format; the message says which there are and what was seen.
+    """
+    plan = Plan(problems=list(listing.problems), others=listing.others)
+    for file in listing.files:
+        try:
+            chosen = _format_of(file, formats, wanted)
+        except DamagedFileError as error:
+            plan.problems.append(Problem(file.name, str(error)))
+        except UNREADABLE as error:
+            plan.problems.append(Problem(file.name, f"cannot be read: {error}"))
+        else:
+            if chosen is None:
+                plan.others += 1
+                plan.unread.append(file.name)
+            else:
+                plan.groups.setdefault(chosen.name, (chosen, []))[1].append(file)
+    if not plan.groups:
+        raise InvalidInputError(_nothing(plan, formats))
+    return plan
+
+
+def _format_of(file: SourceFile, formats: Sequence[ImportFormat], wanted: str | None) -> ImportFormat | None:
+    if file.name.lower().endswith(PAGES):
+        return next((each for each in formats if wanted in {None, each.name} and each.claims(file, None)), None)
+    for value in [None] if is_database(file) else sample(file):
+        for each in formats:
+            if each.name == wanted or (wanted is None and each.claims(file, value)):
+                return each
+    return None
+
+
+def _nothing(plan: Plan, formats: Sequence[ImportFormat]) -> str:
+    seen = [f"{problem.place} {problem.reason}" for problem in plan.problems[:SHOWN_PROBLEMS]]
+    if plan.others:
+        seen.append(f"{plan.others:,} file{' holds' if plan.others == 1 else 's hold'} something else")
+    known = ", ".join(f"{each.title} ({each.name})" for each in formats)
+    return f"nothing to import was found: {'; '.join(seen) or 'there is no file'}. What can be imported: {known}."

@@ -1,0 +1,57 @@
+"""What a model is told that writes from passages, and whether the numbers in what it wrote stand for any."""
+
+import re
+from collections.abc import Collection, Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from conversation_mcp.providers.code_spans import CODE
+from conversation_mcp.records.chat import ChatMessage
+from conversation_mcp.records.models import Source
+
+NUMBERS = r"(?<![ \t])[ \t]*\[(?P<numbers>[0-9]+|[1-9][0-9]*(?:[,;][ ]?[1-9][0-9]*)+)\]"
+CODE_OR_NUMBERS = re.compile(f"{CODE}|{NUMBERS}", re.VERBOSE | re.MULTILINE | re.DOTALL)
+"""Brackets in code are no citations."""
+
+INSTRUCTIONS = (
+    files("conversation_mcp.providers.choosing").joinpath("instructions", "passages.md").read_text("utf-8").strip()
+)
+"""Read while this module is imported, like code: that happens once, and never while an event loop waits for a file."""
+
+
+def framed(messages: Sequence[ChatMessage], sources: Sequence[Source], texts: Sequence[str]) -> tuple[ChatMessage, ...]:
+    """Return the messages with the passages before the last one, and what to do with them after the system message."""
+    *before, question = messages
+    system = [message.content for message in before if message.role == "system"]
+    turns = [message for message in before if message.role != "system"]
+    passages = [_passage(source, text) for source, text in zip(sources, texts, strict=True)]
+    return (
+        ChatMessage("system", "\n\n".join([*system, INSTRUCTIONS])),
+        *turns,
+        ChatMessage("user", "\n\n".join([*passages, "The question:", question.content])),
+    )
+
+
+def checked(text: str, sources: Collection[Source]) -> tuple[str, tuple[str, ...]]:
+    """Return the text without numbers that stand for none of the sources, and those numbers."""
+    known = {str(source.id) for source in sources}
+    unknown: dict[str, None] = {}
+
+    def check(match: re.Match[str]) -> str:
+        if match["code"] is not None:
+            return match[0]
+        numbers = re.split("[,;] ?", match["numbers"])
+        unknown.update(dict.fromkeys(number for number in numbers if number not in known))
+        space = match[0].partition("[")[0]
+        cited = "".join(f"[{number}]" for number in numbers if number in known)
+        return space + cited if cited else ""
+
+    return CODE_OR_NUMBERS.sub(check, text), tuple(unknown)
+
+
+def _passage(source: Source, text: str) -> str:
+    """Return the passage under its number; whatever is from the document stands after `>`, so it can end no passage."""
+    place = Path(source.path).name if source.path else source.url or ""
+    under = f" ({source.heading or source.title})" if source.heading or source.title else ""
+    lines = f"from {place}{under}\n\n{text}".splitlines()
+    return "\n".join([f"[{source.id}]", *(f"> {line}".rstrip() for line in lines)])

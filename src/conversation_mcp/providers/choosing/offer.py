@@ -1,0 +1,189 @@
+"""What can be asked, with windows and prices, and why the rest cannot."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from conversation_mcp.providers.base import Mode, Provider
+from conversation_mcp.providers.choosing.choice import Providers
+from conversation_mcp.providers.choosing.chosen import LISTING, PERPLEXITY, as_described, chooses_itself, kind_of
+from conversation_mcp.providers.configured import Described, is_certain
+from conversation_mcp.providers.model_facts import ModelFacts
+from conversation_mcp.records.models import Record
+
+if TYPE_CHECKING:
+    from conversation_mcp.providers.definitions import Definition
+
+LEVELS = "also takes fast, low, medium, high and xhigh"
+MODES: tuple[Mode, ...] = ("search", "deep_research", "chat")
+
+
+class OfferedModel(Record):
+    """A model, as it is asked for."""
+
+    name: str
+    """What to pass as `model`."""
+    provider: str
+    """Who has it."""
+    aliases: tuple[str, ...] | None = None
+    """Other names of it."""
+    context_tokens: int | None = None
+    """The whole window: what is sent and what comes back."""
+    input_limit_tokens: int | None = None
+    """The most that is sent."""
+    output_limit_tokens: int | None = None
+    """The longest answer."""
+    images: bool | None = None
+    """Whether it sees images."""
+    reasoning: bool | None = None
+    """Whether it thinks before it answers."""
+    input_usd_per_million: float | None = None
+    """Price of a million tokens that are sent."""
+    output_usd_per_million: float | None = None
+    """Price of a million tokens of answers."""
+    ability: int | None = None
+    """0 to 29, by which `auto` ranks: below 10 fast, below 20 balanced, else deep."""
+    status: str | None = None
+    """`deprecated` or `beta`."""
+    ends: str | None = None
+    """The day from which on it is gone."""
+    source: str | None = None
+    """Where these facts are from."""
+    refused: str | None = None
+    """Why it may not be asked."""
+
+
+class OfferedProvider(Record):
+    """A provider, whether or not it can be asked."""
+
+    name: str
+    """What stands before the colon in names of models."""
+    title: str
+    """Its proper name."""
+    abilities: tuple[str, ...]
+    """What it can do: search, deep_research, chat."""
+    can_be_asked: bool
+    """Whether it is configured, and there."""
+    note: str | None = None
+    """Why it cannot be asked, or what else it takes."""
+
+
+class ModelList(Record):
+    """The models that can be asked, and all providers that are known."""
+
+    models: tuple[OfferedModel, ...]
+    """In the order in which names are looked for, the ablest first; refused ones last."""
+    total_count: int
+    """How many there are without the limit."""
+    providers: tuple[OfferedProvider, ...]
+    """Those that can be asked first."""
+
+
+async def list_offer(
+    providers: Providers,
+    *,
+    query: str = "",
+    provider: str | None = None,
+    ability: Mode | None = None,
+    limit: int | None = None,
+) -> ModelList:
+    """Return what can be asked; servers of this machine are looked for."""
+    built = await providers.all()
+    catalogue = await providers.catalogue.ready()
+    listed = await providers.listings.of_all(one for one in built if kind_of(one) in LISTING and as_described(one))
+    offered: list[OfferedModel] = []
+    known: dict[str, OfferedProvider] = {}
+    for one in built:
+        told = listed.get(one.name)
+        known[one.name] = _provider(one, is_there=_is_there(one, has_answered=told is not None))
+        facts = {model.id: model for model in catalogue.models(one.name)}
+        for model in told or ():
+            facts[model.id] = catalogue.find(one.name, model.id) or ModelFacts(
+                model.id, context=model.context_tokens, source="told by the server"
+            )
+        offered += [
+            _model(one, model, providers.restrictions.refusal(one.name, model.names))
+            for model in sorted(facts.values(), key=lambda model: -(model.ability or 0))
+            if known[one.name].can_be_asked
+        ]
+    for name, definition in providers.definitions.items():
+        known.setdefault(name, _not_configured(definition))
+    wanted = [
+        model
+        for model in sorted(offered, key=lambda model: model.refused is not None)
+        if query.casefold() in f"{model.name} {' '.join(model.aliases or ())}".casefold()
+        and provider in (None, model.provider)
+        and (ability is None or ability in known[model.provider].abilities)
+    ]
+    return ModelList(
+        models=tuple(wanted[:limit]),
+        total_count=len(wanted),
+        providers=tuple(
+            sorted(
+                (
+                    one
+                    for one in known.values()
+                    if provider in (None, one.name) and (ability is None or ability in one.abilities)
+                ),
+                key=lambda one: not one.can_be_asked,
+            )
+        ),
+    )
+
+
+def _model(provider: Provider, facts: ModelFacts, refused: str | None) -> OfferedModel:
+    return OfferedModel.of(
+        name=facts.id if chooses_itself(provider) else f"{provider.name}:{facts.id}",
+        provider=provider.name,
+        aliases=facts.aliases or None,
+        context_tokens=facts.context,
+        input_limit_tokens=facts.input_limit,
+        output_limit_tokens=facts.output,
+        images=facts.images or None,
+        reasoning=facts.reasoning or None,
+        input_usd_per_million=facts.price_in,
+        output_usd_per_million=facts.price_out,
+        ability=facts.ability,
+        status=None if facts.status == "active" else facts.status,
+        ends=facts.ends,
+        source=facts.source or None,
+        refused=refused,
+    )
+
+
+def _is_there(provider: Provider, *, has_answered: bool) -> bool:
+    """Tell whether the provider can be asked, as far as can be known without asking anybody who costs."""
+    described = as_described(provider)
+    return described is None or is_certain(described.configured) or has_answered
+
+
+def _provider(provider: Provider, *, is_there: bool) -> OfferedProvider:
+    described = as_described(provider)
+    note = LEVELS if provider.name == PERPLEXITY else None
+    if described and not is_there:
+        note = f"nobody answers at {described.configured.base_url}"
+    return OfferedProvider.of(
+        name=provider.name,
+        title=_title(provider, described),
+        abilities=_ordered(provider.abilities),
+        can_be_asked=is_there,
+        note=note,
+    )
+
+
+def _title(provider: Provider, described: Described | None) -> str:
+    return described.configured.definition.title if described else provider.name
+
+
+def _not_configured(definition: "Definition") -> OfferedProvider:
+    needed = definition.key_variable if definition.needs_key else definition.base_url_name
+    return OfferedProvider(
+        name=definition.name,
+        title=definition.title,
+        abilities=_ordered(definition.abilities),
+        can_be_asked=False,
+        note=f"not configured: set {needed}",
+    )
+
+
+def _ordered(abilities: Iterable[Mode]) -> tuple[str, ...]:
+    return tuple(mode for mode in MODES if mode in abilities)

@@ -1,0 +1,127 @@
+"""The form of conversation.json: read with tolerance, written in one way only."""
+
+import json
+import re
+from codecs import BOM_UTF8
+from collections.abc import Iterator
+from math import isfinite
+from typing import cast
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json
+
+from conversation_mcp.errors import ConversationCorruptedError
+from conversation_mcp.records.damage import is_syntax, place, problem_of
+from conversation_mcp.records.models import Conversation, ConversationId
+from conversation_mcp.records.origins import Origin
+from conversation_mcp.text import storable_data
+
+FILE = TypeAdapter(Conversation)
+MESSAGES = b'\n  "messages": ['
+"""Where the facts of a file end that was written here: within a string there is no line end."""
+STRING_OR_FLOAT = re.compile(
+    rb'"(?:[^"\\]++|\\.)*+"|(-?Infinity|NaN|-?[0-9]++(?=[.eE])(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?)'
+)
+
+
+def decode(data: bytes, path: str, conversation_id: ConversationId) -> Conversation:
+    """Read the bytes of a file; fields that nobody knows are kept, and the id given wins over the one in the file.
+
+    Raises:
+        ConversationCorruptedError: they are no conversation; the message names `path`, the place and the reason.
+    """
+    body = data.removeprefix(BOM_UTF8)
+    skipped_bytes = len(data) - len(body)
+    try:
+        conversation = _parse(body)
+    except ValidationError as error:
+        raise ConversationCorruptedError(path, problem_of(error, body, skipped_bytes), conversation_id) from None
+    if (offset := _not_a_number(body)) is not None:
+        problem = f"is not valid JSON {place(body, offset, skipped_bytes)}"
+        raise ConversationCorruptedError(path, problem, conversation_id)
+    if conversation.conversation_id == conversation_id:
+        return conversation
+    return conversation.changed(conversation_id=conversation_id)
+
+
+def origin_of(head: bytes) -> Origin | None:
+    """Return what `imported` says in the bytes of a file, or in those before its messages."""
+    facts, is_ours, _ = head.partition(MESSAGES)
+    if b'"imported"' not in facts:
+        return None
+    try:
+        data = json.loads(facts.removeprefix(BOM_UTF8) + (b'"messages": []}' if is_ours else b""))
+        origin = data["imported"]["from"], data["imported"]["id"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+    return origin if all(isinstance(part, str) for part in origin) else None
+
+
+def encode(conversation: Conversation) -> bytes:
+    """Return the bytes of the file: the facts first, `messages` last."""
+    return settle(conversation)[1]
+
+
+def settle(conversation: Conversation) -> tuple[Conversation, bytes]:
+    """Return the conversation as it will be read back, its count right and its text storable, and the file's bytes."""
+    count = len(conversation.messages)
+    counted = conversation if conversation.message_count == count else conversation.changed(message_count=count)
+    try:
+        return counted, _dump(counted)
+    except ValueError:
+        clean = storable_data(counted.model_dump(by_alias=True, exclude_unset=True))
+        counted = Conversation.model_validate(clean, by_alias=True, by_name=False)
+        return counted, _dump(counted)
+
+
+def _parse(body: bytes) -> Conversation:
+    try:
+        return Conversation.model_validate_json(body, by_alias=True, by_name=False)
+    except ValidationError as error:
+        if not is_syntax(error):
+            raise
+        return _parse_surrogates(body, error)
+
+
+def _parse_surrogates(body: bytes, refusal: ValidationError) -> Conversation:
+    """Read what only a lone surrogate keeps from being read: JavaScript writes them, the fast parser refuses them."""
+    try:
+        clean = json.dumps(storable_data(json.loads(body.decode())), ensure_ascii=False)
+        return Conversation.model_validate_json(clean, by_alias=True, by_name=False)
+    except ValidationError as error:
+        raise (refusal if is_syntax(error) else error) from None
+    except (ValueError, RecursionError):
+        raise refusal from None
+
+
+def _not_a_number(body: bytes) -> int | None:
+    """Find NaN, Infinity or what is as large outside of a string: the parser takes them, not every reader does."""
+    try:
+        data: object = from_json(body, allow_inf_nan=False, cache_strings="none")
+    except ValueError:
+        pass
+    else:
+        if all(map(isfinite, _floats(data))):
+            return None
+    found = (found.start() for found in STRING_OR_FLOAT.finditer(body) if found[1] and not isfinite(float(found[1])))
+    return next(found, None)
+
+
+def _floats(data: object) -> Iterator[float]:
+    waiting = [data]
+    while waiting:
+        value = waiting.pop()
+        if type(value) is float:
+            yield value
+        elif type(value) is dict:
+            waiting.extend(cast("dict[str, object]", value).values())
+        elif type(value) is list:
+            waiting.extend(cast("list[object]", value))
+
+
+def _dump(conversation: Conversation) -> bytes:
+    if not conversation.model_extra:
+        return FILE.dump_json(conversation, indent=2, by_alias=True, exclude_unset=True) + b"\n"
+    head = FILE.dump_json(conversation, indent=2, by_alias=True, exclude_unset=True, exclude={"messages"})
+    tail = FILE.dump_json(conversation, indent=2, by_alias=True, exclude_unset=True, include={"messages"})
+    return b"%b,\n%b\n" % (head[:-2], tail[2:])

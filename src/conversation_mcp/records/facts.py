@@ -1,0 +1,125 @@
+"""What the index takes from a file: the facts that lists show, what they are filtered by, and the texts."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, cast
+
+from conversation_mcp.clock import parse_time
+from conversation_mcp.records.costs import total_cost, total_tokens
+from conversation_mcp.records.found import Described, Facet, Facts, Pending
+from conversation_mcp.records.ids import SHAPE
+from conversation_mcp.records.plain import read_data
+from conversation_mcp.records.titles import title_of
+from conversation_mcp.text import fold, shorten, storable
+
+if TYPE_CHECKING:
+    from conversation_mcp.records.models import ConversationId
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+QUESTION_CHARS = 120
+FACETS = ("tool", "provider", "model")
+UNSEEN_ROLES = frozenset({"system", "developer"})
+
+Data = Mapping[str, Any]
+
+
+def describe(body: bytes, path: str, conversation_id: "ConversationId") -> Described:
+    """Describe the bytes of a file.
+
+    Raises:
+        ConversationCorruptedError: they are no conversation.
+    """
+    return _described(read_data(body, path, conversation_id), conversation_id, len(body))
+
+
+def milliseconds_of(time: str) -> int:
+    """Return an ISO 8601 time as milliseconds since 1970; raises ValueError as `parse_time`."""
+    return (parse_time(time) - EPOCH) // timedelta(milliseconds=1)
+
+
+def moment_of(milliseconds: int) -> datetime:
+    """Return the moment that many milliseconds after 1970, in UTC."""
+    return EPOCH + timedelta(milliseconds=milliseconds)
+
+
+def facet(kind: str, value: str) -> Facet:
+    """Return what a conversation is filtered by; case and the form of characters do not count."""
+    return kind, fold(value.strip())
+
+
+def facts_of(data: Data, conversation_id: str, size_bytes: int) -> Facts:
+    """Return what a list shows of the data of a file of that size."""
+    messages: list[Data] = data["messages"]
+    pending: Data = data.get("pendingTurn") or {}
+    questions = [message for message in messages if message["role"] == "user"]
+    last = pending or (questions[-1] if questions else pending)
+    asked = (questions[0]["content"] if questions else "", pending["question"] if pending else "")
+    sent, came = total_tokens(data)
+    return Facts(
+        conversation_id=conversation_id,
+        title=title_of(data.get("title"), asked),
+        created_at=data["createdAt"],
+        updated_at=data["updatedAt"],
+        updated_milliseconds=milliseconds_of(data["updatedAt"]),
+        message_count=len(messages),
+        turn_count=sum(message["role"] == "assistant" for message in messages),
+        last_question=_question(last),
+        last_tool=last.get("tool"),
+        cost_usd=total_cost(data),
+        input_tokens=sent,
+        output_tokens=came,
+        size_bytes=size_bytes,
+        pending=cast("Pending", pending.get("status", "running")) if pending else None,
+        problem=pending["error"]["message"] if pending.get("error") else None,
+        runs_at_provider=bool(pending.get("background") and pending.get("responseId")),
+        archived=bool(data.get("archived")),
+        tags=_tags(data),
+        parent_id=_parent_id(data),
+    )
+
+
+def _described(data: Data, conversation_id: str, size_bytes: int) -> Described:
+    messages: list[Data] = data["messages"]
+    pending: Data = data.get("pendingTurn") or {}
+    unanswered: list[Data] = data.get("unansweredTurns") or []
+    tags = _tags(data)
+    given = {("tag", tag) for tag in tags}
+    given |= {(kind, turn.get(kind)) for turn in (*messages, pending, *unanswered) for kind in FACETS}
+    given |= {("model", message.get("preset")) for message in messages}
+    return Described(facts_of(data, conversation_id, size_bytes), frozenset(_facets(given)), _texts(data, tags))
+
+
+def _tags(data: Data) -> tuple[str, ...]:
+    return tuple(storable(tag) for tag in data.get("tags") or ())
+
+
+def _parent_id(data: Data) -> str | None:
+    parent = data.get("parent")
+    found = cast("Data", parent).get("conversationId") if isinstance(parent, dict) else None
+    return found if isinstance(found, str) and SHAPE.fullmatch(found) else None
+
+
+def _question(last: Data) -> str | None:
+    text = str(last.get("question") or last.get("content") or "")
+    return shorten(storable(text[: QUESTION_CHARS * 10]), QUESTION_CHARS) or None
+
+
+def _facets(given: Iterable[tuple[str, str | None]]) -> Iterator[Facet]:
+    for kind, value in given:
+        if value:
+            yield facet(kind, value)
+            if kind == "model":
+                yield facet(kind, value.rpartition("/")[2])
+
+
+def _texts(data: Data, tags: Iterable[str]) -> dict[int, str]:
+    """Return the messages that a reader sees by their numbers; under 0, what stands beside them."""
+    pending: Data = data.get("pendingTurn") or {}
+    beside = [data.get("title") or "", *tags, pending.get("question", ""), pending.get("partialText") or ""]
+    beside += [turn.get("question", "") for turn in data.get("unansweredTurns") or ()]
+    texts = {
+        number: str(message["content"])
+        for number, message in enumerate(data["messages"], 1)
+        if message["role"] not in UNSEEN_ROLES and message["content"]
+    }
+    return {0: "\n".join(filter(None, beside)), **texts} if any(beside) else texts

@@ -1,0 +1,116 @@
+"""Conversations as lists and searches see them: facts, what they are chosen by, and pages of them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from conversation_mcp.records.models import ConversationId
+
+Pending = Literal["running", "interrupted", "failed"]
+
+
+State = Literal["running", "interrupted", "failed", "archived"]
+
+
+SHOWN_PROBLEMS = 3
+
+
+Facet = tuple[str, str]
+"""A kind (tool, provider, model, tag) and a folded value."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a list shows of a conversation."""
+
+    conversation_id: str
+    title: str
+    created_at: str
+    updated_at: str
+    updated_milliseconds: int
+    message_count: int
+    turn_count: int
+    last_question: str | None = None
+    last_tool: str | None = None
+    cost_usd: float | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    size_bytes: int = 0
+    """How large the file is."""
+    pending: Pending | None = None
+    problem: str | None = None
+    """Why the last question has no answer."""
+    runs_at_provider: bool = False
+    """Whether a running turn goes on when no process of this machine waits for it."""
+    archived: bool = False
+    tags: tuple[str, ...] = ()
+    parent_id: str | None = None
+    """Of a branch, the conversation that it comes from."""
+
+
+@dataclass(frozen=True)
+class Described:
+    """All that the index takes from a file: facts, what to filter by, and texts by message number, 0 for the rest."""
+
+    facts: Facts
+    facets: frozenset[Facet]
+    texts: Mapping[int, str]
+
+
+Describe = Callable[[bytes, str, "ConversationId"], Described]
+"""Reads the bytes of a file, which has a path and an id; raises ConversationCorruptedError."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which conversations: those that have all of it. Archived ones only if that is the state."""
+
+    query: str = ""
+    facets: tuple[Facet, ...] = ()
+    state: State | None = None
+    after_milliseconds: int | None = None
+    before_milliseconds: int | None = None
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a page ended; for a query also how many were shown, and the newest time that counts."""
+
+    updated_milliseconds: int
+    conversation_id: str
+    shown: int = 0
+    newest_milliseconds: int = 0
+
+
+@dataclass(frozen=True)
+class Found:
+    """A conversation as its file is now; for a query, the place that fits it best."""
+
+    facts: Facts
+    state: State | None = None
+    snippet: str | None = None
+    message_number: int | None = None
+
+
+@dataclass(frozen=True)
+class Page:
+    """Conversations in order, and what a reader must know beside them."""
+
+    found: tuple[Found, ...]
+    next: Place | None
+    unreadable_count: int
+    problems: tuple[str, ...]
+    """Why the first few of them cannot be read."""
+    is_complete: bool = True
+    """Whether the index has ever been compared with the whole folder."""
+    notices: tuple[str, ...] = ()
+
+
+def state_of(facts: Facts, is_being_answered: Callable[[str], bool]) -> State | None:
+    """Return what is true now: a running turn that nobody works on any more was interrupted."""
+    if facts.archived:
+        return "archived"
+    if facts.pending == "running" and not facts.runs_at_provider and not is_being_answered(facts.conversation_id):
+        return "interrupted"
+    return facts.pending

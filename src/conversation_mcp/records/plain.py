@@ -1,0 +1,46 @@
+"""A conversation as plain JSON data: what looking through a thousand of them can afford.
+
+Nothing here imports the records, whose validation takes longer than reading the files.
+"""
+
+import json
+from collections.abc import Mapping
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from conversation_mcp.records.shapes import CONVERSATION
+from conversation_mcp.text import storable_data
+
+if TYPE_CHECKING:
+    from conversation_mcp.records.models import ConversationId
+
+BOM = "\ufeff"
+
+
+Data = Mapping[str, Any]
+
+
+def _finite(text: str) -> float:
+    if isfinite(number := float(text)):
+        return number
+    raise ValueError(text)
+
+
+DECODER = json.JSONDecoder(parse_constant=_finite, parse_float=_finite)
+
+
+def read_data(body: bytes, path: str, conversation_id: "ConversationId") -> Data:
+    """Return the data of a file as the codec reads it, which is asked only where something is out of the ordinary.
+
+    Raises:
+        ConversationCorruptedError: it is no conversation.
+    """
+    try:
+        data = DECODER.decode(body.decode().removeprefix(BOM))
+        if CONVERSATION(data):
+            return storable_data(data) if b"\\u" in body else data
+    except (ValueError, RecursionError):
+        pass
+    from conversation_mcp.records.codec import decode  # noqa: PLC0415 -- brings the records
+
+    return decode(body, path, conversation_id).data()

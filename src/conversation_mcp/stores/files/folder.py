@@ -1,0 +1,235 @@
+"""The blocking half of the file store: each method is one hop to a thread."""
+
+import errno
+import os
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+from conversation_mcp.disk import files as disk
+from conversation_mcp.disk.faults import explained
+from conversation_mcp.disk.locks import FileLock, LockFolder
+from conversation_mcp.errors import ConversationCorruptedError, ConversationNotFoundError, FilesystemError
+from conversation_mcp.records.codec import MESSAGES, decode, origin_of, settle
+from conversation_mcp.records.ids import SHAPE, check_id, id_at, milliseconds_of
+from conversation_mcp.records.models import Conversation, ConversationId, iso, parse_time
+from conversation_mcp.records.origins import Origin
+from conversation_mcp.stores.base import Change, Stamp
+
+WRITE_WAIT_SECONDS = 30.0
+STRAY_AFTER = timedelta(hours=1)
+HEAD_BYTES = 64 * 1024
+OLD_AFTER = timedelta(minutes=1)
+
+
+class ConversationFolder:
+    """Conversations as `<root>/<id>/conversation.json`."""
+
+    def __init__(self, root: Path, now: Callable[[], datetime]) -> None:
+        self._root = root
+        self._now = now
+        self._locks = LockFolder(root / ".locks")
+        self._taken_milliseconds = range(0)
+
+    def file(self, conversation_id: str) -> Path:
+        """Return the path of a conversation's file. The id is checked here, before any path is built."""
+        return self._root / check_id(conversation_id) / "conversation.json"
+
+    def reserve(self, at: datetime | None = None) -> ConversationId:
+        """Make the folder of a new conversation, and the root when there is none."""
+        milliseconds = milliseconds_of(at or self._now())
+        taken = self._taken_milliseconds
+        first, free = (taken.start, taken.stop) if milliseconds in taken else (milliseconds, milliseconds)
+        with explained(self._root):
+            self._make_root()
+            while not disk.claim_folder(self._root / id_at(free)):
+                free += 1
+        self._taken_milliseconds = range(first, free + 1)
+        return id_at(free)
+
+    def reserve_this(self, conversation_id: ConversationId) -> bool:
+        """Make the folder of that name, and the root when there is none; False when the name is taken."""
+        folder = self.file(conversation_id).parent
+        with explained(folder, conversation_id):
+            self._make_root()
+            return disk.claim_folder(folder)
+
+    def unreserve(self, conversation_id: ConversationId) -> None:
+        """Remove the folder of a conversation that was never written."""
+        with suppress(OSError):
+            self.file(conversation_id).parent.rmdir()
+
+    def changed_since(self, moment: datetime) -> tuple[ConversationId, ...]:
+        """Return the ids whose files were written at or after the moment."""
+        changed: list[ConversationId] = []
+        with explained(self._root), suppress(FileNotFoundError), os.scandir(self._root) as entries:
+            for entry in entries:
+                with suppress(OSError):
+                    if SHAPE.fullmatch(entry.name) and self.file(entry.name).stat().st_mtime >= moment.timestamp():
+                        changed.append(check_id(entry.name))
+        return tuple(changed)
+
+    def stamp(self, conversation_id: ConversationId | None) -> Stamp:
+        """Return what changes with each write of the file, or with the folders in the root."""
+        path = self._root if conversation_id is None else self.file(conversation_id)
+        with explained(path, conversation_id), suppress(FileNotFoundError):
+            found = path.stat()
+            own = found.st_nlink if conversation_id is None else found.st_size
+            return found.st_ino, found.st_mtime_ns, own
+        return None
+
+    def imports(self) -> dict[Origin, ConversationId]:
+        """Return the ids of the conversations whose files say where they were brought in from."""
+        found: dict[Origin, ConversationId] = {}
+        with explained(self._root), suppress(FileNotFoundError), os.scandir(self._root) as entries:
+            for entry in entries:
+                if SHAPE.fullmatch(entry.name) and (origin := self.origin(self.file(entry.name))):
+                    found[origin] = check_id(entry.name)
+        return found
+
+    def origin(self, path: Path) -> Origin | None:
+        """Return where the conversation of that file was brought in from, if its file says so and can be read."""
+        with suppress(OSError):
+            return origin_of(self._head(path))
+        return None
+
+    def create(self, conversation: Conversation) -> None:
+        """Write the first state into the reserved folder; on failure the folder goes."""
+        path = self.file(conversation.conversation_id)
+        if self.exists(conversation.conversation_id):
+            raise FilesystemError(str(path), "there is a conversation already", conversation.conversation_id)
+        try:
+            with explained(path.parent, conversation.conversation_id):
+                disk.refuse_link(path.parent)
+            self._write(path, settle(conversation)[1])
+            self._date(path, parse_time(conversation.updated_at))
+            with explained(self._root, conversation.conversation_id):
+                self._hide_from_git()
+                disk.sync_folder(self._root)
+        except BaseException:
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+                path.parent.rmdir()
+            raise
+
+    def exists(self, conversation_id: str) -> bool:
+        """Tell whether there is a file, whatever it holds."""
+        path = self.file(conversation_id)
+        with explained(path, conversation_id):
+            try:
+                path.lstat()
+            except FileNotFoundError:
+                return False
+        return True
+
+    def update(self, conversation_id: ConversationId, change: Change) -> Conversation:
+        """Change what is stored now, under the write lock."""
+        path = self.file(conversation_id)
+        require = partial(self.require, conversation_id)
+        with self._locks.hold(f"{conversation_id}.write.lock", require, WRITE_WAIT_SECONDS):
+            before = self._load(conversation_id)
+            now = iso(self._now())
+            latest = max(now, before.updated_at, key=parse_time)
+            after, data = settle(change(before, now).changed(conversation_id=before.conversation_id, updated_at=latest))
+            disk.remove_dead_drafts(path.parent)
+            self._write(path, data)
+        return after
+
+    def names(self) -> list[str]:
+        """Return the folders that have the name of a conversation; none where the root cannot be read."""
+        with suppress(OSError), os.scandir(self._root) as entries:
+            return [entry.name for entry in entries if SHAPE.fullmatch(entry.name)]
+        return []
+
+    def sweep(self, names: Iterable[str]) -> None:
+        """Remove what killed writes left in these folders, and conversations that were never written."""
+        reserved_since = (self._now() - STRAY_AFTER).timestamp()
+        for name in names:
+            folder = self._root / name
+            with suppress(OSError):
+                disk.refuse_link(folder)
+                is_old = folder.stat().st_mtime < reserved_since
+                if disk.remove_dead_drafts(folder) or is_old:
+                    folder.rmdir()  # one that holds anything stays
+
+    def try_turn(self, conversation_id: ConversationId) -> FileLock | None:
+        """Take the turn lock of a conversation that exists or is reserved, if it is free."""
+        require = partial(self._require_folder, conversation_id)
+        require()  # a lock file may have outlived its conversation
+        return self._locks.try_lock(f"{conversation_id}.lock", require)
+
+    def turn_is_held(self, conversation_id: ConversationId) -> bool:
+        """Tell whether the turn lock is held by any live process."""
+        return self._locks.is_locked(f"{check_id(conversation_id)}.lock")
+
+    @contextmanager
+    def reading(self, conversation_id: ConversationId) -> Generator[Path]:
+        """Yield the path to read from; what goes wrong meanwhile is told in our words."""
+        path = self.file(conversation_id)
+        with readable(path, conversation_id, self._root):
+            yield path
+
+    def _load(self, conversation_id: ConversationId) -> Conversation:
+        with self.reading(conversation_id) as path:
+            data = disk.read_file(path)
+        return decode(data, str(path), conversation_id)
+
+    def require(self, conversation_id: ConversationId) -> None:
+        """Raise ConversationNotFoundError when there is no file."""
+        if not self.exists(conversation_id):
+            raise ConversationNotFoundError(conversation_id, str(self._root))
+
+    def _require_folder(self, conversation_id: ConversationId) -> None:
+        path = self.file(conversation_id).parent
+        with explained(path, conversation_id):
+            if not path.is_dir():
+                raise ConversationNotFoundError(conversation_id, str(self._root))
+
+    def _write(self, path: Path, data: bytes) -> None:
+        if len(data) > disk.MAX_FILE_BYTES:
+            problem = (
+                f"the conversation would be larger than the {disk.MAX_FILE_BYTES >> 20} MiB that can be read again"
+            )
+            raise FilesystemError(str(path), problem, path.parent.name)
+        with explained(path, path.parent.name):
+            disk.replace_file(path, data)
+
+    def _date(self, path: Path, updated: datetime) -> None:
+        """Let the file be as old as what was written into it: lists read the latest files first, and stop."""
+        if self._now() - updated > OLD_AFTER:
+            with suppress(OSError, OverflowError):
+                os.utime(path, (updated.timestamp(), updated.timestamp()))
+
+    def _head(self, path: Path) -> bytes:
+        """Return the file up to its messages, or all of it where they do not come last as we write them."""
+        with open(path, "rb", opener=disk.open_regular) as file:
+            head = file.read(HEAD_BYTES)
+            return head if MESSAGES in head else head + file.read()
+
+    def _make_root(self) -> None:
+        disk.make_private_folder(self._root)
+        self._hide_from_git()
+
+    def _hide_from_git(self) -> None:
+        path = self._root / ".gitignore"
+        try:
+            path.lstat()
+        except FileNotFoundError:
+            disk.replace_file(path, b"*\n")
+
+
+@contextmanager
+def readable(path: Path, conversation_id: ConversationId, root: Path) -> Generator[None]:
+    """Tell in our words what goes wrong while the file of a conversation in that folder is read."""
+    with explained(path, conversation_id):
+        try:
+            yield
+        except FileNotFoundError:
+            raise ConversationNotFoundError(conversation_id, str(root)) from None
+        except OSError as error:
+            if error.errno != errno.EFBIG:
+                raise
+            problem = f"is larger than the {disk.MAX_FILE_BYTES >> 20} MiB that are read"
+            raise ConversationCorruptedError(str(path), problem, conversation_id) from None

@@ -1,0 +1,36 @@
+"""Holds the index against the files: whether it can be trusted, not only whether it is up to date."""
+
+from typing import TYPE_CHECKING
+
+from conversation_mcp.stores.files.index.base import Check, Watch
+from conversation_mcp.stores.files.index.refresh import batches
+from conversation_mcp.stores.files.index.rows import Rows
+from conversation_mcp.stores.files.index.stamps import UNTRUSTED, Files
+
+if TYPE_CHECKING:
+    import sqlite3
+
+SOUND = ("ok",)
+
+
+def checked(database: "sqlite3.Connection", files: Files, watch: Watch) -> Check:
+    """Read every file again and compare what would be known of it with what is."""
+    (found,) = database.execute("PRAGMA quick_check(1)").fetchone()
+    if (found,) != SOUND:
+        return Check(damage=str(found))
+    rows = Rows(database)
+    known_count: int = database.execute("SELECT count(*) FROM conversations").fetchone()[0]
+    unseen_count, present_count = 0, 0
+    wrong: list[str] = []
+    for ids in batches(files.ids()):
+        stamps, known = files.stamps(ids), rows.stamps(ids)
+        present_count += len(known.keys() & stamps.keys())
+        for name, stamp in stamps.items():
+            seen = files.read(name)
+            if seen is not None and not rows.has(name, seen):
+                if stamp != UNTRUSTED and known.get(name) == seen.stamp == stamp:
+                    wrong.append(name)
+                else:
+                    unseen_count += 1
+            watch.seen += 1
+    return Check(None, known_count, unseen_count + known_count - present_count, tuple(wrong))

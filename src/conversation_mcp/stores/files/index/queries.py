@@ -1,0 +1,117 @@
+"""The statements that find conversations, newest or best first."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from conversation_mcp.records.found import Facts, Place, Wanted
+from conversation_mcp.stores.files.index.rarity import RANKED_MESSAGES, Search
+from conversation_mcp.stores.files.index.rows import NUMBER_BITS
+
+if TYPE_CHECKING:
+    import sqlite3
+
+NEWEST_FIRST = """
+    SELECT c.id, c.stamp, c.facts, NULL FROM conversations c
+    WHERE CONDITIONS ORDER BY c.updated DESC, c.id DESC LIMIT ?
+"""
+BEST_FIRST = """
+    SELECT c.id, c.stamp, c.facts, hit.number FROM (
+        SELECT rowid >> BITS AS key, rowid & ((1 << BITS) - 1) AS number, min(rank) AS score FROM (
+            SELECT rowid, rank FROM messages WHERE messages MATCH ? AMONG ORDER BY rowid DESC LIMIT ?
+        ) GROUP BY 1
+    ) hit JOIN conversations c ON c.key = hit.key
+    WHERE CONDITIONS ORDER BY hit.score, c.updated DESC, c.id DESC LIMIT ?
+""".replace("BITS", str(NUMBER_BITS))
+"""The smallest rank is the best; the best message stands for its conversation."""
+AMONG = "AND rowid >> BITS IN (SELECT c.key FROM conversations c WHERE CONDITIONS)".replace("BITS", str(NUMBER_BITS))
+ALL = -1
+
+
+@dataclass(frozen=True)
+class Row:
+    """What the index knows of a conversation, and the number of the message that fits best."""
+
+    conversation_id: str
+    stamp: int
+    facts: Facts
+    number: int | None
+
+
+Select = Callable[[int], Sequence[Row]]
+"""Returns up to so many rows, in order, after the place where the last page ended."""
+
+
+def newest_first(database: "sqlite3.Connection", wanted: Wanted, place: Place | None) -> Select:
+    """Go on after the time and the id of the last that was shown."""
+    conditions, values = _conditions(wanted)
+    if place:
+        conditions += " AND (c.updated, c.id) < (?, ?)"
+        values += [place.updated_milliseconds, place.conversation_id]
+
+    def select(count: int) -> Sequence[Row]:
+        return _rows(database, NEWEST_FIRST.replace("CONDITIONS", conditions), values, count)
+
+    return select
+
+
+def best_first(database: "sqlite3.Connection", wanted: Wanted, search: Search, place: Place | None) -> Select:
+    """Rank anew for each page, but only what there was at the first, and go on after the last that was shown."""
+    conditions, values = _conditions(wanted)
+    if place:
+        conditions += " AND c.updated <= ?"
+        values.append(place.newest_milliseconds)
+
+    among, bound = "", [search.match, ALL, *values]
+    if search.is_for_newest:
+        is_filtered = wanted != Wanted(wanted.query)
+        among = AMONG if is_filtered else ""
+        bound = [search.match, *(values if is_filtered else ()), RANKED_MESSAGES, *values]
+    sql = BEST_FIRST.replace("AMONG", among).replace("CONDITIONS", conditions)
+
+    def select(count: int) -> Sequence[Row]:
+        shown = place.shown if place else 0
+        rows = _rows(database, sql, bound, shown + count)
+        last = next(
+            (n for n, row in enumerate(rows, 1) if place and row.conversation_id == place.conversation_id), shown
+        )
+        if last > shown:
+            rows = _rows(database, sql, bound, last + count)
+        return rows[last : last + count]
+
+    return select
+
+
+def _conditions(wanted: Wanted) -> tuple[str, list[object]]:
+    parts, values = ["c.archived = ?"], list[object]([wanted.state == "archived"])
+    if wanted.state in ("running", "interrupted"):
+        parts.append("c.pending IN ('running', 'interrupted')")  # which of them it is, its lock tells
+    elif wanted.state == "failed":
+        parts.append("c.pending = 'failed'")
+    if wanted.after_milliseconds is not None:
+        parts.append("c.updated >= ?")
+        values.append(wanted.after_milliseconds)
+    if wanted.before_milliseconds is not None:
+        parts.append("c.updated < ?")
+        values.append(wanted.before_milliseconds)
+    for facet in wanted.facets:
+        parts.append("EXISTS (SELECT 1 FROM facets f WHERE f.kind = ? AND f.value = ? AND f.key = c.key)")
+        values.extend(facet)
+    return " AND ".join(parts), values
+
+
+def _rows(database: "sqlite3.Connection", sql: str, values: Sequence[object], count: int) -> list[Row]:
+    found = database.execute(sql, (*values, count))
+    return [Row(name, stamp, _facts(facts), number) for name, stamp, facts, number in found]
+
+
+def _facts(text: str) -> Facts:
+    data: dict[str, Any] = json.loads(text)
+    data["tags"] = tuple(data["tags"])
+    return Facts(**data)
+
+
+def newest(database: "sqlite3.Connection") -> int:
+    """Return the latest time of a conversation that is not archived."""
+    return database.execute("SELECT max(updated) FROM conversations WHERE archived = 0").fetchone()[0] or 0

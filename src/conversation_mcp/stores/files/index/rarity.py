@@ -1,0 +1,50 @@
+"""Keeps ranking affordable: where words stand in very many messages, the rarer ones of them choose."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conversation_mcp.searching.words import Expression, any_of
+
+if TYPE_CHECKING:
+    import sqlite3
+
+RANKED_MESSAGES = 4_000
+"""Ranking takes some microseconds for each, all else hardly anything."""
+RARE_MESSAGES = 1_500
+COUNTED_TERMS = 24
+RANKED_TERMS = 8
+COUNT = "SELECT count(*) FROM (SELECT 1 FROM messages WHERE messages MATCH ? LIMIT ?)"
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is asked of full-text search, and what is not: common words beside rare ones, or messages long ago."""
+
+    match: str
+    is_without_common: bool = False
+    is_for_newest: bool = False
+
+
+def narrowed(database: "sqlite3.Connection", asked: Expression) -> Search:
+    """Return what to ask: if too many messages match, the rarest words; if all are common, for the newest messages."""
+    if _count(database, asked.match, RANKED_MESSAGES) <= RANKED_MESSAGES:
+        return Search(asked.match)
+    if asked.required:
+        return Search(asked.match, is_for_newest=True)
+    counts = {term: _count(database, term, RARE_MESSAGES) for term in asked.terms[:COUNTED_TERMS]}
+    chosen: list[str] = []
+    messages = 0
+    for term in sorted((term for term, count in counts.items() if 0 < count <= RARE_MESSAGES), key=counts.__getitem__):
+        messages += counts[term]
+        if messages > RANKED_MESSAGES:
+            break
+        chosen.append(term)
+    if chosen:
+        return Search(any_of(chosen), is_without_common=True)
+    common = [term for term, count in counts.items() if count]
+    return Search(any_of((common or list(asked.terms))[:RANKED_TERMS]), is_for_newest=True)
+
+
+def _count(database: "sqlite3.Connection", match: str, limit: int) -> int:
+    """Return how many messages match, or one more than the limit."""
+    return database.execute(COUNT, (match, limit + 1)).fetchone()[0]

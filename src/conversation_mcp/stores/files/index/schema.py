@@ -1,0 +1,22 @@
+"""The tables of the index of conversations."""
+
+from conversation_mcp.searching.database import Schema
+from conversation_mcp.searching.words import TOKENIZER
+
+SCHEMA = Schema(
+    2,
+    f"""
+    CREATE TABLE conversations (
+        key INTEGER PRIMARY KEY, id TEXT NOT NULL, stamp INTEGER NOT NULL,
+        updated INTEGER, archived INTEGER, pending TEXT, facts TEXT, problem TEXT
+    );
+    CREATE UNIQUE INDEX ids ON conversations (id);
+    CREATE INDEX stamps ON conversations (id, stamp);
+    CREATE INDEX newest ON conversations (archived, updated DESC, id DESC);
+    CREATE INDEX unreadable ON conversations (id) WHERE problem IS NOT NULL;
+    CREATE TABLE facets (kind TEXT, value TEXT, key INTEGER, PRIMARY KEY (kind, value, key)) WITHOUT ROWID;
+    CREATE INDEX facets_of ON facets (key);
+    CREATE VIRTUAL TABLE messages USING fts5(text, tokenize="{TOKENIZER}");
+    CREATE TABLE comparisons (conversations INTEGER NOT NULL, finished TEXT NOT NULL);
+    """,
+)

@@ -1,0 +1,135 @@
+"""The work on an index: in its file, in a new one if that is damaged, in memory if no file can be used."""
+
+from collections.abc import Callable, Collection
+from contextlib import closing
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from conversation_mcp.errors import IndexNotErasedError
+from conversation_mcp.records.found import Describe, Page, Place, Wanted
+from conversation_mcp.searching.cache import Cache, Work
+from conversation_mcp.searching.database import (
+    IndexDamagedError,
+    IndexFile,
+    IndexUnusableError,
+    connect,
+    judged,
+    purge_orphans,
+)
+from conversation_mcp.stores.files.index.base import Check, Standing, Watch
+from conversation_mcp.stores.files.index.check import checked
+from conversation_mcp.stores.files.index.pages import look_up
+from conversation_mcp.stores.files.index.refresh import Taker, standing
+from conversation_mcp.stores.files.index.schema import SCHEMA
+from conversation_mcp.stores.files.index.stamps import Files
+
+if TYPE_CHECKING:
+    import sqlite3
+
+T = TypeVar("T")
+
+
+class WorkingIndex:
+    """The index of one folder."""
+
+    def __init__(self, folder: Path, indexes: Path, describe: Describe, now: Callable[[], datetime]) -> None:
+        self._file = IndexFile([folder], indexes, SCHEMA)
+        self._cache = Cache(self._file, lambda memory: Taker(memory, self._files).compare(Watch(), self._now()))
+        self._files = Files(folder, describe, now)
+        self._indexes = indexes
+        self._now = now
+        self._problem: str | None = None
+
+    @property
+    def location(self) -> str:
+        """The folder of this index."""
+        return str(self._file.home)
+
+    def obstacle(self) -> str | None:
+        """Return why the file cannot be written, None if it can; one that is damaged can be replaced."""
+        try:
+            self._cache.in_file(_try_to_write)
+        except IndexUnusableError as error:
+            return str(error)
+        return None
+
+    def take_in(self, ids: Collection[str]) -> None:
+        """Read the conversations; when that cannot be kept, it is for the next page to make up for it in memory."""
+        try:
+            self._cache.in_file(lambda database: Taker(database, self._files).take_in(ids))
+        except IndexUnusableError as error:
+            self._problem = str(error)
+            if self._cache.has_memory:
+                self._cache.in_memory(lambda database: Taker(database, self._files).take_in(ids))
+
+    def standing(self) -> Standing:
+        """Tell how much is known."""
+        return self._look(standing)[0]
+
+    def compare(self, watch: Watch) -> None:
+        """Bring the index up to the folder; a comparison that was cut short goes on where it was."""
+        _, self._problem = self._cache.ask(lambda database: Taker(database, self._files).compare(watch, self._now()))
+
+    def page(self, wanted: Wanted, limit: int, place: Place | None = None) -> Page:
+        """Return the next conversations."""
+        page, problem = self._look(lambda database: look_up(database, self._files, wanted, limit, place))
+        if problem is None:
+            return page
+        return replace(page, notices=(*page.notices, f"no index is kept, so every file was read ({problem})"))
+
+    def check(self, watch: Watch) -> Check | None:
+        """Hold what is known against the files and change nothing; None if there is no index yet."""
+        try:
+            with self._file.look() as database:
+                return None if database is None else checked(database, self._files, watch)
+        except IndexDamagedError as error:
+            return Check(damage=f"{self._file.path}: {error.__cause__ or 'is of another version'}")
+        except IndexUnusableError as error:
+            return Check(damage=str(error))
+
+    def rebuild(self, watch: Watch) -> None:
+        """Read everything into a new file and put that in the place of the old one, which serves until then."""
+        try:
+            with self._file.draft() as draft:
+                with judged(draft, 0), closing(connect(str(draft))) as database:
+                    Taker(database, self._files).compare(watch, self._now())
+                if not watch.is_stopped:
+                    self._file.put(draft)
+        except IndexUnusableError:
+            self.compare(watch)
+
+    def erase(self, ids: Collection[str]) -> None:
+        """Write the file anew without what search and free pages hold of deleted rows, or throw it away."""
+        try:
+            self._file.remove_drafts()
+            if not self._file.path.exists():
+                return
+            try:
+                self._cache.in_file(lambda database: self._erase(database, ids))
+            except IndexUnusableError:
+                self._file.replace(self._file.path.stat().st_ino)
+        except IndexUnusableError as error:
+            raise IndexNotErasedError(self.location, str(error)) from error
+
+    def purge_orphans(self) -> None:
+        """Remove the indexes of folders that are gone."""
+        purge_orphans(self._indexes)
+
+    def _erase(self, database: "sqlite3.Connection", ids: Collection[str]) -> None:
+        Taker(database, self._files).take_in(ids)
+        database.execute("INSERT INTO messages (messages) VALUES ('optimize')")
+        database.execute("VACUUM")
+        if database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+            raise IndexUnusableError(f"{self._file.path}: somebody has been reading it for too long")
+
+    def _look(self, work: Work[T]) -> tuple[T, str | None]:
+        """Do the work, in memory if the file could not take in what was last seen in the folder."""
+        problem = self._problem
+        return self._cache.ask(work) if problem is None else self._cache.without_file(work, problem)
+
+
+def _try_to_write(database: "sqlite3.Connection") -> None:
+    database.execute("BEGIN IMMEDIATE")
+    database.rollback()

@@ -1,0 +1,81 @@
+"""The conversations of a folder, newest first, from their files alone: quick while they are few."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+from conversation_mcp.records.facts import facts_of
+from conversation_mcp.records.found import SHOWN_PROBLEMS, Facts, Found, Page, Place, state_of
+from conversation_mcp.records.plain import Data
+from conversation_mcp.stores.files.scan import File, find, read_each
+
+CLOCK_SLACK_MILLISECONDS = 2000
+"""File systems keep the time of a write less exactly than the file says it."""
+
+Placed = tuple[int, str, Facts]
+"""When it was last changed, its id for those of the same moment, and the conversation."""
+
+
+def newest(root: Path, limit: int | None = None, begins: str = "", *, archived: bool = False) -> Page:
+    """Return the conversations whose ids begin so, and read no more files than that takes; archived ones or others.
+
+    Raises:
+        FilesystemError: the folder cannot be read.
+    """
+    files = [file for file in find(root) if file.conversation_id.startswith(begins)]
+    files.sort(key=lambda file: (file.written, file.conversation_id), reverse=True)
+    problems: list[str] = []
+    kept: list[Placed] = []
+    count = None if limit is None else limit + 1
+    for _, facts in read_each(_until_older(files, kept, count), facts_in, problems):
+        if facts.archived == archived:
+            kept.append((facts.updated_milliseconds, facts.conversation_id, facts))
+    kept.sort(key=lambda entry: entry[:2], reverse=True)
+    shown = kept[:limit]
+    following = Place(*shown[-1][:2]) if shown and len(kept) > len(shown) else None
+    return _page(root, [facts for *_, facts in shown], following, problems)
+
+
+def largest(root: Path, limit: int | None = None) -> Page:
+    """Return those with the largest files, without archived ones, and read no more of them than that takes.
+
+    Raises:
+        FilesystemError: the folder cannot be read.
+    """
+    files = sorted(find(root), key=lambda file: (file.size_bytes, file.conversation_id), reverse=True)
+    problems: list[str] = []
+    facts = (facts for _, facts in read_each(files, facts_in, problems) if not facts.archived)
+    return _page(root, list(islice(facts, limit)), None, problems)
+
+
+def _page(root: Path, shown: Iterable[Facts], following: Place | None, problems: Sequence[str]) -> Page:
+    is_answered_now = partial(_is_being_answered, root)
+    return Page(
+        found=tuple(Found(facts, state_of(facts, is_answered_now)) for facts in shown),
+        next=following,
+        unreadable_count=len(problems),
+        problems=tuple(problems[:SHOWN_PROBLEMS]),
+    )
+
+
+def _until_older(files: Iterable[File], kept: list[Placed], count: int | None) -> Iterator[File]:
+    """Yield the files, latest write first, as long as one of them may be newer than those that were kept."""
+    for file in files:
+        if count is not None and len(kept) >= count:
+            kept.sort(key=lambda entry: entry[:2], reverse=True)
+            del kept[count:]
+            if file.written * 1000 + CLOCK_SLACK_MILLISECONDS < kept[-1][0]:
+                return
+        yield file
+
+
+def facts_in(file: File, data: Data) -> Facts:
+    """Return what a list shows of the data of a file."""
+    return facts_of(data, file.conversation_id, file.size_bytes)
+
+
+def _is_being_answered(root: Path, conversation_id: str) -> bool:
+    from conversation_mcp.disk.locks import is_being_answered  # noqa: PLC0415 -- hardly a list needs it
+
+    return is_being_answered(root, conversation_id)

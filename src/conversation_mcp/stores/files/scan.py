@@ -1,0 +1,91 @@
+"""The conversations of a folder as plain JSON data: what looking through a thousand of them can afford.
+
+Nothing here imports the records, whose validation takes longer than reading the files.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from conversation_mcp.disk.faults import explained
+from conversation_mcp.disk.files import open_regular
+from conversation_mcp.errors import ConversationMCPError
+from conversation_mcp.records.ids import SHAPE, TRASH, TRASHED
+from conversation_mcp.records.plain import Data, read_data
+
+if TYPE_CHECKING:
+    from conversation_mcp.records.models import ConversationId
+
+FILE_NAME = "conversation.json"
+EXPORT_STEM = "export"
+"""Begins the names of exports that stand beside the file."""
+
+MadeT = TypeVar("MadeT")
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that is there, not read yet."""
+
+    conversation_id: "ConversationId"
+    path: str
+    written: float
+    """When the file was written, in seconds since 1970."""
+    size_bytes: int
+
+
+def find_all(root: Path) -> Iterator[File]:
+    """Yield the conversations of the folder and those in its trash; raises as `find`."""
+    yield from find(root)
+    yield from find(root / TRASH, TRASHED)
+
+
+def find(root: Path, names: re.Pattern[str] = SHAPE) -> Iterator[File]:
+    """Yield the conversations of the folder in no order, none where there is no folder.
+
+    Raises:
+        FilesystemError: the folder cannot be read.
+    """
+    with explained(root), suppress(FileNotFoundError), os.scandir(root) as entries:
+        for entry in entries:
+            if names.fullmatch(entry.name):
+                path = os.path.join(entry.path, FILE_NAME)  # noqa: PTH118 -- a Path for each of thousands costs as much as reading
+                with suppress(FileNotFoundError, NotADirectoryError):
+                    yield File(cast("ConversationId", entry.name.partition(".")[0]), path, *_stamp(path))
+
+
+def _stamp(path: str) -> tuple[float, int]:
+    try:
+        found = os.lstat(path)
+    except PermissionError:  # for whoever reads it to tell
+        return 0.0, 0
+    return found.st_mtime, found.st_size
+
+
+def read_each(
+    files: Iterable[File], make: Callable[[File, Data], MadeT], problems: list[str]
+) -> Iterator[tuple[File, MadeT]]:
+    """Yield what is made of each file that can be read; what is wrong with the others is added to the problems."""
+    for file in files:
+        try:
+            made = _read(file, make)
+        except ConversationMCPError as error:
+            problems.append(error.message)
+        else:
+            if made is not None:
+                yield file, made
+
+
+def _read(file: File, make: Callable[[File, Data], MadeT]) -> MadeT | None:
+    """Return what is made of a file, None if it is gone."""
+    with explained(file.path, file.conversation_id):
+        try:
+            with open(file.path, "rb", buffering=0, opener=open_regular) as opened:
+                body = opened.readall()
+        except FileNotFoundError:
+            return None
+    return make(file, read_data(body, file.path, file.conversation_id))

@@ -1,0 +1,175 @@
+"""The trash as folders in `.trash`, each named by the conversation's id and the millisecond of its deletion."""
+
+import os
+import shutil
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from anyio import to_thread
+
+from conversation_mcp.cancellation import finish
+from conversation_mcp.disk import files as disk
+from conversation_mcp.disk.faults import explained
+from conversation_mcp.disk.locks import LockFolder
+from conversation_mcp.errors import ConversationNotFoundError, IdTakenError
+from conversation_mcp.records.codec import decode
+from conversation_mcp.records.ids import EPOCH, TRASH, TRASHED, check_id, milliseconds_of
+from conversation_mcp.records.models import Conversation, ConversationId, iso
+from conversation_mcp.records.origins import OWN, mark_of
+from conversation_mcp.stores.base import OnWritten, Trashed
+from conversation_mcp.stores.files.calls import CallFiles
+from conversation_mcp.stores.files.folder import WRITE_WAIT_SECONDS, ConversationFolder, readable
+from conversation_mcp.stores.files.marks import Marks
+
+T = TypeVar("T")
+
+
+class TrashFiles:
+    """Conversations that were moved away, whole folders in one step each; satisfies Trash."""
+
+    def __init__(
+        self,
+        root: Path,
+        conversations: ConversationFolder,
+        calls: CallFiles,
+        now: Callable[[], datetime],
+        on_written: OnWritten,
+    ) -> None:
+        self._root = root
+        self._folder = root / TRASH
+        self._conversations = conversations
+        self._calls = calls
+        self._locks = LockFolder(root / ".locks")
+        self._marks = Marks(root / ".deleted")
+        self._now = now
+        self._on_written = on_written
+
+    async def put(self, conversation_id: ConversationId) -> Trashed:
+        """Move the folder of the conversation, under its write lock."""
+        checked = check_id(conversation_id)
+        return await finish(self._moved(checked, partial(self._put, checked)))
+
+    async def entries(self, written_since: datetime | None = None) -> tuple[Trashed, ...]:
+        """Return what is there, by the names of the folders."""
+        return await to_thread.run_sync(self._entries, written_since)
+
+    async def load(self, trashed: Trashed) -> Conversation:
+        """Read the file in the trash."""
+        return await to_thread.run_sync(self._load, trashed)
+
+    async def restore(self, trashed: Trashed) -> None:
+        """Move the folder back, under the write lock."""
+        await finish(self._moved(trashed.conversation_id, partial(self._restore, trashed)))
+
+    async def remove(self, trashed: Trashed) -> bool:
+        """Remove the folder with whatever is in it, then what stands beside the conversations for its id."""
+        return await finish(self._moved(trashed.conversation_id, partial(self._remove, trashed)))
+
+    async def marks(self) -> frozenset[str]:
+        """Return the marks of what lies here, and those that stayed of what was removed."""
+        return await to_thread.run_sync(self._all_marks)
+
+    async def _moved(self, conversation_id: ConversationId, step: Callable[[], T]) -> T:
+        done = await to_thread.run_sync(step)
+        self._on_written(conversation_id)
+        return done
+
+    def _put(self, conversation_id: ConversationId) -> Trashed:
+        folder = self._conversations.file(conversation_id).parent
+        require = partial(self._conversations.require, conversation_id)
+        require()  # a lock file may have outlived its conversation
+        with self._locked(conversation_id, require):
+            require()
+            disk.refuse_link(folder)
+            disk.make_private_folder(self._folder)
+            milliseconds = milliseconds_of(self._now())
+            while os.path.lexists(target := self._folder / f"{conversation_id}.{milliseconds:013d}"):
+                milliseconds += 1
+            _move(folder, target)
+        return _trashed(target, conversation_id, milliseconds)
+
+    def _entries(self, written_since: datetime | None) -> tuple[Trashed, ...]:
+        found: list[Trashed] = []
+        with explained(self._folder), suppress(FileNotFoundError):
+            disk.refuse_link(self._folder)
+            with os.scandir(self._folder) as entries:
+                for entry in entries:
+                    name = TRASHED.fullmatch(entry.name)
+                    if name and entry.is_dir(follow_symlinks=False) and _is_written(Path(entry), written_since):
+                        found.append(_trashed(Path(entry), ConversationId(name[1]), int(name[2])))
+        return tuple(sorted(found, key=lambda each: (each.deleted_at, each.conversation_id), reverse=True))
+
+    def _load(self, trashed: Trashed) -> Conversation:
+        path = Path(trashed.location)
+        with readable(path, trashed.conversation_id, self._folder):
+            disk.refuse_link(self._folder)
+            data = disk.read_file(path)
+        return decode(data, str(path), trashed.conversation_id)
+
+    def _restore(self, trashed: Trashed) -> None:
+        source, target = Path(trashed.location), self._root / trashed.conversation_id
+        with self._locked(trashed.conversation_id, lambda: None):
+            if not source.exists():
+                raise ConversationNotFoundError(trashed.conversation_id, str(self._folder))
+            if os.path.lexists(target):
+                raise IdTakenError(str(target), trashed.conversation_id)
+            _move(source.parent, target)
+
+    def _remove(self, trashed: Trashed) -> bool:
+        conversation_id, folder = trashed.conversation_id, Path(trashed.location).parent
+        with self._locked(conversation_id, lambda: None):
+            is_noted = True
+            if os.path.lexists(folder):
+                mark = self._mark(trashed)
+                is_noted = self._marks.add(mark)
+                while os.path.lexists(folder):
+                    with suppress(FileNotFoundError):
+                        shutil.rmtree(folder)
+                is_noted = is_noted or self._marks.add(mark)  # there is more room now
+            disk.sync_folder(self._root)
+        if not os.path.lexists(self._root / conversation_id):  # else they belong to what has come in its place
+            self._calls.forget_all(conversation_id)
+            self._locks.remove(f"{conversation_id}.lock")
+            self._locks.remove(f"{conversation_id}.write.lock")
+        return is_noted
+
+    def _mark(self, trashed: Trashed) -> str:
+        return mark_of(self._conversations.origin(Path(trashed.location)) or (OWN, trashed.conversation_id))
+
+    def _all_marks(self) -> frozenset[str]:
+        return self._marks.all() | {self._mark(trashed) for trashed in self._entries(None)}
+
+    @contextmanager
+    def _locked(self, conversation_id: ConversationId, before_creating: Callable[[], object]) -> Generator[None]:
+        """Keep writers of the conversation and other movers out, and tell what goes wrong in our words."""
+        with explained(self._folder, conversation_id):
+            disk.refuse_link(self._folder)
+        with (
+            self._locks.hold(f"{conversation_id}.write.lock", before_creating, WRITE_WAIT_SECONDS),
+            explained(self._folder, conversation_id),
+        ):
+            yield
+
+
+def _move(source: Path, target: Path) -> None:
+    """Give the folder its other name, durably: after a crash it has one of the two."""
+    disk.patiently(lambda: source.rename(target))
+    disk.sync_folder(target.parent)
+    disk.sync_folder(source.parent)
+
+
+def _trashed(folder: Path, conversation_id: ConversationId, milliseconds: int) -> Trashed:
+    deleted_at = iso(EPOCH + timedelta(milliseconds=milliseconds))
+    return Trashed(conversation_id, deleted_at, str(folder / "conversation.json"))
+
+
+def _is_written(folder: Path, since: datetime | None) -> bool:
+    if since is None:
+        return True
+    with suppress(OSError):
+        return (folder / "conversation.json").stat().st_mtime >= since.timestamp()
+    return False

@@ -1,0 +1,87 @@
+"""Arguments as clients send them → a tool's input, or a sentence that says what to change."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, cast
+
+from pydantic import ValidationError
+from pydantic.alias_generators import to_camel
+from pydantic_core import ErrorDetails
+
+from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.errors.validation import requirement
+from conversation_mcp.records.models import Record
+from conversation_mcp.text import nearest, shorten
+from conversation_mcp.tooling.coercion import FILLERS, coerced, is_unset
+from conversation_mcp.tooling.tool import Input, Tool
+
+GivenT = TypeVar("GivenT", bound=Input)
+ResultT = TypeVar("ResultT", bound=Record)
+
+SHOWN_PROBLEMS = 3
+SHOWN_VALUE_CHARS = 60
+
+
+def parse(tool: Tool[GivenT, ResultT], arguments: Mapping[str, Any]) -> GivenT:
+    """Return the tool's input.
+
+    Raises:
+        InvalidInputError: names each argument that is unknown, missing or wrong, and what is right.
+    """
+    try:
+        return tool.input_model.model_validate(_by_field(tool, arguments), by_alias=False, by_name=True)
+    except ValidationError as error:
+        problems = error.errors(include_url=False)
+        sentences = [_sentence(tool, problem) for problem in problems[:SHOWN_PROBLEMS]]
+        raise InvalidInputError("; ".join(sentences) + ".") from None
+
+
+def wire_name(tool: Tool[Any, Any], field: str) -> str:
+    """Return the name of an argument as the schema shows it."""
+    return tool.input_model.model_fields[field].alias or field
+
+
+def _by_field(tool: Tool[Any, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Take either spelling of a name, and what stands for nothing as left out where that is allowed."""
+    fields = tool.input_model.model_fields
+    spellings = {spelling: name for name in fields for spelling in (name, to_camel(name), wire_name(tool, name))}
+    given: dict[str, Any] = {}
+    for name, value in arguments.items():
+        if name not in spellings and name in FILLERS:
+            continue
+        if name not in spellings:
+            known = [wire_name(tool, field) for field in fields]
+            near = nearest(name, known)
+            hint = f" Did you mean {near!r}?" if near else f" It takes {', '.join(sorted(known))}."
+            raise InvalidInputError(f"{tool.name} has no argument {shorten(name, SHOWN_VALUE_CHARS)!r}.{hint}")
+        field = spellings[name]
+        if field in given:
+            raise InvalidInputError(f"{tool.name} was given {wire_name(tool, field)!r} in two spellings; give one.")
+        if not is_unset(fields[field], value):
+            given[field] = coerced(fields[field], value)
+    return given
+
+
+def _sentence(tool: Tool[Any, Any], problem: ErrorDetails) -> str:
+    if not problem["loc"]:
+        return _custom(problem)
+    name = wire_name(tool, str(problem["loc"][0]))
+    match problem["type"]:
+        case "missing":
+            return f"{tool.name} needs the argument {name!r}"
+        case "value_error":
+            return f"{name} {_custom(problem)}"
+        case "literal_error":
+            due = f"must be one of {_choices(tool, str(problem['loc'][0]))}"
+        case _:
+            due = _custom(problem)
+    return f"{name} {due}; got {shorten(repr(problem['input']), SHOWN_VALUE_CHARS)}"
+
+
+def _custom(problem: ErrorDetails) -> str:
+    return requirement(cast("Mapping[str, Any]", problem))
+
+
+def _choices(tool: Tool[Any, Any], field: str) -> str:
+    schema = tool.input_model.model_json_schema(by_alias=False)["properties"][field]
+    options = [schema, *schema.get("anyOf", ())]
+    return ", ".join(str(value) for option in options for value in option.get("enum", ()))

@@ -1,0 +1,29 @@
+"""Takes up the turns of servers that died: in the background of this process, one at a time for each conversation."""
+
+import anyio
+
+from conversation_mcp.records.models import Conversation, ConversationId
+from conversation_mcp.turns.running import NO_ASK, RunningTurn, RunningTurns
+from conversation_mcp.turns.worker import TurnWorker
+
+FIRST_LOOK_SECONDS = 10.0
+
+
+class Resumer:
+    """Finds out what became of a question that nobody of this computer works on any more."""
+
+    def __init__(self, worker: TurnWorker, running: RunningTurns) -> None:
+        self._worker = worker
+        self._running = running
+
+    async def resume(self, conversation: Conversation) -> RunningTurn:
+        """Look once for the pending turn's run, and go on watching one in the background; returns after the look."""
+        conversation_id = ConversationId(conversation.conversation_id)
+        key = f"resume {conversation_id}"
+        turn = self._running.get(key)
+        if turn is None:
+            turn = RunningTurn(key, NO_ASK, conversation_id, anyio.current_time)
+            self._running.begin(turn, self._worker.resume(turn, conversation_id))
+        with anyio.move_on_after(FIRST_LOOK_SECONDS):
+            await turn.looked.wait()
+        return turn

@@ -1,0 +1,116 @@
+"""Turns whose server died: their answers are fetched by the id of their run, never asked for again."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from conversation_mcp.errors import ProviderError, ProviderMissingError, RunLostError
+from conversation_mcp.providers.base import Finished, Provider, StillRunning
+from conversation_mcp.providers.choosing.choice import Providers
+from conversation_mcp.records.models import ConversationId, PendingTurn, parse_time
+from conversation_mcp.stores.base import Store
+from conversation_mcp.turns import changes
+from conversation_mcp.turns.runner import OpenTurn, TurnRunner
+from conversation_mcp.turns.running import RunningTurn
+from conversation_mcp.turns.unsaved import UnsavedAnswers
+
+LOST_AFTER = timedelta(seconds=30)
+"""A run that its provider does not know may still be on its way for this long."""
+PLAIN_RUN_LIMIT = timedelta(minutes=15)
+"""A call that was not made for the background has lost its answer with its connection after this long."""
+BACKGROUND_RUN_LIMIT = timedelta(days=1)
+"""A research that its provider has not ended after this long must not block its conversation any longer."""
+
+
+@dataclass(frozen=True)
+class AliveRun:
+    """A run of a dead server that still goes on at its provider."""
+
+    opened: OpenTurn
+    provider: Provider
+    look: StillRunning
+
+
+def is_fetchable(pending: PendingTurn | None) -> bool:
+    """Tell whether the turn has no outcome yet and a run that can be asked for it."""
+    return pending is not None and pending.status != "failed" and pending.error is None and bool(pending.response_id)
+
+
+class Settler:
+    """Brings the turns of dead servers to an end. Whoever calls holds the turn lock."""
+
+    def __init__(
+        self,
+        store: Store,
+        providers: Providers,
+        runner: TurnRunner,
+        unsaved: UnsavedAnswers,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._providers = providers
+        self._runner = runner
+        self._unsaved = unsaved
+        self._now = now
+
+    async def settle(self, conversation_id: ConversationId, turn: RunningTurn) -> AliveRun | None:
+        """Look once for what became of the pending turn and write it down; return the run if it goes on.
+
+        Raises:
+            ProviderError: the provider cannot be asked now; the turn stays as it is.
+        """
+        await self._unsaved.retry(conversation_id)
+        conversation = await self._store.load(conversation_id)
+        pending = conversation.pending_turn
+        if pending is None or pending.status == "failed" or self._unsaved.get(conversation_id):
+            return None
+        provider = await self._providers.named(pending.provider)
+        if not is_fetchable(pending):
+            await self._interrupt(conversation_id, pending)
+            return None
+        if provider is None:
+            raise ProviderMissingError(str(pending.provider), conversation_id)
+        turn.response_id, turn.background = pending.response_id, bool(pending.background)
+        turn.partial_text, turn.sent_to = pending.partial_text or "", pending.sent_to
+        turn.report(f"asking {provider.name} what became of the question")
+        opened = OpenTurn(turn, conversation, pending)
+        look = await self._look(opened, provider, pending.response_id or "")
+        if isinstance(look, Finished):
+            turn.finish(await self._runner.save(opened, look.answer))
+        elif isinstance(look, StillRunning):
+            if self._age(pending) < (BACKGROUND_RUN_LIMIT if turn.background else PLAIN_RUN_LIMIT):
+                return AliveRun(opened, provider, look)
+            await self._interrupt(conversation_id, pending, RunLostError(provider.name))
+        return None
+
+    async def give_up(self, conversation_id: ConversationId, error: ProviderError) -> None:
+        """Write down that nobody will fetch the answer of the pending turn."""
+        conversation = await self._store.load(conversation_id)
+        if conversation.pending_turn:
+            await self._interrupt(conversation_id, conversation.pending_turn, error)
+
+    async def _look(self, opened: OpenTurn, provider: Provider, response_id: str) -> Finished | StillRunning | None:
+        """Look at the run; None when it ended without an answer, which then stands in the file."""
+        try:
+            return await provider.fetch(response_id)
+        except RunLostError as error:
+            if self._age(opened.pending) < LOST_AFTER:
+                return StillRunning("not known there yet")
+            await self._interrupt(opened.conversation_id, opened.pending, error)
+        except ProviderError as error:
+            if not error.ends_run:
+                raise
+            await self._runner.mark_failed(opened, error)
+        return None
+
+    def _age(self, pending: PendingTurn) -> timedelta:
+        try:
+            return abs(self._now() - parse_time(pending.started_at or ""))
+        except ValueError:
+            return timedelta.max
+
+    async def _interrupt(
+        self, conversation_id: ConversationId, pending: PendingTurn, error: ProviderError | None = None
+    ) -> None:
+        if pending.status == "running" or error is not None:
+            await self._store.update(conversation_id, lambda stored, _: changes.interrupted(stored, pending, "", error))

@@ -1,0 +1,157 @@
+"""Looking at a conversation while, and after, something happens in it; and stopping that."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+import anyio
+
+from conversation_mcp.errors import (
+    ConversationBusyError,
+    ConversationMCPError,
+    InvalidInputError,
+    ProviderError,
+    RunCancelledError,
+)
+from conversation_mcp.records.ids import check_id
+from conversation_mcp.records.models import Conversation, ConversationId, parse_time
+from conversation_mcp.stores.base import Call, Store
+from conversation_mcp.turns.ask import Caller
+from conversation_mcp.turns.resumer import Resumer
+from conversation_mcp.turns.running import HEARTBEAT_SECONDS, NO_ASK, RunningTurn, RunningTurns
+from conversation_mcp.turns.unsaved import UnsavedAnswers, with_unsaved
+from conversation_mcp.turns.worker import TurnWorker
+
+POLL_SECONDS = 0.2
+STOP_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class View:
+    """A conversation as it is now, with what a reader should know about its state."""
+
+    conversation: Conversation
+    pending_age_seconds: int | None = None
+    notices: tuple[str, ...] = ()
+
+
+class Watch:
+    """Shows conversations, settles what dead servers left behind, and stops turns."""
+
+    def __init__(
+        self,
+        store: Store,
+        worker: TurnWorker,
+        running: RunningTurns,
+        resumer: Resumer,
+        unsaved: UnsavedAnswers,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._worker = worker
+        self._running = running
+        self._resumer = resumer
+        self._unsaved = unsaved
+        self._now = now
+
+    async def look(self, conversation_id: str, caller: Caller) -> View:
+        """Return the conversation; a question without an answer is waited for as long as the caller does.
+
+        The turn of a dead server is settled first: its run is fetched by its id, once.
+
+        Raises:
+            ConversationMCPError: the conversation cannot be read.
+        """
+        checked = check_id(conversation_id)
+        await self._unsaved.retry(checked)
+        notices = await self._wait(checked, caller)
+        conversation, more = await self._read(checked)
+        return self._view(checked, conversation, (*notices, *more))
+
+    async def stop(self, conversation_id: str) -> Conversation:
+        """Stop the question that is being answered, here, in another process or only at the provider.
+
+        Raises:
+            InvalidInputError: there is none.
+            ConversationBusyError: the process that has it does not react.
+        """
+        checked = check_id(conversation_id)
+        conversation = await self._store.load(checked)
+        if turn := self._running.on(checked):
+            turn.stop()
+            await turn.wait(Caller(STOP_SECONDS).report, STOP_SECONDS)
+        elif await self._store.turn_is_held(checked):
+            pending = conversation.pending_turn
+            await self._store.calls.ask_to_stop(Call(checked, (pending and pending.started_at) or ""))
+            await self._wait_for_others(checked, Caller(STOP_SECONDS))
+            if await self._store.turn_is_held(checked):
+                raise ConversationBusyError(checked, STOP_SECONDS)
+        elif conversation.pending_turn is None or conversation.pending_turn.status == "failed":
+            raise InvalidInputError(f"no question of {checked} is being answered.")
+        else:
+            turn = RunningTurn(f"stop {checked}", NO_ASK, checked, anyio.current_time)
+            self._running.begin(turn, self._worker.stop(turn, checked))
+            outcome = await turn.wait(Caller(STOP_SECONDS).report, STOP_SECONDS)
+            if isinstance(outcome, ConversationMCPError) and not isinstance(outcome, RunCancelledError):
+                raise outcome
+        return await self._store.load(checked)
+
+    async def _wait(self, conversation_id: ConversationId, caller: Caller) -> tuple[str, ...]:
+        if turn := self._running.on(conversation_id):
+            await turn.wait(caller.report, caller.wait_seconds)
+        elif await self._store.turn_is_held(conversation_id):
+            await self._wait_for_others(conversation_id, caller)
+        else:
+            return await self._resume(conversation_id, caller)
+        return ()
+
+    async def _wait_for_others(self, conversation_id: ConversationId, caller: Caller) -> None:
+        started = told = anyio.current_time()
+        await caller.report(f"{conversation_id} · another process is answering")
+        with anyio.move_on_after(caller.wait_seconds):
+            while await self._store.turn_is_held(conversation_id):
+                await anyio.sleep(POLL_SECONDS)
+                if (now := anyio.current_time()) - told >= HEARTBEAT_SECONDS:
+                    told = now
+                    await caller.report(f"{conversation_id} · another process is answering ({now - started:.0f} s)")
+
+    async def _resume(self, conversation_id: ConversationId, caller: Caller) -> tuple[str, ...]:
+        try:
+            conversation = await self._store.load(conversation_id)
+        except ConversationMCPError:
+            return ()
+        pending = conversation.pending_turn
+        if pending is None or pending.status == "failed" or (pending.status == "interrupted" and pending.error):
+            return ()
+        turn = await self._resumer.resume(conversation)
+        outcome = await turn.wait(caller.report, caller.wait_seconds)
+        if isinstance(outcome, ProviderError) and not outcome.ends_run:
+            return (outcome.message,)
+        return ()
+
+    async def _read(self, conversation_id: ConversationId) -> tuple[Conversation, tuple[str, ...]]:
+        unsaved = self._unsaved.get(conversation_id)
+        if unsaved is None:
+            return await self._store.load(conversation_id), ()
+        try:
+            stored = await self._store.load(conversation_id)
+        except ConversationMCPError:
+            stored = None
+        return with_unsaved(stored, unsaved), (f"the last answer is not saved yet: {unsaved.problem}",)
+
+    def _view(self, conversation_id: ConversationId, conversation: Conversation, notices: tuple[str, ...]) -> View:
+        pending = conversation.pending_turn
+        if pending is None:
+            return View(conversation, None, notices)
+        turn = self._running.on(conversation_id)
+        if turn is not None and turn.partial_text:
+            pending = pending.model_copy(update={"partial_text": turn.partial_text})
+            conversation = conversation.changed(pending_turn=pending)
+        return View(conversation, self._age(pending.started_at), notices)
+
+    def _age(self, started_at: str | None) -> int | None:
+        """Return the seconds since then; None for a time that nobody can read."""
+        try:
+            return max(0, round((self._now() - parse_time(started_at or "")).total_seconds()))
+        except ValueError:
+            return None
