@@ -5,7 +5,7 @@ import sys
 
 def main() -> None:
     """Run the command line."""
-    from conversation_mcp.cli.entry import run  # noqa: PLC0415 -- the import is the program
+    from conversation_mcp.cli.entry import run
 
     sys.exit(run())
 

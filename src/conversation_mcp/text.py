@@ -61,7 +61,7 @@ def one_line(text: str) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that was probably meant, if one is near enough."""
-    from difflib import get_close_matches  # noqa: PLC0415 -- start-up would pay for what few mistype
+    from difflib import get_close_matches
 
     return next(iter(get_close_matches(name, list(known), 1)), None)
 

@@ -87,7 +87,7 @@ def test_a_process_that_only_asks_keeps_nobody_out(lock_folder: LockFolder, monk
 def test_a_process_that_stops_while_it_asks_keeps_nobody_out(
     lock_folder: LockFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import fcntl  # noqa: PLC0415 -- Windows has none
+    import fcntl
 
     held = lock_folder.try_lock(NAME, nothing)
     assert held

@@ -26,9 +26,9 @@ from tests.fixtures.exports import (
 )
 
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.importing import gemini_pages
 from conversation_mcp.importing.base import Problem, SourceFile
-from conversation_mcp.importing.gemini_pages import records_of
+from conversation_mcp.importing.formats import gemini_pages
+from conversation_mcp.importing.formats.gemini_pages import records_of
 from conversation_mcp.importing.html_markdown import markdown_of
 from conversation_mcp.importing.importer import Report
 from conversation_mcp.records.models import Conversation

@@ -9,7 +9,7 @@ import pytest
 from tests.fixtures.exports import LLM_FRAGMENTS, LLM_OLD, LLM_ROWS, LLM_SCHEMA, bring_in, put_database
 
 from conversation_mcp.importing.base import Reading
-from conversation_mcp.importing.llm import read
+from conversation_mcp.importing.formats.llm import read
 from conversation_mcp.importing.sources import list_files
 from conversation_mcp.records.ids import EPOCH
 

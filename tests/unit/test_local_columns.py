@@ -8,7 +8,7 @@ import pytest
 from tests.fixtures.documents import answer_of, local, written
 from tests.fixtures.office import drawn_pdf_of, pdf_of
 
-from conversation_mcp.documents.columns import in_columns
+from conversation_mcp.documents.kinds.columns import in_columns
 
 COUNCIL = """The council met in May and agreed
 that the bridge shall be closed for

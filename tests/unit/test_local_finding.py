@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fixtures.documents import found_in
 
-from conversation_mcp.documents.markdown import markdown
+from conversation_mcp.documents.kinds.markdown import markdown
 from conversation_mcp.documents.passages import Passage
 from conversation_mcp.documents.passages import cut as cut_outline
 from conversation_mcp.documents.question import MAX_QUESTION_CHARS, Question

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversation_mcp.documents.markdown import markdown
-from conversation_mcp.documents.outline import NEWLINE
+from conversation_mcp.documents.kinds.markdown import markdown
+from conversation_mcp.documents.kinds.outline import NEWLINE
 from conversation_mcp.documents.passages import MAX_PASSAGE_CHARS, Passage
 from conversation_mcp.documents.passages import cut as cut_outline
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.fixtures.documents import written
 from tests.fixtures.office import docx_of, epub_of, pdf_of, zip_of
 
-from conversation_mcp.documents.data import notebook
 from conversation_mcp.documents.formats import Formats
-from conversation_mcp.documents.outline import NEWLINE
+from conversation_mcp.documents.kinds.data import notebook
+from conversation_mcp.documents.kinds.outline import NEWLINE
 from conversation_mcp.documents.passages import Passage
 from conversation_mcp.documents.reader import Content, decoded, read
 from conversation_mcp.documents.roots import roots_of

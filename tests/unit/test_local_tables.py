@@ -7,8 +7,8 @@ import pytest
 from tests.fixtures.documents import answer_of, local, written
 from tests.fixtures.office import docx_of, word_table
 
-from conversation_mcp.documents.html_text import html
-from conversation_mcp.documents.outline import Heading
+from conversation_mcp.documents.kinds.html_text import html
+from conversation_mcp.documents.kinds.outline import Heading
 
 
 def lines_of(page: str) -> list[str]:

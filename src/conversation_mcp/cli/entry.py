@@ -76,12 +76,12 @@ def _run_ungrouped(arguments: list[str]) -> int:
 def _run(arguments: list[str]) -> int:
     if COMPLETION_VARIABLE not in os.environ:
         if not arguments:
-            from conversation_mcp.cli.serving import serve_until_closed  # noqa: PLC0415 -- clients wait for the start
+            from conversation_mcp.cli.serving import serve_until_closed
 
             serve_until_closed({})
             return 0
         if quick := quick_list(arguments):
-            from conversation_mcp.cli.selection.lists import show_list  # noqa: PLC0415 -- the server needs none of it
+            from conversation_mcp.cli.selection.lists import show_list
 
             show_list(quick.limit, quick.logs_dir, as_json=quick.as_json)
             return 0
@@ -89,10 +89,10 @@ def _run(arguments: list[str]) -> int:
 
 
 def _parse_and_run(arguments: list[str]) -> int:
-    from typer import Abort  # noqa: PLC0415 -- the parser takes a while to import
-    from typer.exceptions import TyperException  # noqa: PLC0415 -- the same
+    from typer import Abort
+    from typer.exceptions import TyperException
 
-    from conversation_mcp.cli.main import app  # noqa: PLC0415 -- the same
+    from conversation_mcp.cli.main import app
 
     try:
         return app(prog_name="conversation-mcp", standalone_mode=False) or 0
@@ -109,9 +109,9 @@ def _parse_and_run(arguments: list[str]) -> int:
 
 def _put_into_words(refused: Refused) -> None:
     """Say in our words what a value must be that the library which checks values did not take."""
-    from pydantic import ValidationError  # noqa: PLC0415 -- only who is refused needs it
+    from pydantic import ValidationError
 
-    from conversation_mcp.errors.validation import requirement  # noqa: PLC0415 -- the same
+    from conversation_mcp.errors.validation import requirement
 
     if isinstance(cause := refused.__context__, ValidationError):
         problem = cause.errors(include_url=False)[0]

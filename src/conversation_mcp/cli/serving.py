@@ -23,11 +23,11 @@ def serve_until_closed(options: Mapping[str, object]) -> None:
             "conversation-mcp serves MCP over stdio and waits for a client; end it with Ctrl-C. "
             "conversation-mcp --help shows the other commands."
         )
-    import anyio  # noqa: PLC0415 -- the lines above come first, a person waits for them
+    import anyio
 
-    from conversation_mcp.bootstrap import open_app  # noqa: PLC0415 -- the same
-    from conversation_mcp.logs import configure_logging  # noqa: PLC0415 -- the same
-    from conversation_mcp.server import ConversationServer, load_client_limits, serve_stdio  # noqa: PLC0415 -- the same
+    from conversation_mcp.bootstrap import open_app
+    from conversation_mcp.logs import configure_logging
+    from conversation_mcp.server import ConversationServer, load_client_limits, serve_stdio
 
     configure_logging(settings.log_level)
     server = ConversationServer(settings, lambda: open_app(settings), load_client_limits())
@@ -35,7 +35,7 @@ def serve_until_closed(options: Mapping[str, object]) -> None:
 
 
 def _check_tools(settings: "Settings") -> None:
-    from conversation_mcp.tools.catalog import check_set  # noqa: PLC0415 -- the server needs it anyway, but later
+    from conversation_mcp.tools.catalog import check_set
 
     try:
         for name in settings.tools:

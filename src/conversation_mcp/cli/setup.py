@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def settings_from(options: Mapping[str, object]) -> "LoadedSettings":
     """Return the settings, with the warnings about their sources said on stderr."""
-    from conversation_mcp.settings import load_settings  # noqa: PLC0415 -- looking for files needs no records
+    from conversation_mcp.settings import load_settings
 
     loaded = load_settings(options, os.environ, config_path(), Path.cwd())
     for warning in (*loaded.warnings, *_check(loaded.settings)):
@@ -24,12 +24,12 @@ def settings_from(options: Mapping[str, object]) -> "LoadedSettings":
 
 def _check(settings: "Settings") -> "Iterable[str]":
     """Yield what is odd about names of models in the settings, after a look whether they can be meant at all."""
-    from conversation_mcp.providers.choosing.name_checks import (  # noqa: PLC0415 -- most settings name nothing
+    from conversation_mcp.providers.choosing.name_checks import (
         check_names,
         has_names,
         idle_lists,
     )
-    from conversation_mcp.providers.model_facts import Catalogue  # noqa: PLC0415 -- the same
+    from conversation_mcp.providers.model_facts import Catalogue
 
     if has_names(settings):
         catalogue = Catalogue(settings.models).load()

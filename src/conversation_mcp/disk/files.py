@@ -172,7 +172,7 @@ def _lock(descriptor: int, *flags: str) -> bool:
     """Lock the file; False where another process has it or the system has no such locks."""
     if not HAS_DRAFT_LOCKS:
         return False
-    import fcntl  # noqa: PLC0415 -- Windows has none
+    import fcntl
 
     try:
         fcntl.flock(descriptor, sum(getattr(fcntl, flag) for flag in flags))

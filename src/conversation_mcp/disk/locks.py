@@ -28,7 +28,7 @@ class FileLock:
         """Give the lock back; harmless when it was given back already. Does not wait for anything."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
-            from filelock import unlock_descriptor  # noqa: PLC0415 -- start-up would pay 8 ms
+            from filelock import unlock_descriptor
 
             try:
                 unlock_descriptor(descriptor)
@@ -130,7 +130,7 @@ def _explained(path: Path) -> AbstractContextManager[None]:
 
 def _try(descriptor: int) -> bool:
     """Try to take the lock; a process that only asks whether it is held keeps nobody out, however slow it is."""
-    from filelock import lock_descriptor  # noqa: PLC0415 -- start-up would pay 8 ms
+    from filelock import lock_descriptor
 
     for _ in range(PROBES if HAS_SHARED_LOCKS else 2):
         if lock_descriptor(descriptor, blocking=False):
@@ -145,7 +145,7 @@ def _is_free(descriptor: int) -> bool:
     """Tell whether nobody holds the lock; whoever only asks the same does not count."""
     if not HAS_SHARED_LOCKS:
         return _try(descriptor)
-    import fcntl  # noqa: PLC0415 -- Windows has none
+    import fcntl
 
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)

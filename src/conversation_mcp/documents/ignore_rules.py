@@ -58,7 +58,7 @@ def _open(path: str, flags: int) -> int:
 
 def rules_of(lines: Sequence[str]) -> "GitIgnoreSpec":
     """Read the lines; git passes over those that are no patterns."""
-    from pathspec import GitIgnoreSpec  # noqa: PLC0415 -- start-up would pay for it
+    from pathspec import GitIgnoreSpec
 
     try:
         return GitIgnoreSpec.from_lines(lines)
@@ -67,7 +67,7 @@ def rules_of(lines: Sequence[str]) -> "GitIgnoreSpec":
 
 
 def _is_pattern(line: str) -> bool:
-    from pathspec import GitIgnoreSpec  # noqa: PLC0415 -- start-up would pay for it
+    from pathspec import GitIgnoreSpec
 
     try:
         GitIgnoreSpec.from_lines([line])

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conversation_mcp.documents.outline import CODE, TEXT, Heading, Mark, Outline, Unit
+from conversation_mcp.documents.kinds.outline import CODE, TEXT, Heading, Mark, Outline, Unit
 
 MAX_PASSAGE_CHARS = 1_200
 OVERLAP_CHARS = 200

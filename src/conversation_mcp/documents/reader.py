@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import IO
 
 from conversation_mcp.documents.charsets import UnknownEncodingError, decoded
-from conversation_mcp.documents.conversion import NoTextError, TooMuchError
 from conversation_mcp.documents.formats import Format, Formats
-from conversation_mcp.documents.outline import Outline
+from conversation_mcp.documents.kinds.conversion import NoTextError, TooMuchError
+from conversation_mcp.documents.kinds.outline import Outline
 from conversation_mcp.documents.passages import Passage, cut
 from conversation_mcp.documents.skips import Reason, suffix
 from conversation_mcp.documents.walk import Document
@@ -64,8 +64,13 @@ class Content:
         return None if text is None else self._text_outline(form, text, name)
 
     def _text_outline(self, form: Format, text: str, name: str) -> Outline:
-        from conversation_mcp.documents import data, markdown, markup, source_code  # noqa: PLC0415 -- with the first file
-        from conversation_mcp.documents.html_text import html  # noqa: PLC0415 -- the same
+        from conversation_mcp.documents.kinds import (
+            data,
+            markdown,
+            markup,
+            source_code,
+        )
+        from conversation_mcp.documents.kinds.html_text import html
 
         if form == "code":
             return source_code.source_code(text, self._formats.language(name), name)
@@ -102,4 +107,4 @@ def _open(path: str, flags: int) -> int:
 
 def _converter(form: Format) -> Callable[[IO[bytes]], Outline]:
     module, function = CONVERTERS[form]
-    return getattr(import_module(f"conversation_mcp.documents.{module}"), function)
+    return getattr(import_module(f"conversation_mcp.documents.kinds.{module}"), function)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from conversation_mcp.documents.outline import Unit
+from conversation_mcp.documents.kinds.outline import Unit
 from conversation_mcp.documents.passages import UNPRINTABLE, Passage
 from conversation_mcp.documents.skips import Reason
 from conversation_mcp.documents.walk import Document

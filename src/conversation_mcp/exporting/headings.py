@@ -30,7 +30,7 @@ def nested(text: str, below: int) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace(GONE, "\ufffd").strip("\n")
     if not SUSPECT_LINE.search(text):
         return text
-    from markdown_it import MarkdownIt  # noqa: PLC0415 -- only exports need it
+    from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark").disable("inline")
     lines = _without_open_html(text.split("\n"), parser)

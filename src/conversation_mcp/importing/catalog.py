@@ -7,17 +7,17 @@ if TYPE_CHECKING:
     from conversation_mcp.importing.base import ImportFormat
 
 IMPORT_FORMATS = {
-    "librechat": "conversation_mcp.importing.librechat:LIBRECHAT",
-    "perplexity-mcp-server": "conversation_mcp.importing.earlier_server:EARLIER_SERVER",
-    "conversation-mcp": "conversation_mcp.importing.own:OWN",
-    "chatgpt": "conversation_mcp.importing.chatgpt:CHATGPT",
-    "claude": "conversation_mcp.importing.claude:CLAUDE",
-    "openwebui": "conversation_mcp.importing.openwebui:OPENWEBUI",
-    "gemini-takeout": "conversation_mcp.importing.gemini:GEMINI",
-    "claude-code": "conversation_mcp.importing.claude_code:CLAUDE_CODE",
-    "sharegpt": "conversation_mcp.importing.sharegpt:SHAREGPT",
-    "openai-messages": "conversation_mcp.importing.openai_messages:OPENAI_MESSAGES",
-    "llm": "conversation_mcp.importing.llm:LLM",
+    "librechat": "conversation_mcp.importing.formats.librechat:LIBRECHAT",
+    "perplexity-mcp-server": "conversation_mcp.importing.formats.earlier_server:EARLIER_SERVER",
+    "conversation-mcp": "conversation_mcp.importing.formats.own:OWN",
+    "chatgpt": "conversation_mcp.importing.formats.chatgpt:CHATGPT",
+    "claude": "conversation_mcp.importing.formats.claude:CLAUDE",
+    "openwebui": "conversation_mcp.importing.formats.openwebui:OPENWEBUI",
+    "gemini-takeout": "conversation_mcp.importing.formats.gemini:GEMINI",
+    "claude-code": "conversation_mcp.importing.formats.claude_code:CLAUDE_CODE",
+    "sharegpt": "conversation_mcp.importing.formats.sharegpt:SHAREGPT",
+    "openai-messages": "conversation_mcp.importing.formats.openai_messages:OPENAI_MESSAGES",
+    "llm": "conversation_mcp.importing.formats.llm:LLM",
 }
 
 

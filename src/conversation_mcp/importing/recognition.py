@@ -7,7 +7,7 @@ from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.importing.base import ImportFormat, Item, Problem, Reading, SourceFile
 from conversation_mcp.importing.entries import DamagedFileError, sample
 from conversation_mcp.importing.entry_reader import UNREADABLE
-from conversation_mcp.importing.llm_database import is_database
+from conversation_mcp.importing.formats.llm_database import is_database
 from conversation_mcp.importing.sources import Listing
 
 SHOWN_PROBLEMS = 3

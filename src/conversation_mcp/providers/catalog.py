@@ -50,7 +50,7 @@ def build_providers(context: ProviderContext) -> Iterator[Provider]:
     Raises:
         InvalidInputError: what is set for one of them is not what it must be.
     """
-    from conversation_mcp.providers.configured import configured_in  # noqa: PLC0415 -- costs start-up time
+    from conversation_mcp.providers.configured import configured_in
 
     for name, configured in configured_in(context.settings).items():
         target = DIALECTS.get(name, FAMILIES[configured.definition.family])

@@ -46,7 +46,7 @@ class LazyClient:
             await client.aclose()
 
     def _make(self, *, is_direct: bool) -> "httpx.AsyncClient":
-        import httpx  # noqa: PLC0415 -- costs start-up time
+        import httpx
 
         try:
             return httpx.AsyncClient(transport=self._transport, mounts=dict.fromkeys(DIRECT) if is_direct else None)
@@ -72,7 +72,7 @@ def _socks_problem() -> str:
 
 
 def _proxy_problem() -> str:
-    import httpx  # noqa: PLC0415 -- costs start-up time
+    import httpx
 
     def unusable(value: str) -> bool:
         try:

@@ -24,7 +24,7 @@ def definitions_in(settings: Settings) -> "dict[str, Definition]":
     Raises:
         InvalidInputError: a table of the user's file is not what it must be.
     """
-    from conversation_mcp.providers.definitions import load_definitions  # noqa: PLC0415 -- read when first needed
+    from conversation_mcp.providers.definitions import load_definitions
 
     return load_definitions({name: given.extra for name, given in settings.providers.items() if given.extra})
 
@@ -35,7 +35,7 @@ def configured_in(settings: Settings) -> "dict[str, Configured]":
     Raises:
         InvalidInputError: a table of the user's file is not what it must be.
     """
-    from conversation_mcp.providers.definitions import Given, resolved  # noqa: PLC0415 -- read when first needed
+    from conversation_mcp.providers.definitions import Given, resolved
 
     found: dict[str, Configured] = {}
     for name, definition in definitions_in(settings).items():

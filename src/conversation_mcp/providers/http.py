@@ -75,7 +75,7 @@ async def send_create(
     Only what cannot have been billed is repeated: a connection that was not made, and a 429.
     A 429 that must not be waited for is yielded like any other response; httpx's errors are passed on.
     """
-    import httpx  # noqa: PLC0415 -- costs start-up time
+    import httpx
 
     patience = _Patience(retries, limits)
     while True:

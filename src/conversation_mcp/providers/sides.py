@@ -30,7 +30,7 @@ def is_here(configured: "Configured") -> bool:
 
 def is_service(name: str) -> bool:
     """Tell whether this is the name of a provider that is known to be outside."""
-    from conversation_mcp.providers.definitions import SHIPPED  # noqa: PLC0415 -- read when first needed
+    from conversation_mcp.providers.definitions import SHIPPED
 
     return SHIPPED.get(name, {}).get("kind") in {"direct", "unified"}
 

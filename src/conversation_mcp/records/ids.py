@@ -43,6 +43,6 @@ def id_at(milliseconds: int) -> "ConversationId":
 
 def created_at(conversation_id: "ConversationId") -> str:
     """Return the time in an id, ISO 8601; its milliseconds count, not its date."""
-    from conversation_mcp.records.models import iso  # noqa: PLC0415 -- looking for ids needs no records
+    from conversation_mcp.records.models import iso
 
     return iso(EPOCH + timedelta(milliseconds=int(conversation_id[9:])))

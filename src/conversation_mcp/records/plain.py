@@ -41,6 +41,6 @@ def read_data(body: bytes, path: str, conversation_id: "ConversationId") -> Data
             return storable_data(data) if b"\\u" in body else data
     except (ValueError, RecursionError):
         pass
-    from conversation_mcp.records.codec import decode  # noqa: PLC0415 -- brings the records
+    from conversation_mcp.records.codec import decode
 
     return decode(body, path, conversation_id).data()

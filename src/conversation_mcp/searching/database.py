@@ -173,7 +173,7 @@ class IndexFile:
 
 def connect(path: str) -> "sqlite3.Connection":
     """Open a database, named by path or URI, in which each statement is a transaction unless one is begun."""
-    import sqlite3  # noqa: PLC0415 -- start-up would pay for it
+    import sqlite3
 
     is_uri = path.startswith("file:")
     database = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=is_uri)
@@ -217,7 +217,7 @@ def lock_folder(indexes: Path) -> LockFolder:
 @contextmanager
 def judged(path: Path, inode: int) -> Generator[None]:
     """Tell damage of the file, which a new one mends, from what a new one would suffer too."""
-    import sqlite3  # noqa: PLC0415 -- start-up would pay for it
+    import sqlite3
 
     try:
         yield

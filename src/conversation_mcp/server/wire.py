@@ -25,8 +25,8 @@ class Wire:
     def unread_bytes(self) -> int:
         """Return how much of what was written the client has not taken yet; 0 where the system cannot tell."""
         try:
-            import fcntl  # noqa: PLC0415 -- only where there is one
-            import termios  # noqa: PLC0415 -- the same
+            import fcntl
+            import termios
         except ImportError:
             return 0
         mode = os.fstat(self.writing).st_mode

@@ -9,8 +9,8 @@ from sqlite3 import Connection, connect
 
 from conversation_mcp.clock import utc_now
 from conversation_mcp.documents.formats import Formats
+from conversation_mcp.documents.kinds.markdown import markdown
 from conversation_mcp.documents.library import Library
-from conversation_mcp.documents.markdown import markdown
 from conversation_mcp.documents.passages import Passage, cut
 from conversation_mcp.documents.query_words import load_stopwords
 from conversation_mcp.documents.question import Question

@@ -133,7 +133,7 @@ def _show_table(found: Sequence[TrashedConversation]) -> None:
     if not found:
         say("The trash is empty.")
         return
-    from rich.table import Table  # noqa: PLC0415 -- a pipe needs none of it
+    from rich.table import Table
 
     table, now = Table(box=None, pad_edge=False, header_style="bold"), utc_now().astimezone()
     table.add_column("deleted", no_wrap=True)

@@ -23,7 +23,7 @@ SELF_CHECK_SECONDS = 60
 
 async def check_server(settings: Settings) -> Finding:
     """Start the server as a client does and list its tools."""
-    from mcp import Client, StdioServerParameters, stdio_client  # noqa: PLC0415 -- only the self-check needs the SDK
+    from mcp import Client, StdioServerParameters, stdio_client
 
     documents = [part for path in settings.documents for part in ("--documents", str(path))]
     options = ["--logs-dir", str(settings.logs_dir), "--tools", ",".join(settings.tools), *documents]

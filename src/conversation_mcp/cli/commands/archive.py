@@ -19,7 +19,7 @@ def archive(
 
     Lists leave them out unless they are asked for. The next question of one brings it back.
     """
-    from conversation_mcp.cli.changes.labels import set_archived  # noqa: PLC0415 -- brings the program
+    from conversation_mcp.cli.changes.labels import set_archived
 
     settings = settings_from({"logs_dir": logs_dir}).settings
     raise typer.Exit(set_archived(settings, conversation_ids, archived=not undo, as_json=as_json))

@@ -86,8 +86,8 @@ def ask(
         raise WrongUsageError("-i is for people, --json for programs; give one.")
     settings = settings_from({"logs_dir": logs_dir, "documents": documents or None}).settings
     text = _typed(question or ()) if interactive else _question(question or (), settings.max_question_chars)
-    from conversation_mcp.cli.questions.chat import chat_until_left  # noqa: PLC0415 -- the same
-    from conversation_mcp.cli.questions.question import Question, ask_and_show, named  # noqa: PLC0415 -- brings the turn engine
+    from conversation_mcp.cli.questions.chat import chat_until_left
+    from conversation_mcp.cli.questions.question import Question, ask_and_show, named
 
     asked = Question(
         text=text,

@@ -23,6 +23,6 @@ def branch(
     The new conversation has the messages up to that one, and the original stays as it is. Messages are counted from 1,
     the system message too. Asks nothing.
     """
-    from conversation_mcp.cli.changes.labels import branch_after  # noqa: PLC0415 -- brings the program
+    from conversation_mcp.cli.changes.labels import branch_after
 
     branch_after(settings_from({"logs_dir": logs_dir}).settings, conversation_id, number, as_json=as_json)

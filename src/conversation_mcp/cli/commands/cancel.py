@@ -9,7 +9,7 @@ def cancel(*, conversation_id: Id, logs_dir: LogsDir = None, documents: Document
 
     Its run at the provider is stopped too. Says what was billed, if that is known.
     """
-    from conversation_mcp.cli.questions.pending import cancel_turn  # noqa: PLC0415 -- keeps the other commands fast
+    from conversation_mcp.cli.questions.pending import cancel_turn
 
     loaded = settings_from({"logs_dir": logs_dir, "documents": documents or None})
     cancel_turn(loaded.settings, conversation_id)

@@ -26,8 +26,8 @@ def chat(
     /deep at the prompt search from there on, /help shows the rest. Ctrl-C stops a question, Ctrl-D ends.
     """
     settings = settings_from({"logs_dir": logs_dir, "documents": documents or None}).settings
-    from conversation_mcp.cli.questions.chat import chat_until_left  # noqa: PLC0415 -- the same
-    from conversation_mcp.cli.questions.question import Question, named  # noqa: PLC0415 -- brings the turn engine
+    from conversation_mcp.cli.questions.chat import chat_until_left
+    from conversation_mcp.cli.questions.question import Question, named
 
     arguments = {"model": model, "reasoning_effort": effort}
     given = {name: value for name, value in arguments.items() if value is not None}

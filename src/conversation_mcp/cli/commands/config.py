@@ -40,7 +40,7 @@ def config(
     elif write:
         _write(config_path(), force=force)
     else:
-        from conversation_mcp.cli.configuration.values import values_of  # noqa: PLC0415 -- brings the records
+        from conversation_mcp.cli.configuration.values import values_of
 
         values = values_of(settings_from({"logs_dir": logs_dir, "documents": documents or None, "tools": tools}))
         if as_json:
@@ -52,7 +52,7 @@ def config(
 
 
 def _write(path: Path, *, force: bool) -> None:
-    from conversation_mcp.cli.configuration.file import write_config  # noqa: PLC0415 -- brings the records
+    from conversation_mcp.cli.configuration.file import write_config
 
     copy = write_config(path, force=force)
     put(f"{path} is written; a line that begins with # is a default.")
@@ -61,7 +61,7 @@ def _write(path: Path, *, force: bool) -> None:
 
 
 def _show(values: "list[Value]") -> None:
-    from rich.table import Table  # noqa: PLC0415 -- a pipe needs none of it
+    from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("setting", no_wrap=True)

@@ -23,7 +23,7 @@ def delete(
 
     A question that is being answered is waited for. Branches of a conversation stay.
     """
-    from conversation_mcp.cli.changes.trash import delete_all  # noqa: PLC0415 -- brings the program
+    from conversation_mcp.cli.changes.trash import delete_all
 
     if yes and not for_good:
         raise WrongUsageError("--yes goes with --for-good.")

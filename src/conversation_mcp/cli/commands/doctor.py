@@ -43,7 +43,7 @@ def doctor(
     if write is not None:
         _write(write, loaded, options, with_key=with_key, sure=yes)
         return
-    from conversation_mcp.cli.checks.report import report  # noqa: PLC0415 -- brings everything that is checked
+    from conversation_mcp.cli.checks.report import report
 
     raise typer.Exit(0 if report(loaded, options, online=online, as_json=as_json) else 1)
 
@@ -51,9 +51,9 @@ def doctor(
 def _write(
     name: ClientName, loaded: "LoadedSettings", options: Mapping[str, object], *, with_key: bool, sure: bool
 ) -> None:
-    from conversation_mcp.cli.clients.catalog import installation, launch_of, load_clients  # noqa: PLC0415 -- the same
-    from conversation_mcp.cli.clients.keys import keys_of_shell  # noqa: PLC0415 -- the other commands need none of it
-    from conversation_mcp.cli.clients.writer import write_client  # noqa: PLC0415 -- the same
+    from conversation_mcp.cli.clients.catalog import installation, launch_of, load_clients
+    from conversation_mcp.cli.clients.keys import keys_of_shell
+    from conversation_mcp.cli.clients.writer import write_client
 
     keys = {key.origin: os.environ[key.origin].strip() for key in keys_of_shell(loaded)} if with_key else {}
     if with_key and not keys:

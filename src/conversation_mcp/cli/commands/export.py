@@ -38,7 +38,7 @@ def export(
     json is the file itself, or an array of them; jsonl has OpenAI messages, a conversation a line. markdown and html
     are pages: several need a folder. Nothing is changed in the conversations.
     """
-    from conversation_mcp.cli.changes.export import Wish, export_conversations  # noqa: PLC0415 -- brings the records
+    from conversation_mcp.cli.changes.export import Wish, export_conversations
 
     wish = Wish(tuple(ids or ()), query, everything=everything, file_format=file_format, output=output, redact=redact)
     raise typer.Exit(export_conversations(wish, logs_dir))

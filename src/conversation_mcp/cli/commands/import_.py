@@ -36,7 +36,7 @@ def import_conversations(
     Importing again adds only what is new, and nothing that was deleted here. What cannot be read is named and left out,
     and the exit code is 1 then. Times and titles are kept. Nothing is asked or sent.
     """
-    from conversation_mcp.cli.changes.import_ import Wish, run_import  # noqa: PLC0415 -- brings the records
+    from conversation_mcp.cli.changes.import_ import Wish, run_import
 
     if file_format not in {AUTO, *IMPORT_FORMATS}:
         raise WrongUsageError(f"--format must be {AUTO} or one of {', '.join(IMPORT_FORMATS)}; got {file_format!r}.")

@@ -43,7 +43,7 @@ def index(
     Conversations are found with it. It is made from their files whenever it is missing, so it can be deleted at any
     time.
     """
-    from conversation_mcp.cli.selection.pages import index_of  # noqa: PLC0415 -- the parser needs none of it
+    from conversation_mcp.cli.selection.pages import index_of
 
     found = index_of(folder_from(logs_dir))
     if rebuild:

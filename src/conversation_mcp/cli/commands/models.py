@@ -32,7 +32,7 @@ def models(
     Servers of this machine are looked for. In a pipe each model is a line of name, window, price in, price out,
     ability and why it may not be asked, with tabs between them.
     """
-    import anyio  # noqa: PLC0415 -- the parser needs none of it
+    import anyio
 
     settings = settings_from({"documents": documents or None}).settings
     usual = SHOWN_ON_TERMINAL if is_terminal() and not as_json else 0
@@ -52,15 +52,15 @@ async def _offer(
     ability: Literal["search", "deep_research", "chat"] | None,
     limit: int,
 ) -> "ModelList":
-    from conversation_mcp.bootstrap import open_providers  # noqa: PLC0415 -- the parser needs none of it
-    from conversation_mcp.providers.choosing.offer import list_offer  # noqa: PLC0415 -- the same
+    from conversation_mcp.bootstrap import open_providers
+    from conversation_mcp.providers.choosing.offer import list_offer
 
     async with open_providers(settings) as providers:
         return await list_offer(providers, query=query, provider=provider, ability=ability, limit=limit or None)
 
 
 def _show(found: "ModelList") -> None:
-    from rich.table import Table  # noqa: PLC0415 -- a pipe needs none of it
+    from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for title in ("model", "window", "in", "out", "ability", "notes"):

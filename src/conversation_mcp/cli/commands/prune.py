@@ -24,7 +24,7 @@ def prune(
     question without an answer are kept. In a pipe each is a line of what is done, id, time of the last change and
     title, with tabs between them.
     """
-    from conversation_mcp.cli.changes.prune import prune_old  # noqa: PLC0415 -- brings the program
+    from conversation_mcp.cli.changes.prune import prune_old
 
     settings = settings_from({"logs_dir": logs_dir}).settings
     raise typer.Exit(prune_old(settings, older_than, apply=apply, as_json=as_json))

@@ -18,6 +18,6 @@ def rename(
     logs_dir: LogsDir = None,
 ) -> None:
     """Give a conversation a title."""
-    from conversation_mcp.cli.changes.labels import set_title  # noqa: PLC0415 -- brings the program
+    from conversation_mcp.cli.changes.labels import set_title
 
     set_title(settings_from({"logs_dir": logs_dir}).settings, conversation_id, title, as_json=as_json)

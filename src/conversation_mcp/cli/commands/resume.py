@@ -27,7 +27,7 @@ def resume(
     They are found by the ids of their runs; nothing is asked or paid again. A run in the background is waited for. The
     exit code is 1 when a question still has no answer.
     """
-    from conversation_mcp.cli.questions.pending import resume_turns  # noqa: PLC0415 -- keeps the other commands fast
+    from conversation_mcp.cli.questions.pending import resume_turns
 
     loaded = settings_from({"logs_dir": logs_dir, "documents": documents or None})
     raise typer.Exit(resume_turns(loaded.settings, conversation_id))

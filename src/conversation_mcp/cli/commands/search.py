@@ -60,7 +60,7 @@ def search(
     answers count. Without a match the exit code is 1. In a pipe each match is a line as list prints it, then the number
     and the place.
     """
-    from conversation_mcp.cli.selection.pages import index_of, pages  # noqa: PLC0415 -- the parser needs none of it
+    from conversation_mcp.cli.selection.pages import index_of, pages
 
     folder, query = folder_from(logs_dir), " ".join(words)
     wanted = chosen(
@@ -114,8 +114,8 @@ def _show(pages: "Iterable[Page]") -> None:
 
 
 def _show_one(screen: "Console", found: "Found", where: str) -> None:
-    from rich.padding import Padding  # noqa: PLC0415 -- a pipe needs none of it
-    from rich.text import Text  # noqa: PLC0415 -- the same
+    from rich.padding import Padding
+    from rich.text import Text
 
     screen.print(Text.assemble((printable(found.facts.title), "bold"), (f"  {where}", "dim")))
     if found.snippet:
@@ -123,7 +123,7 @@ def _show_one(screen: "Console", found: "Found", where: str) -> None:
 
 
 def _highlighted(snippet: str) -> "Text":
-    from rich.text import Text  # noqa: PLC0415 -- a pipe needs none of it
+    from rich.text import Text
 
     parts = printable(snippet).split(MARK)
     return Text.assemble(*((part, HIGHLIGHT if number % 2 else "") for number, part in enumerate(parts)))

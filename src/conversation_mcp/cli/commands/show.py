@@ -41,8 +41,8 @@ def show(
 
     Questions and answers with their sources and cost, and the questions that have no answer. Asks nothing anew.
     """
-    from conversation_mcp.conversations.markdown import markdown  # noqa: PLC0415 -- brings the records
-    from conversation_mcp.records.codec import decode  # noqa: PLC0415 -- the same
+    from conversation_mcp.conversations.markdown import markdown
+    from conversation_mcp.records.codec import decode
 
     wanted = [name for name, given in (("--raw", raw), ("--json", as_json), ("--paths", paths)) if given]
     if len(wanted) > 1:
@@ -64,9 +64,9 @@ def show(
 
 
 def _read(folder: Path, conversation_id: "ConversationId") -> tuple[Path, bytes]:
-    from conversation_mcp.clock import utc_now  # noqa: PLC0415 -- goes with the next one
-    from conversation_mcp.disk.files import read_file  # noqa: PLC0415 -- brings the records
-    from conversation_mcp.stores.files.folder import ConversationFolder  # noqa: PLC0415 -- the same
+    from conversation_mcp.clock import utc_now
+    from conversation_mcp.disk.files import read_file
+    from conversation_mcp.stores.files.folder import ConversationFolder
 
     with ConversationFolder(folder, utc_now).reading(conversation_id) as path:
         return path, read_file(path)

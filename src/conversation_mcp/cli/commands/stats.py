@@ -44,10 +44,10 @@ def stats(
     row is a line of name, turns, questions without an answer, tokens in and out, and cost, with tabs between them; the
     title of a conversation ends it.
     """
-    from conversation_mcp.conversations.phrases import skipped  # noqa: PLC0415 -- the parser needs none of it
-    from conversation_mcp.conversations.prices import Prices  # noqa: PLC0415 -- the same
-    from conversation_mcp.conversations.statistics import statistics  # noqa: PLC0415 -- the same
-    from conversation_mcp.providers.model_facts import Catalogue  # noqa: PLC0415 -- the same
+    from conversation_mcp.conversations.phrases import skipped
+    from conversation_mcp.conversations.prices import Prices
+    from conversation_mcp.conversations.statistics import statistics
+    from conversation_mcp.providers.model_facts import Catalogue
 
     settings, watch = settings_from({"logs_dir": logs_dir} if logs_dir else {}).settings, Watch()
     folder, prices = settings.logs_dir, Prices(Catalogue(settings.models).load())
@@ -71,7 +71,7 @@ def stats(
 
 
 def _count(folder: Path) -> int:
-    from conversation_mcp.stores.files.scan import find_all  # noqa: PLC0415 -- the parser needs none of it
+    from conversation_mcp.stores.files.scan import find_all
 
     return sum(1 for _ in find_all(folder))
 
@@ -115,7 +115,7 @@ def _cost(sums: "Sums") -> str:
 
 
 def _show(found: "Statistics", by: str) -> None:
-    from rich.table import Table  # noqa: PLC0415 -- a pipe needs none of it
+    from rich.table import Table
 
     if not found.sums:
         say("Nothing was asked.")

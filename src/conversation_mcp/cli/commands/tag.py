@@ -23,7 +23,7 @@ def tag(
 
     Upper and lower case do not count. A conversation with tags is never pruned.
     """
-    from conversation_mcp.cli.changes.labels import set_tags  # noqa: PLC0415 -- brings the program
+    from conversation_mcp.cli.changes.labels import set_tags
 
     if remove and not tags:
         raise WrongUsageError("--remove needs the tags to remove.")

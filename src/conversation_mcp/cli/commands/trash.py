@@ -25,7 +25,7 @@ def show_trash(*, context: typer.Context, as_json: AsJson = False, logs_dir: Log
         if as_json or logs_dir:
             raise WrongUsageError(f"options of trash {context.invoked_subcommand} belong after it.")
         return
-    from conversation_mcp.cli.changes.trash import list_trash  # noqa: PLC0415 -- brings the program
+    from conversation_mcp.cli.changes.trash import list_trash
 
     list_trash(settings_from({"logs_dir": logs_dir}).settings, as_json=as_json)
 
@@ -33,7 +33,7 @@ def show_trash(*, context: typer.Context, as_json: AsJson = False, logs_dir: Log
 @trash.command()
 def restore(*, conversation_ids: TrashedIds, as_json: AsJson = False, logs_dir: LogsDir = None) -> None:
     """Bring conversations back as they were when they were last deleted."""
-    from conversation_mcp.cli.changes.trash import restore_all  # noqa: PLC0415 -- brings the program
+    from conversation_mcp.cli.changes.trash import restore_all
 
     settings = settings_from({"logs_dir": logs_dir}).settings
     raise typer.Exit(restore_all(settings, conversation_ids, as_json=as_json))
@@ -50,7 +50,7 @@ def empty(
     logs_dir: LogsDir = None,
 ) -> None:
     """Remove what is in the trash for good, from the disk and from the index."""
-    from conversation_mcp.cli.changes.trash import empty_trash  # noqa: PLC0415 -- brings the program
+    from conversation_mcp.cli.changes.trash import empty_trash
 
     settings = settings_from({"logs_dir": logs_dir}).settings
     empty_trash(settings, conversation_ids or (), sure=yes, as_json=as_json)

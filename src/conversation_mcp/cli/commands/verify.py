@@ -18,8 +18,8 @@ def verify(*, as_json: AsJson = False, logs_dir: LogsDir = None) -> None:
     Files that cannot be read, messages out of order, questions without an answer, files that do not belong there, and
     what the index says against what the files say. Nothing is changed. The exit code is 1 when something is broken.
     """
-    from conversation_mcp.cli.checks.library import check_library  # noqa: PLC0415 -- brings everything that is checked
-    from conversation_mcp.cli.selection.pages import index_of  # noqa: PLC0415 -- the parser needs none of it
+    from conversation_mcp.cli.checks.library import check_library
+    from conversation_mcp.cli.selection.pages import index_of
 
     folder = folder_from(logs_dir)
     findings: list[Finding] = []

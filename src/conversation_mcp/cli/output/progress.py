@@ -39,7 +39,7 @@ def bytes_progress(what: str, total: int) -> Generator[Callable[[int], None]]:
     if not sys.stderr.isatty():
         yield lambda _: None
         return
-    from rich.progress import DownloadColumn, TimeRemainingColumn  # noqa: PLC0415 -- a pipe needs none of it
+    from rich.progress import DownloadColumn, TimeRemainingColumn
 
     with _bar(DownloadColumn(), TimeRemainingColumn()) as bar:
         yield partial(bar.advance, bar.add_task(what, total=total))
@@ -48,7 +48,7 @@ def bytes_progress(what: str, total: int) -> Generator[Callable[[int], None]]:
 def _show(what: str, watch: Watch, ended: Event, after_seconds: float) -> None:
     if ended.wait(after_seconds):
         return
-    from rich.progress import MofNCompleteColumn  # noqa: PLC0415 -- who is quick needs none of it
+    from rich.progress import MofNCompleteColumn
 
     with _bar(MofNCompleteColumn()) as bar:
         task = bar.add_task(what, total=watch.total)
@@ -58,7 +58,7 @@ def _show(what: str, watch: Watch, ended: Event, after_seconds: float) -> None:
 
 def _bar(*facts: "ProgressColumn") -> "Progress":
     """Return a bar that goes when it ends. What is said meanwhile stands above it; what is printed goes its own way."""
-    from rich.progress import BarColumn, Progress, TextColumn  # noqa: PLC0415 -- who is quick needs none of it
+    from rich.progress import BarColumn, Progress, TextColumn
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), *facts)
     return Progress(*columns, console=console(stderr=True), transient=True, redirect_stdout=False)

@@ -26,7 +26,7 @@ def blocks_of(text: str) -> "list[Block]":
 
 def lines_of(blocks: "list[Block]", screen: "Console") -> list[str]:
     """Return the lines that a terminal shows of the blocks, with its colours."""
-    from rich.markdown import Markdown  # noqa: PLC0415 -- a pipe needs none of it
+    from rich.markdown import Markdown
 
     page = Markdown("", hyperlinks=False)
     page.parsed = [token for block in blocks for token in block]
@@ -37,6 +37,6 @@ def lines_of(blocks: "list[Block]", screen: "Console") -> list[str]:
 
 @cache
 def _parser() -> "MarkdownIt":
-    from markdown_it import MarkdownIt  # noqa: PLC0415 -- a pipe needs none of it
+    from markdown_it import MarkdownIt
 
     return MarkdownIt().enable(["strikethrough", "table"]).disable(list(LEFT_LITERAL))

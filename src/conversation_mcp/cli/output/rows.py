@@ -154,8 +154,8 @@ def _remark(found: Found, last_id: str | None) -> str:
 
 def _table(names: Sequence[str], rows: Sequence[Sequence[str]], columns: int, *, has_header: bool) -> "Table":
     """Return a table in which the title gets what the others leave."""
-    from rich.cells import cell_len  # noqa: PLC0415 -- a pipe needs none of it
-    from rich.table import Table  # noqa: PLC0415 -- the same
+    from rich.cells import cell_len
+    from rich.table import Table
 
     widths = [max(len(name), *(cell_len(row[place]) for row in rows)) for place, name in enumerate(names)]
     others = sum(width + GAP for name, width in zip(names, widths, strict=True) if name != "title")

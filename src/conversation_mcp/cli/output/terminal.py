@@ -102,6 +102,6 @@ def printable(text: str) -> str:
 
 def console(*, stderr: bool = False) -> "Console":
     """Return rich's view of stdout, or of stderr: its width and whether it has colours."""
-    from rich.console import Console  # noqa: PLC0415 -- a pipe needs none of it
+    from rich.console import Console
 
     return Console(stderr=stderr, highlight=False, markup=False, emoji=False)

@@ -85,7 +85,7 @@ class Watching:
     def _start_status(self) -> None:
         if not sys.stderr.isatty():
             return
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415 -- for terminals only
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
         screen = console(stderr=True)
         columns = (

@@ -24,7 +24,7 @@ OWN_NAMES = "perplexity"
 
 def complete_ids(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     """Return ids with their titles, newest first, that begin as typed; nothing where the folder cannot be read."""
-    from conversation_mcp.stores.files.newest import newest  # noqa: PLC0415 -- only Tab needs it
+    from conversation_mcp.stores.files.newest import newest
 
     logs_dir: object = context.params.get("logs_dir")
     archived = bool(context.params.get("undo"))
@@ -50,9 +50,9 @@ def complete_models(incomplete: str) -> list[str]:
 
 
 def _model_names() -> Iterable[str]:
-    from conversation_mcp.providers.configured import configured_in, is_certain  # noqa: PLC0415 -- only Tab needs it
-    from conversation_mcp.providers.model_facts import Catalogue  # noqa: PLC0415 -- the same
-    from conversation_mcp.settings import load_settings  # noqa: PLC0415 -- the same
+    from conversation_mcp.providers.configured import configured_in, is_certain
+    from conversation_mcp.providers.model_facts import Catalogue
+    from conversation_mcp.settings import load_settings
 
     settings = load_settings({}, os.environ, config_path(), Path.cwd()).settings
     catalogue = Catalogue(settings.models).load()

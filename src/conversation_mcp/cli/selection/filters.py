@@ -40,7 +40,7 @@ def place_of(cursor: str | None, query: str) -> Place | None:
     Raises:
         WrongUsageError: it is none, or that of another query.
     """
-    from conversation_mcp.conversations.cursors import read_cursor  # noqa: PLC0415 -- few lists need it
+    from conversation_mcp.conversations.cursors import read_cursor
 
     try:
         return read_cursor(cursor, query) if cursor else None

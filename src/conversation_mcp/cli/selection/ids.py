@@ -100,8 +100,8 @@ def _which(text: str, files: Sequence[File]) -> str:
 
 
 def _best(folder: Path, words: str, *, archived: bool) -> "ConversationId":
-    from conversation_mcp.cli.selection.pages import index_of, pages  # noqa: PLC0415 -- only words need the index
-    from conversation_mcp.records.found import Wanted  # noqa: PLC0415 -- the same
+    from conversation_mcp.cli.selection.pages import index_of, pages
+    from conversation_mcp.records.found import Wanted
 
     if not words.strip():
         raise WrongUsageError("after the / come words of the conversation: /b-tree")

@@ -77,7 +77,7 @@ def say_notices(page: Page) -> None:
 
 def put_pages_as_json(pages: Iterable[Page], folder: Path, query: str) -> None:
     """Print one JSON document, a page at a time."""
-    from conversation_mcp.conversations.cursors import write_cursor  # noqa: PLC0415 -- few lists need it
+    from conversation_mcp.conversations.cursors import write_cursor
 
     ends: list[Page] = []
 
@@ -107,7 +107,7 @@ def _plain(folder: Path, limit: int | None) -> Iterator[Page]:
     if not _has_many(folder):
         yield newest(folder, limit)
         return
-    from conversation_mcp.cli.selection.pages import index_of, pages  # noqa: PLC0415 -- a short list needs no index
+    from conversation_mcp.cli.selection.pages import index_of, pages
 
     index = index_of(folder)
     if obstacle := index.obstacle():
@@ -126,8 +126,8 @@ def _has_many(folder: Path) -> bool:
 
 
 def _chosen(folder: Path, wanted: Wanted | None, limit: int | None, cursor: str | None) -> Iterator[Page]:
-    from conversation_mcp.cli.selection.filters import place_of  # noqa: PLC0415 -- a plain list needs neither
-    from conversation_mcp.cli.selection.pages import index_of, pages  # noqa: PLC0415 -- the same
+    from conversation_mcp.cli.selection.filters import place_of
+    from conversation_mcp.cli.selection.pages import index_of, pages
 
     place = place_of(cursor, "")
     index: Index = index_of(folder)

@@ -203,7 +203,7 @@ class Providers:
         model = self._settings.documents_model
         if model is None or not isinstance(provider, Reader):
             return provider
-        from conversation_mcp.providers.choosing.with_model import WithModel  # noqa: PLC0415 -- most settings name no such model
+        from conversation_mcp.providers.choosing.with_model import WithModel
 
         return WithModel(provider, self.writer, self.named)
 

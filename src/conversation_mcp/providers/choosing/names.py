@@ -51,7 +51,7 @@ def known_names(models: Iterable[tuple[str, ModelFacts]]) -> dict[str, str]:
 
 def near_names(wanted: str, known: Mapping[str, str], last: Collection[str] = ()) -> str:
     """Return a sentence with the names that are most like the wanted one, some of them last; nothing when none is."""
-    from difflib import get_close_matches  # noqa: PLC0415 -- start-up would pay for what few mistype
+    from difflib import get_close_matches
 
     bare = wanted.rpartition(":")[2] or wanted
     count = len(known) if last else SHOWN_NEAR

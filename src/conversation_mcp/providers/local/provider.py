@@ -83,9 +83,9 @@ class LocalProvider:
 
     def _opened(self) -> "Library":
         """Return the documents as they are named now: what a name leads to may have changed."""
-        from conversation_mcp.documents.formats import Formats  # noqa: PLC0415 -- start-up would pay for it
-        from conversation_mcp.documents.library import Library  # noqa: PLC0415 -- the same
-        from conversation_mcp.documents.roots import roots_of  # noqa: PLC0415 -- the same
+        from conversation_mcp.documents.formats import Formats
+        from conversation_mcp.documents.library import Library
+        from conversation_mcp.documents.roots import roots_of
 
         roots = roots_of(self._named, self._home)
         library = self._library
@@ -95,11 +95,11 @@ class LocalProvider:
         return library
 
     def _answer(self, library: "Library", request: Request) -> Answer:
-        from conversation_mcp.documents.query_words import load_stopwords  # noqa: PLC0415 -- the same
-        from conversation_mcp.documents.question import Question  # noqa: PLC0415 -- the same
-        from conversation_mcp.documents.roots import nothing_to_read  # noqa: PLC0415 -- the same
-        from conversation_mcp.documents.scope import Scope  # noqa: PLC0415 -- the same
-        from conversation_mcp.providers.local import answer  # noqa: PLC0415 -- start-up would pay for it
+        from conversation_mcp.documents.query_words import load_stopwords
+        from conversation_mcp.documents.question import Question
+        from conversation_mcp.documents.roots import nothing_to_read
+        from conversation_mcp.documents.scope import Scope
+        from conversation_mcp.providers.local import answer
 
         has_text, skipped = library.has_text, library.skipped
         if not has_text and not skipped.has_sound:

@@ -68,7 +68,7 @@ class Api:
             ProviderError: the provider could not be asked, or did not answer; `maybe_billed` where it may have.
         """
         client = await self._client.get(self._configured.base_url)
-        import httpx  # noqa: PLC0415 -- costs start-up time
+        import httpx
 
         send = partial(self._post, client, path, payload)
         tries = send_create(send, retries=self._retries, limits=self.limits.retry, sleep=self._sleep)
@@ -95,7 +95,7 @@ class Api:
         Raises:
             ProviderError: it broke off, is no JSON, or tells of a problem.
         """
-        import httpx  # noqa: PLC0415 -- costs start-up time
+        import httpx
 
         try:
             body = parse_first_object(await whole(response))
@@ -143,7 +143,7 @@ class Api:
         is_guessed = self._configured.definition.kind == "local" and not self._configured.is_base_url_set
         limit_seconds = timeouts.probe_seconds if is_guessed else timeouts.look_seconds
         client = await self._client.get(self._configured.base_url)
-        import httpx  # noqa: PLC0415 -- costs start-up time
+        import httpx
 
         address, headers, timeout = self._address("models"), self._headers(), self._timeout(limit_seconds)
         try:
@@ -176,7 +176,7 @@ class Api:
 
     async def _call(self, method: str, path: str) -> "httpx.Response":
         client = await self._client.get(self._configured.base_url)
-        import httpx  # noqa: PLC0415 -- costs start-up time
+        import httpx
 
         seconds = self.limits.timeouts.look_seconds
         try:
@@ -214,14 +214,14 @@ class Api:
         return {"Authorization": f"Bearer {key}", **more}
 
     def _timeout(self, silence_seconds: float) -> "httpx.Timeout":
-        import httpx  # noqa: PLC0415 -- costs start-up time
+        import httpx
 
         return httpx.Timeout(silence_seconds, connect=min(self.limits.timeouts.connect_seconds, silence_seconds))
 
 
 async def _fetched(client: "httpx.AsyncClient", request: "httpx.Request") -> "httpx.Response":
     """Send the request and return the response with all of its body."""
-    import httpx  # noqa: PLC0415 -- costs start-up time
+    import httpx
 
     response = await client.send(request, stream=True)
     try:

@@ -85,7 +85,7 @@ class _Unpacker:
 
     def unpacked(self, data: bytes) -> Iterator[bytes]:
         """Yield what the data holds, never more than a piece at once."""
-        import httpx  # noqa: PLC0415 -- costs start-up time
+        import httpx
 
         while data:
             try:

@@ -156,7 +156,7 @@ class ErrorMap:
 
     def of_transport(self, error: Exception) -> ConversationMCPError:
         """Return the error for a create call on which httpx gave up; says whether it can have been billed."""
-        import httpx  # noqa: PLC0415 -- costs start-up time
+        import httpx
 
         match error:
             case httpx.InvalidURL() | httpx.UnsupportedProtocol():
@@ -184,7 +184,7 @@ def too_large(title: str, problem: Problem) -> ContextTooLargeError:
 
 def broken_off(error: Exception, title: str, timeouts: Timeouts) -> ProviderError:
     """Return the error for a call that was sent and whose answer did not come, or not to its end."""
-    import httpx  # noqa: PLC0415 -- costs start-up time
+    import httpx
 
     if isinstance(error, httpx.TimeoutException):
         return ProviderTimeoutError(title, "send anything", timeouts.silence_seconds)

@@ -83,7 +83,7 @@ async def _chunks(
 
 
 async def _next(chunks: AsyncGenerator[bytes], title: str, timeouts: Timeouts) -> bytes | None:
-    import httpx  # noqa: PLC0415 -- costs start-up time
+    import httpx
 
     try:
         return await anext(chunks, None)

@@ -70,7 +70,7 @@ class Problem:
 
 async def read_problem(response: "httpx.Response", secret: str) -> Problem:
     """Read the start of the body of an error, without the secret; one that cannot be read has no cause."""
-    import httpx  # noqa: PLC0415 -- costs start-up time
+    import httpx
 
     data = bytearray()
     with suppress(httpx.HTTPError, UnreadableBodyError):

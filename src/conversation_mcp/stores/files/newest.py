@@ -76,6 +76,6 @@ def facts_in(file: File, data: Data) -> Facts:
 
 
 def _is_being_answered(root: Path, conversation_id: str) -> bool:
-    from conversation_mcp.disk.locks import is_being_answered  # noqa: PLC0415 -- hardly a list needs it
+    from conversation_mcp.disk.locks import is_being_answered
 
     return is_being_answered(root, conversation_id)

@@ -13,7 +13,7 @@ from conversation_mcp.stores.files.index.base import Index
 
 def build_index(folder: Path, now: Callable[[], datetime]) -> Index:
     """Make the index of a folder, in the user's cache folder; nothing is opened yet."""
-    from conversation_mcp.stores.files.index.sqlite import SqliteIndex  # noqa: PLC0415 -- brings sqlite3
+    from conversation_mcp.stores.files.index.sqlite import SqliteIndex
 
     indexes = user_cache_path(APP_NAME, appauthor=False) / "index"
     return SqliteIndex(folder.absolute(), indexes, describe, now)

@@ -77,7 +77,7 @@ class SqliteIndex:
         self._loaded().purge_orphans()
 
     def _loaded(self) -> "WorkingIndex":
-        from conversation_mcp.stores.files.index.working import WorkingIndex  # noqa: PLC0415 -- start-up would pay for it
+        from conversation_mcp.stores.files.index.working import WorkingIndex
 
         with self._lock:
             if self._working is None:

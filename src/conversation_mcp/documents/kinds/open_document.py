@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import IO
 from xml.etree import ElementTree as ET
 
-from conversation_mcp.documents.archives import Archive, attribute, local_name
-from conversation_mcp.documents.conversion import MAX_CHARS, ConversionError, TooMuchError
-from conversation_mcp.documents.html_rows import BETWEEN
-from conversation_mcp.documents.outline import BLANK, TEXT, Heading, Mark, Outline, Unit
+from conversation_mcp.documents.kinds.archives import Archive, attribute, local_name
+from conversation_mcp.documents.kinds.conversion import MAX_CHARS, ConversionError, TooMuchError
+from conversation_mcp.documents.kinds.html_rows import BETWEEN
+from conversation_mcp.documents.kinds.outline import BLANK, TEXT, Heading, Mark, Outline, Unit
 
 CONTENT = "content.xml"
 UNITS: dict[str, Unit] = {"text": "paragraph", "spreadsheet": "row", "presentation": "slide", "drawing": "page"}

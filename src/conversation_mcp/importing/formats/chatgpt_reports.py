@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from conversation_mcp.importing.chatgpt_contents import texts_in
+from conversation_mcp.importing.formats.chatgpt_contents import texts_in
 from conversation_mcp.importing.messages import Data, list_of, name_of, object_of, text_of
 
 STATES = frozenset({"chatgpt_sdk", "tool_response_metadata", "widget_state", "venus_widget_state", "state", "message"})

@@ -7,9 +7,9 @@ from functools import partial
 from itertools import pairwise
 
 from conversation_mcp.importing.base import ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
-from conversation_mcp.importing.chatgpt_assets import AssetNames, asset_names
-from conversation_mcp.importing.chatgpt_messages import Path
 from conversation_mcp.importing.entry_reader import each_entry
+from conversation_mcp.importing.formats.chatgpt_assets import AssetNames, asset_names
+from conversation_mcp.importing.formats.chatgpt_messages import Path
 from conversation_mcp.importing.messages import Data, list_of, name_of, object_of
 from conversation_mcp.importing.trees import Tree, leaves_of, path_to
 from conversation_mcp.records.models import Message

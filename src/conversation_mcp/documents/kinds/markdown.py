@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from conversation_mcp.documents.outline import BLANK, CODE, MARKUP, NEWLINE, TEXT, Heading, Mark, Outline
+from conversation_mcp.documents.kinds.outline import BLANK, CODE, MARKUP, NEWLINE, TEXT, Heading, Mark, Outline
 
 ATX_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]|\Z)")
 SETEXT_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")

@@ -7,11 +7,11 @@ from typing import IO
 from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
-from conversation_mcp.documents.archives import Archive, attribute, local_name
 from conversation_mcp.documents.charsets import decoded
-from conversation_mcp.documents.conversion import ConversionError, bounded
-from conversation_mcp.documents.html_text import as_paragraphs, html
-from conversation_mcp.documents.outline import BLANK, Outline
+from conversation_mcp.documents.kinds.archives import Archive, attribute, local_name
+from conversation_mcp.documents.kinds.conversion import ConversionError, bounded
+from conversation_mcp.documents.kinds.html_text import as_paragraphs, html
+from conversation_mcp.documents.kinds.outline import BLANK, Outline
 
 CONTAINER = "META-INF/container.xml"
 CHAPTERS = (".xhtml", ".html", ".htm")

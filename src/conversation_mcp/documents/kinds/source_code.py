@@ -3,7 +3,7 @@
 import re
 
 from conversation_mcp.documents.formats import Language
-from conversation_mcp.documents.outline import BLANK, CODE, NEWLINE, Heading, Mark, Outline
+from conversation_mcp.documents.kinds.outline import BLANK, CODE, NEWLINE, Heading, Mark, Outline
 
 MAX_LINE_CHARS = 500
 TAB_SPACES = 8

@@ -3,10 +3,10 @@
 import re
 from typing import IO, cast
 
-from conversation_mcp.documents.conversion import ConversionError, bounded
-from conversation_mcp.documents.html_rows import BETWEEN
-from conversation_mcp.documents.html_text import as_paragraphs
-from conversation_mcp.documents.outline import BLANK, NEWLINE, TEXT, Outline
+from conversation_mcp.documents.kinds.conversion import ConversionError, bounded
+from conversation_mcp.documents.kinds.html_rows import BETWEEN
+from conversation_mcp.documents.kinds.html_text import as_paragraphs
+from conversation_mcp.documents.kinds.outline import BLANK, NEWLINE, TEXT, Outline
 
 BEGINNING = b"{\\rtf"
 CODE_PAGE = re.compile(rb"\\ansicpg(\d{1,5})")
@@ -22,7 +22,7 @@ def rtf(file: IO[bytes]) -> Outline:
     Raises:
         ConversionError: it is no RTF, or its list of fonts is no list of fonts.
     """
-    from striprtf import striprtf  # noqa: PLC0415 -- an extra that may not be installed
+    from striprtf import striprtf
 
     data = file.read()
     if not data.lstrip().startswith(BEGINNING):

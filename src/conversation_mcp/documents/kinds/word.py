@@ -2,16 +2,16 @@
 
 from typing import IO, cast
 
-from conversation_mcp.documents.archives import Archive
-from conversation_mcp.documents.html_text import as_paragraphs, html
-from conversation_mcp.documents.outline import Outline
+from conversation_mcp.documents.kinds.archives import Archive
+from conversation_mcp.documents.kinds.html_text import as_paragraphs, html
+from conversation_mcp.documents.kinds.outline import Outline
 
 PROPERTIES = "docProps/"
 
 
 def docx(file: IO[bytes]) -> Outline:
     """Return the paragraphs under their headings, and rows of tables as lines."""
-    import mammoth  # noqa: PLC0415 -- an extra that may not be installed
+    import mammoth
 
     def without_images(_: object) -> list[object]:
         return []

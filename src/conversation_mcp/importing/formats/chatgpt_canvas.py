@@ -3,8 +3,8 @@
 import json
 import re
 
-from conversation_mcp.importing.chatgpt_contents import texts_in
 from conversation_mcp.importing.documents import Documents
+from conversation_mcp.importing.formats.chatgpt_contents import texts_in
 from conversation_mcp.importing.messages import Data, joined, list_of, name_of, object_of, text_of
 
 CANVAS, CANVAS_NAME = "canmore.", "Canvas"

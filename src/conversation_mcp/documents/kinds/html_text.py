@@ -4,8 +4,8 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
-from conversation_mcp.documents.html_rows import Block, Rows
-from conversation_mcp.documents.outline import BLANK, CODE, TEXT, Heading, Mark, Outline
+from conversation_mcp.documents.kinds.html_rows import Block, Rows
+from conversation_mcp.documents.kinds.outline import BLANK, CODE, TEXT, Heading, Mark, Outline
 
 NO_TEXT = frozenset({"script", "style", "template"})
 UNSEEN = NO_TEXT | {"noscript", "svg", "nav", "footer", "head"}

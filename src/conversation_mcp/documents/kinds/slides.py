@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import IO
 from xml.etree import ElementTree as ET
 
-from conversation_mcp.documents.archives import RELATION_ID, Archive, attribute, local_name
-from conversation_mcp.documents.conversion import ConversionError, bounded
-from conversation_mcp.documents.html_rows import BETWEEN
-from conversation_mcp.documents.outline import BLANK, TEXT, Heading, Mark, Outline
+from conversation_mcp.documents.kinds.archives import RELATION_ID, Archive, attribute, local_name
+from conversation_mcp.documents.kinds.conversion import ConversionError, bounded
+from conversation_mcp.documents.kinds.html_rows import BETWEEN
+from conversation_mcp.documents.kinds.outline import BLANK, TEXT, Heading, Mark, Outline
 
 PRESENTATION = "ppt/presentation.xml"
 SLIDE = re.compile(r"ppt/slides/slide(\d+)\.xml")

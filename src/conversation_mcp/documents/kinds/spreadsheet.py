@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from datetime import datetime, time
 from typing import IO
 
-from conversation_mcp.documents.archives import Archive
-from conversation_mcp.documents.conversion import TooMuchError, bounded
-from conversation_mcp.documents.html_rows import BETWEEN
-from conversation_mcp.documents.outline import TEXT, Heading, Mark, Outline
+from conversation_mcp.documents.kinds.archives import Archive
+from conversation_mcp.documents.kinds.conversion import TooMuchError, bounded
+from conversation_mcp.documents.kinds.html_rows import BETWEEN
+from conversation_mcp.documents.kinds.outline import TEXT, Heading, Mark, Outline
 from conversation_mcp.text import one_line, shorten
 
 MAX_CELLS = 5_000_000
@@ -22,7 +22,7 @@ def xlsx(file: IO[bytes]) -> Outline:
     Raises:
         TooMuchError: there are millions of cells.
     """
-    from openpyxl import load_workbook  # noqa: PLC0415 -- an extra that may not be installed
+    from openpyxl import load_workbook
 
     lines: list[str] = []
     marks: list[Mark] = []

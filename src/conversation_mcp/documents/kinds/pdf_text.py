@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, Any, cast
 
-from conversation_mcp.documents.columns import HYPHENS, in_columns
-from conversation_mcp.documents.conversion import NoTextError, bounded
-from conversation_mcp.documents.outline import BLANK, NEWLINE, TEXT, Heading, Mark, Outline
+from conversation_mcp.documents.kinds.columns import HYPHENS, in_columns
+from conversation_mcp.documents.kinds.conversion import NoTextError, bounded
+from conversation_mcp.documents.kinds.outline import BLANK, NEWLINE, TEXT, Heading, Mark, Outline
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
@@ -25,7 +25,7 @@ def pdf(file: IO[bytes]) -> Outline:
     Raises:
         NoTextError: the pages are pictures.
     """
-    from pypdf import PdfReader  # noqa: PLC0415 -- an extra that may not be installed
+    from pypdf import PdfReader
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it warns of each oddity of each file
     reader = PdfReader(file)

@@ -9,9 +9,9 @@ from hashlib import sha256
 from pathlib import PurePosixPath
 
 from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
-from conversation_mcp.importing.claude_code_records import ENVELOPE, SPOKEN, Line, kind_of, line_of
-from conversation_mcp.importing.claude_code_turns import turns_of
 from conversation_mcp.importing.entry_reader import each_object
+from conversation_mcp.importing.formats.claude_code_records import ENVELOPE, SPOKEN, Line, kind_of, line_of
+from conversation_mcp.importing.formats.claude_code_turns import turns_of
 from conversation_mcp.importing.messages import Data, count_named, name_of, object_of, text_of
 from conversation_mcp.importing.trees import branches_of, path_to
 

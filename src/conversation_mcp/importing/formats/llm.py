@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile, Unplaced
-from conversation_mcp.importing.llm_database import (
+from conversation_mcp.importing.formats.llm_database import (
     Row,
     database_at,
     facts_of,
@@ -16,7 +16,7 @@ from conversation_mcp.importing.llm_database import (
     rows_of,
     tables_of,
 )
-from conversation_mcp.importing.llm_responses import MISSING, older
+from conversation_mcp.importing.formats.llm_responses import MISSING, older
 from conversation_mcp.importing.messages import (
     Data,
     answered,

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
-from conversation_mcp.documents.markdown import markdown
-from conversation_mcp.documents.outline import BLANK, CODE, NEWLINE, TEXT, Heading, Mark, Outline
+from conversation_mcp.documents.kinds.markdown import markdown
+from conversation_mcp.documents.kinds.outline import BLANK, CODE, NEWLINE, TEXT, Heading, Mark, Outline
 from conversation_mcp.text import shorten
 
 MAX_COLUMNS_CHARS = 200

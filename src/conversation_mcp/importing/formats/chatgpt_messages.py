@@ -6,12 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from conversation_mcp.importing.base import LeftOut, Reading
-from conversation_mcp.importing.chatgpt_assets import AssetNames, named
-from conversation_mcp.importing.chatgpt_canvas import CANVAS, write_canvas
-from conversation_mcp.importing.chatgpt_contents import pointers_in, texts_in, thoughts_in, unknown_in
-from conversation_mcp.importing.chatgpt_reports import is_told_state, reports_in
 from conversation_mcp.importing.citations import cited
 from conversation_mcp.importing.documents import Documents
+from conversation_mcp.importing.formats.chatgpt_assets import AssetNames, named
+from conversation_mcp.importing.formats.chatgpt_canvas import CANVAS, write_canvas
+from conversation_mcp.importing.formats.chatgpt_contents import pointers_in, texts_in, thoughts_in, unknown_in
+from conversation_mcp.importing.formats.chatgpt_reports import is_told_state, reports_in
 from conversation_mcp.importing.messages import (
     Data,
     count_named,

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 from xml.parsers import expat
 
-from conversation_mcp.documents.conversion import MAX_CHARS, ConversionError, TooMuchError
+from conversation_mcp.documents.kinds.conversion import MAX_CHARS, ConversionError, TooMuchError
 
 XML = (".xml", ".rels")
 RELATIONS = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"

@@ -9,8 +9,8 @@ from hashlib import sha256
 
 from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile, Unplaced
 from conversation_mcp.importing.entry_reader import UNREADABLE, each_object
-from conversation_mcp.importing.gemini_pages import ATTACHED, is_activity, records_of
-from conversation_mcp.importing.gemini_turns import conversation
+from conversation_mcp.importing.formats.gemini_pages import ATTACHED, is_activity, records_of
+from conversation_mcp.importing.formats.gemini_turns import conversation
 from conversation_mcp.importing.html_markdown import markdown_of
 from conversation_mcp.importing.messages import (
     Data,

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from conversation_mcp.documents.outline import BLANK, CODE, TEXT, Heading, Mark
+from conversation_mcp.documents.kinds.outline import BLANK, CODE, TEXT, Heading, Mark
 
 BETWEEN = " | "
 MAX_ROW_CHARS = 1_200

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from conversation_mcp.documents.outline import BLANK, CODE, MARKUP, NEWLINE, TEXT, Heading, Mark, Outline
+from conversation_mcp.documents.kinds.outline import BLANK, CODE, MARKUP, NEWLINE, TEXT, Heading, Mark, Outline
 
 ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1{2,}[ \t]*")
 ASCIIDOC_HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*)")

@@ -10,9 +10,9 @@ from email.policy import EmailPolicy
 from typing import IO, cast
 
 from conversation_mcp.documents.charsets import UnknownEncodingError, decoded
-from conversation_mcp.documents.conversion import ConversionError, TooMuchError, bounded
-from conversation_mcp.documents.html_text import as_paragraphs, html
-from conversation_mcp.documents.outline import BLANK, NEWLINE, TEXT, Heading, Mark, Outline
+from conversation_mcp.documents.kinds.conversion import ConversionError, TooMuchError, bounded
+from conversation_mcp.documents.kinds.html_text import as_paragraphs, html
+from conversation_mcp.documents.kinds.outline import BLANK, NEWLINE, TEXT, Heading, Mark, Outline
 from conversation_mcp.text import one_line, shorten
 
 SHOWN_HEADERS = ("From", "To", "Cc", "Date")

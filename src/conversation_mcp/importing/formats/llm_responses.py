@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from conversation_mcp.importing.base import Found, Item, LeftOut, Reading, Unplaced
-from conversation_mcp.importing.llm_database import (
+from conversation_mcp.importing.formats.llm_database import (
     Row,
     columns_of,
     facts_of,
