@@ -11,8 +11,8 @@ from inline_snapshot import snapshot
 from tests.fixtures.cli import Here, put_conversation
 from tests.fixtures.folders import ID, left_behind
 
-from conversation_mcp.cli.selection.lists import READ_AT_ONCE
 from conversation_mcp.conversations.phrases import notices_of
+from conversation_mcp.stores.files.finder import READ_AT_ONCE
 from conversation_mcp.stores.files.newest import newest
 
 OTHER, THIRD = "20260201-1769904000000", "20260202-1769990400000"

@@ -1,6 +1,7 @@
 """Pruning: what was not touched for long is put away, or moved to the trash."""
 
 import logging
+import math
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,8 +17,6 @@ from conversation_mcp.records.facts import milliseconds_of
 from conversation_mcp.records.found import Facts, Place, State, Wanted
 from conversation_mcp.records.models import Conversation, ConversationId, iso
 from conversation_mcp.stores.base import Store
-from conversation_mcp.stores.files.index.base import Index
-from conversation_mcp.stores.files.keeper import IndexKeeper
 
 Action = Literal["trash", "archive"]
 
@@ -55,12 +54,8 @@ class Pruned:
 class Pruner:
     """Finds old conversations in the index, and looks at each file again before it does something to it."""
 
-    def __init__(
-        self, store: Store, index: Index, keeper: IndexKeeper, tidier: Tidier, now: Callable[[], datetime]
-    ) -> None:
+    def __init__(self, store: Store, tidier: Tidier, now: Callable[[], datetime]) -> None:
         self._store = store
-        self._index = index
-        self._keeper = keeper
         self._tidier = tidier
         self._now = now
 
@@ -70,10 +65,7 @@ class Pruner:
         Raises:
             FilesystemError: the folder cannot be read.
         """
-        comparison = self._keeper.compare()
-        await comparison.done.wait()
-        if comparison.error is not None:
-            raise comparison.error
+        await self._store.freshen(math.inf, _silent)
         now = milliseconds_of(iso(self._now()))
         before: dict[Action, int] = {}
         for action, age in ages.items():
@@ -114,13 +106,13 @@ class Pruner:
                         kept.add(facts.conversation_id)
                     else:
                         old.setdefault(facts.conversation_id, (action, facts))
-        page = self._index.page(Wanted(), 1)
+        page = self._store.finder.page(Wanted(), 1)
         return Plan(tuple(old.values()), len(kept), page.unreadable_count, page.problems, before)
 
     def _walk(self, wanted: Wanted) -> Iterator[Facts]:
         place: Place | None = None
         while True:
-            page = self._index.page(wanted, PAGE, place)
+            page = self._store.finder.page(wanted, PAGE, place)
             yield from (found.facts for found in page.found)
             if (place := page.next) is None:
                 return

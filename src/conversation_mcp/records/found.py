@@ -1,7 +1,7 @@
 """Conversations as lists and searches see them: facts, what they are chosen by, and pages of them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -105,6 +105,10 @@ class Page:
     is_complete: bool = True
     """Whether the index has ever been compared with the whole folder."""
     notices: tuple[str, ...] = ()
+
+    def with_notice(self, notice: str) -> "Page":
+        """Return the page with another notice."""
+        return replace(self, notices=(*self.notices, notice))
 
 
 def state_of(facts: Facts, is_being_answered: Callable[[str], bool]) -> State | None:

@@ -23,7 +23,7 @@ from conversation_mcp.cli.output.rows import MARK, put_lines, when_updated
 from conversation_mcp.cli.output.terminal import console, is_terminal, printable, say
 from conversation_mcp.cli.selection.filters import chosen, place_of
 from conversation_mcp.cli.selection.lists import limit_of, put_pages_as_json, say_more, told
-from conversation_mcp.cli.setup import folder_from
+from conversation_mcp.cli.setup import finder_from
 from conversation_mcp.clock import utc_now
 
 if TYPE_CHECKING:
@@ -60,9 +60,9 @@ def search(
     answers count. Without a match the exit code is 1. In a pipe each match is a line as list prints it, then the number
     and the place.
     """
-    from conversation_mcp.cli.selection.pages import index_of, pages
+    from conversation_mcp.cli.selection.pages import found_pages
 
-    folder, query = folder_from(logs_dir), " ".join(words)
+    finder, query = finder_from(logs_dir), " ".join(words)
     wanted = chosen(
         query,
         state=state,
@@ -75,9 +75,9 @@ def search(
         model=model,
     )
     place = place_of(cursor, query)
-    counted = _Counted(pages(index_of(folder), wanted, limit_of(limit, as_json=as_json), place))
+    counted = _Counted(found_pages(finder, wanted, limit_of(limit, as_json=as_json), place))
     if as_json:
-        put_pages_as_json(counted, folder, query)
+        put_pages_as_json(counted, finder, query)
     elif is_terminal():
         _show(counted)
     else:

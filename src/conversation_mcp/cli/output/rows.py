@@ -2,14 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from conversation_mcp.cli.output.terminal import printable, put, put_fields
+from conversation_mcp.cli.output.terminal import printable, put_fields
 from conversation_mcp.cli.output.times import when
 from conversation_mcp.records.facts import moment_of
 from conversation_mcp.records.found import Facts, Found
-from conversation_mcp.stores.files.scan import FILE_NAME
 from conversation_mcp.text import dollars, shorten
 
 if TYPE_CHECKING:
@@ -37,7 +35,7 @@ RIGHT = frozenset({"size", "turns"})
 MARK = "**"
 
 
-def row_data(found: Found, folder: Path) -> dict[str, Any]:
+def row_data(found: Found, location: str) -> dict[str, Any]:
     """Return the conversation as JSON data, without what is not known."""
     facts = found.facts
     data = {
@@ -59,7 +57,7 @@ def row_data(found: Found, folder: Path) -> dict[str, Any]:
         "parent": {"conversationId": facts.parent_id} if facts.parent_id else None,
         "snippet": found.snippet or None,
         "messageNumber": found.message_number,
-        "conversationPath": _path(facts, folder),
+        "conversationPath": location,
     }
     return {name: value for name, value in data.items() if value is not None}
 
@@ -67,16 +65,6 @@ def row_data(found: Found, folder: Path) -> dict[str, Any]:
 def put_lines(founds: Iterable[Found]) -> None:
     """Print a line of fields for each conversation, for programs; of a search, with the place that was found."""
     put_fields((*_fields(found), *_place(found)) for found in founds)
-
-
-def put_paths(founds: Iterable[Found], folder: Path) -> None:
-    """Print the path of each conversation's file."""
-    if lines := [_path(found.facts, folder) for found in founds]:
-        put("\n".join(lines))
-
-
-def _path(facts: Facts, folder: Path) -> str:
-    return str(folder / facts.conversation_id / FILE_NAME)
 
 
 def size_of(facts: Facts) -> str:
