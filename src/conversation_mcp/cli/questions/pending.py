@@ -1,7 +1,6 @@
 """Questions that have no answer yet: brought to their ends, or stopped."""
 
 import math
-from datetime import UTC, datetime
 
 import anyio
 
@@ -11,6 +10,7 @@ from conversation_mcp.cli.output.terminal import put, say
 from conversation_mcp.cli.questions.display import Watching
 from conversation_mcp.cli.questions.interrupts import Interrupt, interrupts
 from conversation_mcp.cli.selection.ids import resolve
+from conversation_mcp.cli.setup import finder_of
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.records.models import Conversation, ConversationId, PendingTurn
 from conversation_mcp.settings import Settings
@@ -26,7 +26,7 @@ def resume_turns(settings: Settings, wanted: str | None) -> int:
 
     It is 0 when every question has its answer, 1 when one has not.
     """
-    conversation_id = None if wanted is None else resolve(settings.logs_dir, wanted)
+    conversation_id = None if wanted is None else resolve(finder_of(settings), wanted)
     with interrupts(STOPPING) as interrupt:
         settled = anyio.run(_resume, settings, conversation_id, interrupt)
     if interrupt.number is not None:
@@ -36,7 +36,7 @@ def resume_turns(settings: Settings, wanted: str | None) -> int:
 
 def cancel_turn(settings: Settings, wanted: str) -> None:
     """Stop the conversation's running question and print what is known of its cost."""
-    anyio.run(_cancel, settings, resolve(settings.logs_dir, wanted))
+    anyio.run(_cancel, settings, resolve(finder_of(settings), wanted))
 
 
 async def _resume(settings: Settings, conversation_id: ConversationId | None, interrupt: Interrupt) -> bool:
@@ -52,7 +52,7 @@ async def _resume(settings: Settings, conversation_id: ConversationId | None, in
 
 
 async def _pending(app: App) -> list[ConversationId]:
-    found = sorted(await app.store.changed_since(datetime.fromtimestamp(0, UTC)))
+    found = await anyio.to_thread.run_sync(app.store.finder.ids)
     return [conversation_id for conversation_id in found if await _is_pending(app, conversation_id)]
 
 
