@@ -189,7 +189,7 @@ def test_a_long_list_comes_from_the_index_and_reads_like_one_from_the_files(on_f
     assert "not all conversations yet" in on_files("index").out
     everything = on_files("list")
     assert f"{READ_AT_ONCE + 11:,} conversations" in on_files("index").out
-    assert ids_of(everything.out) == [found.facts.conversation_id for found in from_files.found]
+    assert ids_of(everything.out) == [found.conversation_id for found in from_files.found]
     assert on_files("list", "--limit", "5") == first
     assert first.out == "".join(everything.out.splitlines(keepends=True)[:5])
     assert first.err == everything.err == f"Notice: {next(notices_of(from_files))}.\n"

@@ -147,7 +147,7 @@ def test_what_changed_after_a_look_is_shown_as_it_is_and_what_was_added_may_be_m
     other.delete(3)
     page = shelf.finder.page(wanted_of("apples"), 10)
     assert numbers_of(page) == [1, 0]
-    assert page.found[0].facts.title == "Another title"
+    assert page.found[0].title == "Another title"
     assert set(numbers_of(shelf.finder.page(wanted_of(), 10))) == {0, 1, 2}
 
 
@@ -333,8 +333,8 @@ def test_the_largest_come_first(shelf: Numbered, alone: Finder) -> None:
         shelf.put(number, "apples?", note="x" * size)
     page = alone.largest()
     assert numbers_of(page) == [1, 2, 0]
-    assert [found.facts.size_bytes for found in page.found] == [
-        len(alone.read(ConversationId(found.facts.conversation_id))) for found in page.found
+    assert [found.size_bytes for found in page.found] == [
+        len(alone.read(ConversationId(found.conversation_id))) for found in page.found
     ]
     assert numbers_of(alone.largest(2)) == [1, 2]
 

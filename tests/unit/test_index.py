@@ -88,7 +88,7 @@ def test_a_row_that_changed_after_the_comparison_is_read_again_before_it_is_show
     shutil.rmtree(shelf.path(3).parent)
     page = shelf.index.page(wanted_of("apples"), 10)
     assert numbers_of(page) == [1, 0]
-    assert page.found[0].facts.title == "By hand"
+    assert page.found[0].title == "By hand"
     assert numbers_of(shelf.index.page(wanted_of(), 2)) == [1, 2]
 
 
@@ -195,13 +195,13 @@ def test_the_index_of_a_generated_library_finds_what_is_in_its_files(shelf: Shel
     Corpus(seed=7).write(shelf.root, 200)
     page = shelf.page(limit=200)
     stored = [json.loads(path.read_bytes()) for path in shelf.root.glob("*/conversation.json")]
-    assert {found.facts.conversation_id: found.facts.message_count for found in page.found} == {
+    assert {found.conversation_id: found.message_count for found in page.found} == {
         data["conversationId"]: data["messageCount"] for data in stored
     }
     for data in stored[:40]:
         phrase = data["messages"][-1]["content"].removesuffix(" [1].")
         best = shelf.index.page(wanted_of(f'"{phrase}"'), 5).found[0]
-        assert (best.facts.conversation_id, best.message_number) == (data["conversationId"], data["messageCount"])
+        assert (best.conversation_id, best.message_number) == (data["conversationId"], data["messageCount"])
 
 
 def test_a_conversation_that_grows_keeps_the_rows_of_its_messages(shelf: Shelf) -> None:

@@ -16,7 +16,7 @@ from conversation_mcp.clock import utc_now
 from conversation_mcp.disk.files import MAX_FILE_BYTES
 from conversation_mcp.errors import FilesystemError
 from conversation_mcp.records.facts import describe
-from conversation_mcp.records.found import Described
+from conversation_mcp.records.found import Indexed
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.searching.database import IndexFile, lock_folder
 from conversation_mcp.stores.files.finder import FileFinder
@@ -224,7 +224,7 @@ def test_erasing_while_the_index_is_rebuilt_leaves_an_index_without_it(shelf: Sh
     shelf.put(9, "Where is Xanadu?")
     shelf.index.compare(Headway())
 
-    def describe_and_erase(body: bytes, path: str, conversation_id: ConversationId) -> Described:
+    def describe_and_erase(body: bytes, path: str, conversation_id: ConversationId) -> Indexed:
         if conversation_id == id_of(9):
             shutil.rmtree(shelf.path(9).parent)
             shelf.index.erase([conversation_id])

@@ -68,7 +68,7 @@ async def opened(
     keeper = IndexKeeper(FileFinder(shelf.root, shelf.clock, index), shelf.clock, **options)
     store = FileStore(shelf.root, now=shelf.clock, keeper=keeper)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(store.run)
+        tasks.start_soon(keeper.run)
         yield Library(store, patience_seconds=patience_seconds), keeper
         tasks.cancel_scope.cancel()
 
@@ -222,7 +222,7 @@ async def test_writes_are_taken_in_while_nobody_asks(
         await store.update(written, appended("and pears"))
         await index.taken_in.wait()
         page = await to_thread.run_sync(index.page, wanted_of("pears"), 5)
-    assert [found.facts.conversation_id for found in page.found] == [written]
+    assert [found.conversation_id for found in page.found] == [written]
 
 
 async def test_a_program_that_ends_does_not_wait_for_a_comparison(shelf: Shelf, index: HeldIndex) -> None:

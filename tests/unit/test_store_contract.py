@@ -417,7 +417,7 @@ async def test_what_another_process_wrote_is_found_after_freshening(store: Store
         assert await store.freshen(60, silent) is None
         group.cancel_scope.cancel()
     page = await to_thread.run_sync(store.finder.page, Wanted("apples"), 5)
-    assert [found.facts.conversation_id for found in page.found] == [conversation_id]
+    assert [found.conversation_id for found in page.found] == [conversation_id]
 
 
 async def silent(_text: str) -> None:

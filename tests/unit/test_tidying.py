@@ -99,9 +99,10 @@ async def test_a_branch_that_is_cancelled_is_made_whole_or_not_at_all(tmp_path: 
 @asynccontextmanager
 async def pruning(shelf: Shelf, now: datetime) -> AsyncGenerator[tuple[Pruner, FileStore]]:
     """Yield what prunes the shelf at that time, and its store."""
-    store = FileStore(shelf.root, now=Clock(now), keeper=IndexKeeper(shelf.finder, Clock(now)))
+    keeper = IndexKeeper(shelf.finder, Clock(now))
+    store = FileStore(shelf.root, now=Clock(now), keeper=keeper)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(store.run)
+        tasks.start_soon(keeper.run)
         yield Pruner(store, Tidier(store, silent, 0), Clock(now)), store
         tasks.cancel_scope.cancel()
 

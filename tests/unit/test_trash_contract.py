@@ -189,7 +189,7 @@ async def listed(store: Store) -> list[str]:
     """Return what the finder lists without a look at what others have written."""
     await to_thread.run_sync(store.finder.take_in_written)
     page = await to_thread.run_sync(store.finder.page, Wanted(), 10)
-    return [found.facts.conversation_id for found in page.found]
+    return [found.conversation_id for found in page.found]
 
 
 async def test_of_many_who_delete_or_restore_at_once_one_succeeds(store: Store, new_store: NewStore) -> None:

@@ -6,7 +6,7 @@ from anyio import to_thread
 
 from conversation_mcp.conversations.cursors import read_cursor, write_cursor
 from conversation_mcp.conversations.phrases import notices_of
-from conversation_mcp.records.found import Found, State, Wanted
+from conversation_mcp.records.found import Listed, State, Wanted
 from conversation_mcp.records.models import Record
 from conversation_mcp.stores.base import Report, Store
 
@@ -36,6 +36,11 @@ class ListedConversation(Record):
     """The part of it that fits the query best, with the words that were found between `**`."""
     message_number: int | None = None
     """The number of the message with that part; absent when it is the title or a question without an answer."""
+
+    @classmethod
+    def of_facts(cls, facts: Listed) -> "ListedConversation":
+        """Return the part that results show."""
+        return cls.of(**{name: getattr(facts, name) for name in cls.model_fields})
 
 
 class ConversationPage(Record):
@@ -73,7 +78,7 @@ class Library:
             missing = await self._store.freshen(self._patience_seconds, report)
             page = await to_thread.run_sync(look_up)
         return ConversationPage.of(
-            conversations=tuple(map(_listed, page.found)),
+            conversations=tuple(map(ListedConversation.of_facts, page.found)),
             next_cursor=write_cursor(page.next, wanted.query) if page.next else None,
             unreadable_count=page.unreadable_count,
             notices=(*([missing] if missing else []), *notices_of(page)) or None,
@@ -82,19 +87,3 @@ class Library:
     async def take_in(self) -> None:
         """Take in at once what this program has written, for those who do not compare."""
         await to_thread.run_sync(self._store.finder.take_in_written)
-
-
-def _listed(found: Found) -> ListedConversation:
-    facts = found.facts
-    return ListedConversation.of(
-        conversation_id=facts.conversation_id,
-        title=facts.title,
-        created_at=facts.created_at,
-        updated_at=facts.updated_at,
-        message_count=facts.message_count,
-        last_question=facts.last_question,
-        cost_usd=facts.cost_usd,
-        state=found.state,
-        snippet=found.snippet or None,
-        message_number=found.message_number,
-    )

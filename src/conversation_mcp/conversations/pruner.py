@@ -14,7 +14,7 @@ from conversation_mcp.conversations.labels import with_facts
 from conversation_mcp.conversations.tidier import Tidier
 from conversation_mcp.errors import ConversationBusyError, ConversationMCPError, ConversationNotFoundError
 from conversation_mcp.records.facts import milliseconds_of
-from conversation_mcp.records.found import Facts, Place, State, Wanted
+from conversation_mcp.records.found import Listed, Place, State, Wanted
 from conversation_mcp.records.models import Conversation, ConversationId, iso
 from conversation_mcp.stores.base import Store
 
@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 class Plan:
     """Which conversations are old enough for what; those with tags or a question without an answer are kept."""
 
-    old: tuple[tuple[Action, Facts], ...]
+    old: tuple[tuple[Action, Listed], ...]
     kept_count: int
     unreadable_count: int
     problems: tuple[str, ...]
@@ -46,7 +46,7 @@ class Pruned:
     """What became of one of them: done, or not because of the problem; kept when something happened to it meanwhile."""
 
     action: Action
-    facts: Facts
+    facts: Listed
     is_kept: bool = False
     problem: str | None = None
 
@@ -97,7 +97,7 @@ class Pruner:
             logger.exception("idle conversations are not archived")
 
     def _plan(self, before: Mapping[Action, int]) -> Plan:
-        old: dict[str, tuple[Action, Facts]] = {}
+        old: dict[str, tuple[Action, Listed]] = {}
         kept: set[str] = set()
         for action, state in STEPS:
             if action in before:
@@ -109,11 +109,11 @@ class Pruner:
         page = self._store.finder.page(Wanted(), 1)
         return Plan(tuple(old.values()), len(kept), page.unreadable_count, page.problems, before)
 
-    def _walk(self, wanted: Wanted) -> Iterator[Facts]:
+    def _walk(self, wanted: Wanted) -> Iterator[Listed]:
         place: Place | None = None
         while True:
             page = self._store.finder.page(wanted, PAGE, place)
-            yield from (found.facts for found in page.found)
+            yield from page.found
             if (place := page.next) is None:
                 return
 

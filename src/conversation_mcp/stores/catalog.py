@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from pkgutil import resolve_name
-from typing import TYPE_CHECKING, cast
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from conversation_mcp.errors import InvalidInputError
 
@@ -30,8 +30,7 @@ def open_finder(url: str, now: Callable[[], datetime]) -> "Finder":
     Raises:
         InvalidInputError: there is no store for such a URL.
     """
-    build = cast("Callable[[str, Callable[[], datetime]], Finder]", resolve_name(_adapter(url).finder))
-    return build(url, now)
+    return _function(_adapter(url).finder)(url, now)
 
 
 def open_store(url: str, now: Callable[[], datetime]) -> "Store":
@@ -40,8 +39,12 @@ def open_store(url: str, now: Callable[[], datetime]) -> "Store":
     Raises:
         InvalidInputError: there is no store for such a URL.
     """
-    build = cast("Callable[[str, Callable[[], datetime]], Store]", resolve_name(_adapter(url).store))
-    return build(url, now)
+    return _function(_adapter(url).store)(url, now)
+
+
+def _function(name: str) -> Callable[[str, Callable[[], datetime]], Any]:
+    module, _, function = name.partition(":")
+    return getattr(import_module(module), function)
 
 
 def _adapter(url: str) -> Adapter:

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from conversation_mcp.records.found import Facts, Page, Place, Wanted
+from conversation_mcp.records.found import Listed, Page, Place, Wanted
 from conversation_mcp.records.plain import Data
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class Finder(Protocol):
         """Return the ids that begin so, in order, whether or not the conversations can be read."""
         ...
 
-    def facts(self, ids: "Iterable[ConversationId]") -> Iterator[Facts]:
+    def facts(self, ids: "Iterable[ConversationId]") -> Iterator[Listed]:
         """Yield what lists show of those that are there and can be read."""
         ...
 

@@ -114,7 +114,7 @@ def _chosen(finder: Finder, wish: Wish) -> Sequence[ConversationId]:
     if wish.query is None:
         return finder.ids()
     found = told(found_pages(finder, Wanted(query=wish.query)))
-    return [ConversationId(each.facts.conversation_id) for page in found for each in page.found]
+    return [ConversationId(each.conversation_id) for page in found for each in page.found]
 
 
 def _target(wish: Wish, folder: Path | None, *, fits_one_file: bool, several: bool) -> Path | None:

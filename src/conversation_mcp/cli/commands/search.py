@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from conversation_mcp.records.found import Found, Page
+    from conversation_mcp.records.found import Listed, Page
 
 HIGHLIGHT = "bold yellow"
 
@@ -107,17 +107,17 @@ def _show(pages: "Iterable[Page]") -> None:
     for last in told(pages):
         for found in last.found:
             place = f"message {found.message_number} · " if found.message_number else ""
-            where = f"{when_updated(found.facts, moment)} · {place}{found.facts.conversation_id}"
+            where = f"{when_updated(found, moment)} · {place}{found.conversation_id}"
             _show_one(screen, found, where)
     if last is not None:
         say_more(last)
 
 
-def _show_one(screen: "Console", found: "Found", where: str) -> None:
+def _show_one(screen: "Console", found: "Listed", where: str) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    screen.print(Text.assemble((printable(found.facts.title), "bold"), (f"  {where}", "dim")))
+    screen.print(Text.assemble((printable(found.title), "bold"), (f"  {where}", "dim")))
     if found.snippet:
         screen.print(Padding(_highlighted(found.snippet), (0, 0, 0, 2)))
 

@@ -14,7 +14,7 @@ from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.sources import config_path
 
 if TYPE_CHECKING:
-    from conversation_mcp.records.found import Found
+    from conversation_mcp.records.found import Listed
 
 OFFERED = 50
 PRESETS, PRESETS_OF_AUTO = ("fast", "low", "medium", "high", "xhigh"), ("fast", "balanced", "deep")
@@ -30,14 +30,14 @@ def complete_ids(context: typer.Context, incomplete: str) -> list[tuple[str, str
         finder = finder_from(Path(str(logs_dir)) if logs_dir else None)
         if LAST.startswith(incomplete):
             found = finder.newest(OFFERED, archived=archived).found
-            last = [(LAST, found[0].facts.title)] if found else []
+            last = [(LAST, found[0].title)] if found else []
             return last if incomplete else last + _offers(found)
         return _offers(finder.newest(OFFERED, begins=incomplete, archived=archived).found)
     return []
 
 
-def _offers(found: "Iterable[Found]") -> list[tuple[str, str]]:
-    return [(each.facts.conversation_id, each.facts.title) for each in found]
+def _offers(found: "Iterable[Listed]") -> list[tuple[str, str]]:
+    return [(each.conversation_id, each.title) for each in found]
 
 
 def complete_models(incomplete: str) -> list[str]:

@@ -13,7 +13,7 @@ from conversation_mcp.stores.finder import Finder
 from conversation_mcp.text import shorten
 
 if TYPE_CHECKING:
-    from conversation_mcp.records.found import Found
+    from conversation_mcp.records.found import Listed
     from conversation_mcp.records.models import ConversationId
 
 START = re.compile(r"[0-9]{1,8}|[0-9]{8}-[0-9]{0,13}")
@@ -110,11 +110,11 @@ def _best(finder: Finder, words: str, *, archived: bool) -> "ConversationId":
     if not found:
         raise NoMatchError(words, finder.place)
     if len(found) > 1:
-        facts = found[0].facts
+        facts = found[0]
         title = shorten(facts.title, SHOWN_CHARS)
         say(f"{WORDS}{words} is taken for {facts.conversation_id}, {title}; others fit too.")
     return _id_of(found[0])
 
 
-def _id_of(found: "Found") -> "ConversationId":
-    return cast("ConversationId", found.facts.conversation_id)
+def _id_of(found: "Listed") -> "ConversationId":
+    return cast("ConversationId", found.conversation_id)

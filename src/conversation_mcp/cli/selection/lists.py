@@ -41,7 +41,7 @@ def show_list(
     elif paths:
         for page in told(found):
             for each in page.found:
-                put(finder.location(each.facts.conversation_id))
+                put(finder.location(each.conversation_id))
     elif is_terminal():
         _show(found, finder, is_plain=wanted is None and cursor is None, by_size=by_size)
     else:
@@ -79,7 +79,7 @@ def put_pages_as_json(pages: Iterable[Page], finder: Finder, query: str) -> None
     def rows() -> Iterator[Iterable[object]]:
         for page in told(pages):
             ends[1:] = [page]
-            yield [row_data(found, finder.location(found.facts.conversation_id)) for found in page.found]
+            yield [row_data(found, finder.location(found.conversation_id)) for found in page.found]
 
     def rest() -> dict[str, Any]:
         notices = list(notices_of(ends[0]))
@@ -111,7 +111,7 @@ def _show(pages: Iterable[Page], finder: Finder, *, is_plain: bool, by_size: boo
     for last in told(pages):
         if last.found:
             if is_empty and is_plain and not by_size:
-                last_id = last.found[0].facts.conversation_id
+                last_id = last.found[0].conversation_id
             table = table_of(last.found, screen.width, moment, has_header=is_empty, last_id=last_id, has_sizes=by_size)
             screen.print(table)
             is_empty = False

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.records.facts import describe
-from conversation_mcp.records.found import Facts, Page, Place, Wanted
+from conversation_mcp.records.found import Listed, Page, Place, Wanted
 from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.layout import FILE_NAME
 from conversation_mcp.records.plain import Data
@@ -121,7 +121,7 @@ class FileFinder:
         """Return the names of the folders with a file."""
         return sorted(file.conversation_id for file in find(self._folder) if file.conversation_id.startswith(begins))
 
-    def facts(self, ids: "Iterable[ConversationId]") -> Iterator[Facts]:
+    def facts(self, ids: "Iterable[ConversationId]") -> Iterator[Listed]:
         """Read these files."""
         files = filter(None, (file_of(self._folder, each) for each in ids))
         return (facts for _, facts in read_each(files, facts_in, []))

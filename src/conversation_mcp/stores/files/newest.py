@@ -5,13 +5,13 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from conversation_mcp.records.found import SHOWN_PROBLEMS, Facts, Found, Page, Place, state_of
+from conversation_mcp.records.found import SHOWN_PROBLEMS, Listed, Page, Place, with_state
 from conversation_mcp.stores.files.scan import File, facts_in, find, is_being_answered, read_each
 
 CLOCK_SLACK_MILLISECONDS = 2000
 """File systems keep the time of a write less exactly than the file says it."""
 
-Placed = tuple[int, str, Facts]
+Placed = tuple[int, str, Listed]
 """When it was last changed, its id for those of the same moment, and the conversation."""
 
 
@@ -47,10 +47,10 @@ def largest(root: Path, limit: int | None = None) -> Page:
     return _page(root, list(islice(facts, limit)), None, problems)
 
 
-def _page(root: Path, shown: Iterable[Facts], following: Place | None, problems: Sequence[str]) -> Page:
+def _page(root: Path, shown: Iterable[Listed], following: Place | None, problems: Sequence[str]) -> Page:
     is_answered_now = partial(is_being_answered, root)
     return Page(
-        found=tuple(Found(facts, state_of(facts, is_answered_now)) for facts in shown),
+        found=tuple(with_state(facts, is_answered_now) for facts in shown),
         next=following,
         unreadable_count=len(problems),
         problems=tuple(problems[:SHOWN_PROBLEMS]),

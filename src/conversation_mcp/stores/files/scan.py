@@ -15,7 +15,7 @@ from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import open_regular
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.records.facts import facts_of
-from conversation_mcp.records.found import Facts
+from conversation_mcp.records.found import Listed
 from conversation_mcp.records.ids import SHAPE
 from conversation_mcp.records.layout import FILE_NAME, LOCKS, TRASH, TRASHED
 from conversation_mcp.records.plain import Data, read_data
@@ -75,7 +75,7 @@ def is_being_answered(root: Path, conversation_id: str) -> bool:
         return False
 
 
-def facts_in(file: File, data: Data) -> Facts:
+def facts_in(file: File, data: Data) -> Listed:
     """Return what a list shows of the data of a file."""
     return facts_of(data, file.conversation_id, file.size_bytes)
 
