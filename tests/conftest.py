@@ -3,13 +3,17 @@
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from blockbuster import BlockBuster
 from hypothesis import HealthCheck, settings
+from tests.fixtures.homes import Home
+from tests.fixtures.memory_store.memory import MEMORIES
 
 from conversation_mcp.settings import Settings
 from conversation_mcp.sources import provider_settings, variable_of
+from conversation_mcp.stores.catalog import STORES, Adapter
 
 OWN_PREFIX = "CONVERSATION_"
 OWN_VARIABLES = {
@@ -46,3 +50,20 @@ def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path_facto
     home = tmp_path_factory.mktemp("home")
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(home / name.lower()))
+
+
+@pytest.fixture(params=[*STORES, "memory"])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """An empty place for conversations, in each store that is listed and in one that only the tests list."""
+    scheme: str = request.param
+    package = "tests.fixtures.memory_store"
+    monkeypatch.setitem(STORES, "memory", Adapter(f"{package}.finder:build", f"{package}.store:build"))
+    yield f"{scheme}://{tmp_path}/conversation-logs"
+    for url in [url for url in MEMORIES if url.startswith(f"memory://{tmp_path}/")]:
+        del MEMORIES[url]
+
+
+@pytest.fixture
+def home(tmp_path: Path, store_url: str) -> Home:
+    """A folder to work in, and conversations in each store."""
+    return Home(tmp_path, store_url)

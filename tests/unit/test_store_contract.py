@@ -3,18 +3,24 @@
 import threading
 from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 
 import anyio
 import pytest
 from anyio import CancelScope, Event, create_task_group, to_thread
 from anyio.lowlevel import checkpoint
-from tests.fixtures.stores import BAD_IDS, UNKNOWN, Clock, appended, conversation, ignore, started, texts_of, url_of
+from tests.fixtures.stores import BAD_IDS, UNKNOWN, Clock, appended, conversation, ignore, started, texts_of
 
-from conversation_mcp.errors import ConversationBusyError, ConversationNotFoundError, InvalidInputError
+from conversation_mcp.errors import (
+    ConversationBusyError,
+    ConversationMCPError,
+    ConversationNotFoundError,
+    FilesystemError,
+    InvalidInputError,
+)
+from conversation_mcp.records.found import Wanted
 from conversation_mcp.records.models import Conversation, ConversationId, Imported, iso
 from conversation_mcp.stores.base import Store
-from conversation_mcp.stores.catalog import STORES, open_finder, open_store
+from conversation_mcp.stores.catalog import open_finder, open_store
 
 NewStore = Callable[[], Store]
 
@@ -24,10 +30,10 @@ def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture(params=STORES)
-def new_store(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> NewStore:
+@pytest.fixture
+def new_store(store_url: str, clock: Clock) -> NewStore:
     """Open the same place once more, as another process would."""
-    return lambda: open_store(url_of(request.param, tmp_path), clock)
+    return lambda: open_store(store_url, clock)
 
 
 @pytest.fixture
@@ -139,9 +145,33 @@ async def test_what_is_no_id_is_refused_by_every_call(store: Store, text: str) -
 
 async def test_a_second_creation_does_not_replace_the_first(store: Store) -> None:
     conversation_id = await started(store, "first")
-    with pytest.raises(Exception, match="there is a conversation already"):
+    with pytest.raises(FilesystemError, match="there is a conversation already"):
         await store.create(conversation(conversation_id, "second"))
     assert texts_of(await store.load(conversation_id)) == ["first"]
+
+
+async def test_an_id_that_is_given_back_is_free_and_one_that_is_in_use_is_not_given_back(
+    store: Store, new_store: NewStore
+) -> None:
+    conversation_id, unused = await started(store), await store.reserve()
+    for each in (conversation_id, unused):
+        await new_store().unreserve(each)
+    assert texts_of(await store.load(conversation_id)) == ["Hello?"]
+    with pytest.raises(ConversationNotFoundError):
+        await store.acquire_turn(unused, 0, ignore)
+    assert await store.reserve_this(unused)
+
+
+async def test_a_caller_that_does_nothing_but_read_can_be_cancelled(store: Store) -> None:
+    conversation_id = await started(store)
+    reads = 0
+    with CancelScope() as scope:
+        while reads < 100:
+            await store.load(conversation_id)
+            reads += 1
+            if reads == 3:
+                scope.cancel()
+    assert reads == 3
 
 
 async def test_an_update_starts_from_what_is_stored_now(store: Store, new_store: NewStore) -> None:
@@ -313,6 +343,19 @@ async def test_a_waiter_that_is_cancelled_leaves_nothing_held(store: Store, riva
     await (await store.acquire_turn(conversation_id, 0, ignore)).release()
 
 
+async def test_a_listener_that_fails_ends_the_wait_and_leaves_nothing_held(store: Store, rival: Store) -> None:
+    conversation_id = await started(store)
+    lock = await store.acquire_turn(conversation_id, 0, ignore)
+
+    async def fail(waited_seconds: float) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await rival.acquire_turn(conversation_id, 20, fail)
+    await lock.release()
+    await (await store.acquire_turn(conversation_id, 0, ignore)).release()
+
+
 async def test_a_lock_is_released_by_any_task_twice_and_while_being_cancelled(store: Store) -> None:
     conversation_id = await started(store)
     lock = await store.acquire_turn(conversation_id, 0, ignore)
@@ -330,6 +373,55 @@ def test_an_unknown_store_is_refused_with_the_names_there_are(clock: Clock) -> N
     for open_one in (open_store, open_finder):
         with pytest.raises(InvalidInputError, match=r"must be a URL that begins with one of file:.*; got 'cloud'"):
             open_one("cloud://me:secret@host", clock)
+
+
+def test_an_import_waits_for_another_one_and_says_so(store: Store, new_store: NewStore) -> None:
+    told: list[str] = []
+    waiting, done = threading.Event(), threading.Event()
+
+    def second() -> None:
+        with new_store().import_alone(waiting.set):
+            done.set()
+
+    thread = threading.Thread(target=second)
+    with store.import_alone(lambda: told.append("waiting for nobody")):
+        thread.start()
+        assert waiting.wait(60)
+        assert not done.is_set()
+    thread.join(60)
+    assert done.is_set()
+    assert told == []
+
+
+async def test_an_export_is_kept_with_its_conversation(store: Store, new_store: NewStore) -> None:
+    conversation_id, unknown = await started(store), UNKNOWN
+    first = await store.keep_export(conversation_id, ".md", "# Trees")
+    assert await new_store().keep_export(conversation_id, ".md", "# Grüße \ud83d") == first
+    assert conversation_id in first
+    assert await to_thread.run_sync(store.finder.ids) == [conversation_id]
+    with pytest.raises(ConversationMCPError):
+        await store.keep_export(unknown, ".md", "# Trees")
+    assert not await store.exists(unknown)
+
+
+async def test_a_try_leaves_no_trace(store: Store) -> None:
+    found = await store.try_out()
+    assert (found.state, found.text) == ("ok", "the store writes, locks and reads back")
+    assert await to_thread.run_sync(store.finder.ids) == []
+
+
+async def test_what_another_process_wrote_is_found_after_freshening(store: Store, new_store: NewStore) -> None:
+    conversation_id = await started(new_store(), "apples?")
+    async with create_task_group() as group:
+        group.start_soon(store.run)
+        assert await store.freshen(60, silent) is None
+        group.cancel_scope.cancel()
+    page = await to_thread.run_sync(store.finder.page, Wanted("apples"), 5)
+    assert [found.conversation_id for found in page.found] == [conversation_id]
+
+
+async def silent(_text: str) -> None:
+    """Hear nothing."""
 
 
 async def test_a_stamp_differs_after_each_write_and_only_then(store: Store, new_store: NewStore) -> None:

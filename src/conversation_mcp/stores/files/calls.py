@@ -158,14 +158,16 @@ class HeldCall:
 
     def __init__(self, path: Path, lock: FileLock) -> None:
         self._path = path
-        self._lock = lock
+        self._lock: FileLock | None = lock
 
     async def release(self) -> None:
         """Give the name back, and remove its lock file first: whoever has opened that one opens the next."""
         await to_thread.run_sync(self.give_back)
 
     def give_back(self) -> None:
-        """Do the same at once; it blocks for a moment."""
-        with suppress(OSError):
-            self._path.unlink()
-        self._lock.release()
+        """Do the same at once; it blocks for a moment. By the second time the file may be that of somebody else."""
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            with suppress(OSError):
+                self._path.unlink()
+            lock.release()

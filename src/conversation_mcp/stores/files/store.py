@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import aiofiles
@@ -32,6 +33,7 @@ PARSED_AT_ONCE_BYTES = 256 * 1024
 SWEPT_AT_ONCE = 100
 PAUSE_SECONDS = 0.05
 """Ten times as long as so many folders take."""
+SCRATCH_PREFIX = ".conversation-mcp-doctor-"
 
 
 class FileStore:
@@ -122,10 +124,13 @@ class FileStore:
         """Try a scratch folder on the same disk."""
         from tempfile import TemporaryDirectory
 
-        existing = next(path for path in (self._root, *self._root.parents) if path.is_dir())
+        existing = await to_thread.run_sync(_existing, self._root)
         try:
-            with TemporaryDirectory(prefix=".conversation-mcp-doctor-", dir=existing) as scratch:
-                return await tried(FileStore(Path(scratch), now=self._now))
+            scratch = await to_thread.run_sync(partial(TemporaryDirectory[str], prefix=SCRATCH_PREFIX, dir=existing))
+            try:
+                return await tried(FileStore(Path(scratch.name), now=self._now))
+            finally:
+                await to_thread.run_sync(scratch.cleanup)
         except (ConversationMCPError, OSError) as error:
             return Finding("fail", f"the store does not work in {existing}: {error}")
 
@@ -164,6 +169,11 @@ class FileStore:
             updated = await to_thread.run_sync(self._folder.update, conversation_id, change)
         self._keeper.note(conversation_id)
         return updated
+
+
+def _existing(root: Path) -> Path:
+    """Return the folder, or the one in which it would be made."""
+    return next(path for path in (root, *root.parents) if path.is_dir())
 
 
 def build(url: str, now: Callable[[], datetime]) -> Store:
