@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, cast, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
@@ -13,6 +13,7 @@ from conversation_mcp.elsewhere import unread_variables
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.errors.validation import requirement
 from conversation_mcp.sources import (
+    ALLOWED_MODELS,
     PREFIX,
     PROVIDER_FIELDS,
     ProviderSetting,
@@ -31,7 +32,6 @@ PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 FLAT = re.compile(rf"(?P<provider>[a-z][a-z0-9_-]*)_(?P<field>{'|'.join(PROVIDER_FIELDS)})")
-ALLOWED = "_ALLOWED_MODELS"
 TABLES = ("providers", "models")
 """Settings that are tables, and that no variable can hold."""
 
@@ -157,14 +157,18 @@ class Settings(BaseModel):
         "provider that gets them; always, whenever a provider outside is chosen.",
     )
     provider_order: Annotated[tuple[Kind, ...], _separated(",")] = Field(
-        default=("direct", "unified", "local", "custom"),
+        default=get_args(Kind),
         description="Where a name is looked for first, separated by commas.",
     )
-    search_preset: str = Field(default="fast", description="Perplexity preset of search.")
-    search_followup_preset: str = Field(default="low", description="Perplexity preset of search_followup.")
-    deep_research_preset: str = Field(default="high", description="Perplexity preset of deep_research.")
+    search_preset: str = Field(default="fast", description="Preset of search, if the provider has presets.")
+    search_followup_preset: str = Field(
+        default="low", description="Preset of search_followup, if the provider has presets."
+    )
+    deep_research_preset: str = Field(
+        default="high", description="Preset of deep_research, if the provider has presets."
+    )
     deep_research_followup_preset: str = Field(
-        default="high", description="Perplexity preset of deep_research_followup."
+        default="high", description="Preset of deep_research_followup, if the provider has presets."
     )
     answer_wait_seconds: float = Field(
         default=50,
@@ -281,7 +285,7 @@ def _unknown_variables(environment: Mapping[str, str]) -> list[str]:
 def _unread_lists(environment: Mapping[str, str], known: Iterable[ProviderSetting]) -> Iterator[str]:
     read = {variable for setting in known for variable in setting.variables}
     for name in sorted(environment):
-        if name.endswith(ALLOWED) and name not in read:
+        if name.endswith(ALLOWED_MODELS) and name not in read:
             yield f"{name} is not read: there is no provider of that name"
 
 

@@ -1,21 +1,14 @@
-"""Which providers are configured: what is known of them together with what is set."""
+"""Which providers are configured, and which are named where none is."""
 
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
+from conversation_mcp.providers.base import Mode
 from conversation_mcp.settings import Settings
+from conversation_mcp.text import listed
 
 if TYPE_CHECKING:
     from conversation_mcp.providers.definitions import Configured, Definition
-
-
-@runtime_checkable
-class Described(Protocol):
-    """A provider that is made from a definition."""
-
-    @property
-    def configured(self) -> "Configured":
-        """What it was made from."""
-        ...
 
 
 def definitions_in(settings: Settings) -> "dict[str, Definition]":
@@ -47,6 +40,23 @@ def configured_in(settings: Settings) -> "dict[str, Configured]":
     return found
 
 
-def is_certain(configured: "Configured") -> bool:
-    """Tell whether it is known to be there: a local server that nobody named shows only when it is asked."""
-    return configured.definition.kind != "local" or configured.is_base_url_set
+def is_known_preset(provider: str, name: str) -> bool:
+    """Tell whether this is a preset of the provider, as the package ships it; a version may stand behind it."""
+    from conversation_mcp.providers.definitions import SHIPPED
+
+    table = SHIPPED.get(provider, {})
+    return name.partition("@")[0] in (*table.get("presets", ()), *table.get("other_presets", ()))
+
+
+def suggested_keys(mode: Mode, definitions: "Iterable[Definition]") -> list[str]:
+    """Return the variables of the keys that are named where nobody can be asked."""
+    return [one.key_variable for one in definitions if mode in one.suggested_for and one.needs_key]
+
+
+def how_to_configure(mode: Mode, definitions: "Mapping[str, Definition]") -> str:
+    """Return the sentence that says how to have somebody to ask."""
+    keys = suggested_keys(mode, definitions.values())
+    key = keys[0] if len(keys) == 1 else f"a key such as {listed(keys, 'or')}"
+    servers = [one.title for one in definitions.values() if mode in one.suggested_for and not one.needs_key]
+    server = f"start a local server such as {listed(servers, 'or')}" if servers else ""
+    return f"Set {key}, or {server or 'start with --documents FOLDER to search your own files'}."

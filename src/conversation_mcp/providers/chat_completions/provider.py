@@ -14,11 +14,11 @@ from conversation_mcp.providers.chat_completions.reader import CompletionReader
 from conversation_mcp.providers.chat_completions.request import Draft, draft
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.definitions import Configured
-from conversation_mcp.providers.http import Sent, Sleep
 from conversation_mcp.providers.wire.api import Api
 from conversation_mcp.providers.wire.bodies import UnreadableBodyError
 from conversation_mcp.providers.wire.events import incoming
 from conversation_mcp.providers.wire.guard import Guard
+from conversation_mcp.providers.wire.http import Sent, Sleep
 from conversation_mcp.providers.wire.limits import LIMITS, Limits
 from conversation_mcp.providers.wire.names import serves
 from conversation_mcp.providers.wire.problems import Problem

@@ -21,7 +21,6 @@ class Retired(_Data):
 class Facts(_Data):
     """Everything about the API that may change without a change of the code."""
 
-    presets: frozenset[str]
     output_limit_makers: frozenset[str]
     output_limit_tokens: int
     retired: Retired

@@ -13,12 +13,12 @@ from conversation_mcp.providers.base import Event, Finished, ListedModel, Mode, 
 from conversation_mcp.providers.catalog import ProviderContext
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.definitions import Configured
-from conversation_mcp.providers.http import Sent, Sleep
 from conversation_mcp.providers.perplexity.facts import FACTS, Facts
-from conversation_mcp.providers.perplexity.request import Draft, LevelField, draft, is_model, is_preset
+from conversation_mcp.providers.perplexity.request import Draft, PresetField, draft, is_model, is_preset
 from conversation_mcp.providers.perplexity.retired import retirement
 from conversation_mcp.providers.responses.engine import Engine
 from conversation_mcp.providers.wire.api import Api
+from conversation_mcp.providers.wire.http import Sent, Sleep
 from conversation_mcp.providers.wire.limits import LIMITS, Limits
 from conversation_mcp.providers.wire.problems import BAD_REQUEST, Problem
 
@@ -29,7 +29,7 @@ VERSION = "/v1"
 class PerplexityProvider:
     """Asks the Agent API; see `Provider` for what each method promises.
 
-    It remembers which name the level field has there.
+    It remembers which name the preset field has there.
     """
 
     def __init__(
@@ -57,15 +57,15 @@ class PerplexityProvider:
             special=self._retired,
         )
         self._engine = Engine(self._api, PATH, sleep=sleep, clock=clock)
-        self._level_fields: tuple[LevelField, ...] = ("preset", "effort")
+        self._preset_fields: tuple[PresetField, ...] = ("preset", "effort")
 
     def serves(self, model: str) -> bool:
-        """Tell whether this is a level, pinned or not, or has the form `provider/model`."""
-        return is_preset(model, self._facts) or is_model(model)
+        """Tell whether this is a preset, pinned or not, or has the form `provider/model`."""
+        return is_preset(model, self.configured.definition) or is_model(model)
 
     async def ask(self, request: Request) -> AsyncGenerator[Event]:
         """Send the request once: a research as a background run, everything else on a stream."""
-        drafted = draft(request, self._facts, self._api.title)
+        drafted = draft(request, self._facts, self.configured.definition)
         run = self._engine.research if request.mode == "deep_research" else self._engine.stream
         async with aclosing(run(drafted.asked, self._create(drafted))) as events:
             async for event in events:
@@ -92,17 +92,17 @@ class PerplexityProvider:
         return await self._api.check()
 
     async def _create(self, drafted: Draft) -> AsyncGenerator[Progress | Sent]:
-        for level_field in self._level_fields:
+        for preset_field in self._preset_fields:
             is_renamed = False
-            async with aclosing(self._api.create(PATH, drafted.payload(level_field))) as steps:
+            async with aclosing(self._api.create(PATH, drafted.payload(preset_field))) as steps:
                 async for step in steps:
                     if isinstance(step, Problem):
-                        is_renamed = step.status == BAD_REQUEST and step.param == "preset" == level_field
+                        is_renamed = step.status == BAD_REQUEST and step.param == "preset" == preset_field
                         if not is_renamed:
                             raise self._api.errors.of_create(step)
                         continue
-                    if isinstance(step, Sent) and drafted.asked.preset and level_field == "effort":
-                        self._level_fields = ("effort",)
+                    if isinstance(step, Sent) and drafted.asked.preset and preset_field == "effort":
+                        self._preset_fields = ("effort",)
                     yield step
             if not is_renamed:
                 return

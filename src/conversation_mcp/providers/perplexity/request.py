@@ -6,35 +6,35 @@ from datetime import date
 from typing import Literal
 
 from conversation_mcp.providers.base import Request
+from conversation_mcp.providers.definitions import Definition
 from conversation_mcp.providers.perplexity.facts import Facts
 from conversation_mcp.providers.responses.asked import Asked
 from conversation_mcp.providers.wire.roles import sent_messages
 from conversation_mcp.records.options import Options
 
-LevelField = Literal["preset", "effort"]
+PresetField = Literal["preset", "effort"]
 
-PINNED = re.compile(r"([a-z-]{1,40})(?:@[A-Za-z0-9][A-Za-z0-9._-]{0,60})?")
+PINNED = re.compile(r"[a-z-]{1,40}(?:@[A-Za-z0-9][A-Za-z0-9._-]{0,60})?")
 MODEL = re.compile(r"(?!local/)[A-Za-z0-9][A-Za-z0-9_.-]{0,60}(?:/[A-Za-z0-9][A-Za-z0-9_.:@-]{0,100}){1,3}")
 ACADEMIC_NOTICE = "search_mode academic was applied as an instruction; the provider has no such filter."
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A create call before the name of its level field is known."""
+    """A create call before the name of its preset field is known."""
 
     asked: Asked
     body: dict[str, object] = field(repr=False)
 
-    def payload(self, level_field: LevelField) -> dict[str, object]:
+    def payload(self, preset_field: PresetField) -> dict[str, object]:
         """Return the body that is sent."""
-        level = {level_field: self.asked.preset} if self.asked.preset else {}
-        return {**level, **self.body}
+        preset = {preset_field: self.asked.preset} if self.asked.preset else {}
+        return {**preset, **self.body}
 
 
-def is_preset(name: str, facts: Facts) -> bool:
-    """Tell whether this is a level of the API, pinned to a version or not."""
-    found = PINNED.fullmatch(name)
-    return found is not None and found.group(1) in facts.presets
+def is_preset(name: str, definition: Definition) -> bool:
+    """Tell whether this is a preset of the API, pinned to a version or not."""
+    return PINNED.fullmatch(name) is not None and definition.is_preset(name)
 
 
 def is_model(name: str) -> bool:
@@ -42,12 +42,12 @@ def is_model(name: str) -> bool:
     return MODEL.fullmatch(name) is not None
 
 
-def draft(request: Request, facts: Facts, title: str) -> Draft:
+def draft(request: Request, facts: Facts, definition: Definition) -> Draft:
     """Translate a request; a preset is sent alone, a model together with the search that it would not do by itself."""
     options = request.options
     preset = request.preset if request.model is None else request.model
     model = None
-    if request.model is not None and not is_preset(request.model, facts):
+    if request.model is not None and not is_preset(request.model, definition):
         preset, model = None, request.model
     body: dict[str, object] = {"model": model} if model else {}
     body["input"] = _input(request, facts)
@@ -59,7 +59,7 @@ def draft(request: Request, facts: Facts, title: str) -> Draft:
     body["background" if request.mode == "deep_research" else "stream"] = True
     body["store"] = True
     notices = (ACADEMIC_NOTICE,) if options.search_mode == "academic" else ()
-    asked = Asked(title, preset, model, bool(options.return_related_questions), notices)
+    asked = Asked(definition.title, preset, model, bool(options.return_related_questions), notices)
     return Draft(asked, body)
 
 

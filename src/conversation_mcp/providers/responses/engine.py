@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from conversation_mcp.errors import ProviderError, ProviderUnavailableError, StreamBrokenError
 from conversation_mcp.providers.base import Event, Finished, Progress, Started, StillRunning
-from conversation_mcp.providers.http import Sent, Sleep
 from conversation_mcp.providers.responses.asked import Asked
 from conversation_mcp.providers.responses.output import is_response_id
 from conversation_mcp.providers.responses.runs import Runs
@@ -15,6 +14,7 @@ from conversation_mcp.providers.wire.api import Api
 from conversation_mcp.providers.wire.bodies import UnreadableBodyError
 from conversation_mcp.providers.wire.events import END, incoming
 from conversation_mcp.providers.wire.guard import Guard
+from conversation_mcp.providers.wire.http import Sent, Sleep
 from conversation_mcp.providers.wire.json_values import JsonObject, raw_text_at
 from conversation_mcp.providers.wire.problems import Problem
 from conversation_mcp.providers.wire.usage import with_usage

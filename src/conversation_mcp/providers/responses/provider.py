@@ -10,10 +10,10 @@ from conversation_mcp.providers.base import Event, Finished, ListedModel, Mode, 
 from conversation_mcp.providers.catalog import ProviderContext
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.definitions import Configured
-from conversation_mcp.providers.http import Sent, Sleep
 from conversation_mcp.providers.responses.engine import Engine
 from conversation_mcp.providers.responses.request import draft
 from conversation_mcp.providers.wire.api import Api
+from conversation_mcp.providers.wire.http import Sent, Sleep
 from conversation_mcp.providers.wire.limits import LIMITS, Limits
 from conversation_mcp.providers.wire.names import serves
 from conversation_mcp.providers.wire.problems import Problem

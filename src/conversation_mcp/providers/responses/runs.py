@@ -5,12 +5,12 @@ from dataclasses import replace
 
 from conversation_mcp.errors import ProviderTimeoutError, RunLostError
 from conversation_mcp.providers.base import Event, Finished, Progress, StillRunning, TextDelta
-from conversation_mcp.providers.http import Sleep
 from conversation_mcp.providers.responses.asked import Asked
 from conversation_mcp.providers.responses.outcome import has_ended, other_run, settle
 from conversation_mcp.providers.responses.output import answer_text, is_response_id, page_count, reading
 from conversation_mcp.providers.wire.api import Api
 from conversation_mcp.providers.wire.errors import UnseenError
+from conversation_mcp.providers.wire.http import Sleep
 from conversation_mcp.providers.wire.json_values import JsonObject, objects_at
 from conversation_mcp.providers.wire.visible import visible_so_far
 

@@ -18,10 +18,10 @@ from conversation_mcp.errors import (
 from conversation_mcp.providers.base import ListedModel, Progress
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.definitions import Configured, is_web_address
-from conversation_mcp.providers.http import Sent, Sleep, send_create
 from conversation_mcp.providers.wire.bodies import ACCEPTED, UnreadableBodyError, whole
 from conversation_mcp.providers.wire.errors import ErrorMap, UnseenError
 from conversation_mcp.providers.wire.guard import Guard
+from conversation_mcp.providers.wire.http import Sent, Sleep, send_create
 from conversation_mcp.providers.wire.json_values import JsonObject, parse_first_object, parse_object
 from conversation_mcp.providers.wire.limits import Limits
 from conversation_mcp.providers.wire.models import listed_models
@@ -140,8 +140,7 @@ class Api:
             ProviderError: the key is refused, or nothing like an answer comes in time.
         """
         timeouts = self.limits.timeouts
-        is_guessed = self._configured.definition.kind == "local" and not self._configured.is_base_url_set
-        limit_seconds = timeouts.probe_seconds if is_guessed else timeouts.look_seconds
+        limit_seconds = timeouts.look_seconds if self._configured.is_certain else timeouts.probe_seconds
         client = await self._client.get(self._configured.base_url)
         import httpx
 

@@ -18,7 +18,7 @@ from conversation_mcp.errors import (
     StreamBrokenError,
 )
 from conversation_mcp.providers.definitions import Configured
-from conversation_mcp.providers.http import TOO_MANY_REQUESTS
+from conversation_mcp.providers.wire.http import TOO_MANY_REQUESTS
 from conversation_mcp.providers.wire.json_values import JsonObject
 from conversation_mcp.providers.wire.limits import Timeouts
 from conversation_mcp.providers.wire.problems import (

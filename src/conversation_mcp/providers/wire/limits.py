@@ -5,7 +5,7 @@ from importlib.resources import files
 
 from pydantic import BaseModel, ConfigDict
 
-from conversation_mcp.providers.http import RetryLimits
+from conversation_mcp.providers.wire.http import RetryLimits
 
 
 class _Data(BaseModel):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from conversation_mcp.logs import redact
-from conversation_mcp.providers.http import retry_after_seconds
 from conversation_mcp.providers.wire.bodies import UnreadableBodyError, decoded
+from conversation_mcp.providers.wire.http import retry_after_seconds
 from conversation_mcp.providers.wire.json_values import (
     NOTHING,
     JsonObject,
