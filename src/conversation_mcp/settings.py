@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast, get_args
@@ -13,15 +13,14 @@ from conversation_mcp.elsewhere import unread_variables
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.errors.validation import requirement
 from conversation_mcp.sources import (
-    ALLOWED_MODELS,
     PREFIX,
     PROVIDER_FIELDS,
-    ProviderSetting,
     config_path,
     gather,
     provider_settings,
     provider_tables,
     read_toml,
+    unread_lists,
     variable_of,
     with_table_values,
 )
@@ -254,7 +253,7 @@ def load_settings(
     gathered = gather(variables, options, environment, config, working_folder)
     values, origins = gathered.values, gathered.origins
     tables = with_table_values(provider_tables(filed), of_providers.values(), values, origins, config)
-    unread = (*_unread_lists(environment, of_providers.values()), *unread_variables(environment))
+    unread = (*unread_lists(environment, of_providers.values()), *unread_variables(environment))
     warnings = [*_unknown_variables(environment), *unread]
     for name, setting in of_providers.items():
         if setting.field == "api_key" and _is_placeholder(values.get(name)):
@@ -280,13 +279,6 @@ def _unknown_variables(environment: Mapping[str, str]) -> list[str]:
             near = nearest(name, known)
             warnings.append(f"{name} is not a setting" + (f"; did you mean {near}?" if near else ""))
     return warnings
-
-
-def _unread_lists(environment: Mapping[str, str], known: Iterable[ProviderSetting]) -> Iterator[str]:
-    read = {variable for setting in known for variable in setting.variables}
-    for name in sorted(environment):
-        if name.endswith(ALLOWED_MODELS) and name not in read:
-            yield f"{name} is not read: there is no provider of that name"
 
 
 def _is_placeholder(key: object) -> bool:

@@ -86,6 +86,14 @@ def provider_settings(tables: Mapping[str, Any] | None = None) -> Iterator[Provi
             yield ProviderSetting(f"{provider}_{field}", provider, field, variables[field], is_shown)
 
 
+def unread_lists(environment: Mapping[str, str], known: Iterable[ProviderSetting]) -> Iterator[str]:
+    """Yield a warning for each variable with models of a provider that does not exist."""
+    read = {variable for setting in known for variable in setting.variables}
+    for name in sorted(environment):
+        if name.endswith(ALLOWED_MODELS) and name not in read:
+            yield f"{name} is not read: there is no provider of that name"
+
+
 def _texts(value: object) -> tuple[str, ...]:
     return tuple(map(str, cast("list[object]", value))) if isinstance(value, list) else ()
 
