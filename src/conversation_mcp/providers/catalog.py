@@ -16,7 +16,6 @@ from conversation_mcp.sources import APP_NAME
 
 if TYPE_CHECKING:
     from conversation_mcp.providers.client import LazyClient
-    from conversation_mcp.providers.definitions import Configured
 
 
 @dataclass(frozen=True)
@@ -30,14 +29,15 @@ class ProviderContext:
     now: Callable[[], datetime] = utc_now
 
 
-BuildDefined = Callable[[ProviderContext, "Configured"], Provider]
+BuildWired = Callable[..., Provider]
+"""A subclass of `WireProvider`."""
 BuildReader = Callable[[ProviderContext], Reader | None]
 """Returns None when no files are named."""
 
 WIRES = {
-    "responses": "conversation_mcp.providers.responses.provider:build",
-    "chat_completions": "conversation_mcp.providers.chat_completions.provider:build",
-    "agent": "conversation_mcp.providers.perplexity.provider:build",
+    "responses": "conversation_mcp.providers.responses.provider:ResponsesProvider",
+    "chat_completions": "conversation_mcp.providers.chat_completions.provider:ChatCompletionsProvider",
+    "agent": "conversation_mcp.providers.perplexity.provider:PerplexityProvider",
 }
 """Families and dialects, as definitions name them."""
 READERS = {"local": "conversation_mcp.providers.local.provider:build"}
@@ -54,7 +54,8 @@ def build_providers(context: ProviderContext) -> Iterator[Provider]:
 
     for configured in configured_in(context.settings).values():
         target = WIRES[configured.definition.dialect or configured.definition.family]
-        yield cast("BuildDefined", resolve_name(target))(context, configured)
+        build = cast("BuildWired", resolve_name(target))
+        yield build(configured, context.client, retries=context.settings.retries)
     for target in READERS.values():
         if reader := cast("BuildReader", resolve_name(target))(context):
             yield reader

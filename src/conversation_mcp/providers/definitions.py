@@ -8,8 +8,6 @@ from typing import Annotated, Any, Literal, Self, get_args
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     JsonValue,
     SecretStr,
@@ -21,6 +19,7 @@ from pydantic import (
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.errors.validation import requirement
 from conversation_mcp.providers.base import Mode
+from conversation_mcp.providers.data import Data
 from conversation_mcp.settings import Kind
 
 Family = Literal["responses", "chat_completions"]
@@ -32,11 +31,7 @@ ENDPOINTS = ("/chat/completions", "/responses", "/agent", "/models")
 """What people paste behind a base URL."""
 
 
-class _Data(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Quirks(_Data):
+class Quirks(Data):
     """Where a provider differs from its family. Tables of fields go into the body of a request as they are."""
 
     body: dict[str, JsonValue] = Field(default_factory=dict)
@@ -67,7 +62,7 @@ class Quirks(_Data):
     """How long a stream may be silent, where the usual time is too short."""
 
 
-class Definition(_Data):
+class Definition(Data):
     """One provider. Users can change fields of the known ones, and add their own."""
 
     name: str = Field(pattern=NAME_PATTERN)

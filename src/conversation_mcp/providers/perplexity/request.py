@@ -7,8 +7,8 @@ from typing import Literal
 
 from conversation_mcp.providers.base import Request
 from conversation_mcp.providers.definitions import Definition
-from conversation_mcp.providers.perplexity.facts import Facts
-from conversation_mcp.providers.responses.asked import Asked
+from conversation_mcp.providers.perplexity.facts import AgentFacts
+from conversation_mcp.providers.responses.inquiry import Inquiry
 from conversation_mcp.providers.wire.roles import sent_messages
 from conversation_mcp.records.options import Options
 
@@ -20,15 +20,15 @@ ACADEMIC_NOTICE = "search_mode academic was applied as an instruction; the provi
 
 
 @dataclass(frozen=True)
-class Draft:
+class AgentDraft:
     """A create call before the name of its preset field is known."""
 
-    asked: Asked
+    inquiry: Inquiry
     body: dict[str, object] = field(repr=False)
 
     def payload(self, preset_field: PresetField) -> dict[str, object]:
         """Return the body that is sent."""
-        preset = {preset_field: self.asked.preset} if self.asked.preset else {}
+        preset = {preset_field: self.inquiry.preset} if self.inquiry.preset else {}
         return {**preset, **self.body}
 
 
@@ -42,7 +42,7 @@ def is_model(name: str) -> bool:
     return MODEL.fullmatch(name) is not None
 
 
-def draft(request: Request, facts: Facts, definition: Definition) -> Draft:
+def draft(request: Request, facts: AgentFacts, definition: Definition) -> AgentDraft:
     """Translate a request; a preset is sent alone, a model together with the search that it would not do by itself."""
     options = request.options
     preset = request.preset if request.model is None else request.model
@@ -59,18 +59,18 @@ def draft(request: Request, facts: Facts, definition: Definition) -> Draft:
     body["background" if request.mode == "deep_research" else "stream"] = True
     body["store"] = True
     notices = (ACADEMIC_NOTICE,) if options.search_mode == "academic" else ()
-    asked = Asked(definition.title, preset, model, bool(options.return_related_questions), notices)
-    return Draft(asked, body)
+    inquiry = Inquiry(definition.title, preset, model, bool(options.return_related_questions), notices)
+    return AgentDraft(inquiry, body)
 
 
-def _input(request: Request, facts: Facts) -> list[dict[str, str]]:
+def _input(request: Request, facts: AgentFacts) -> list[dict[str, str]]:
     items = [{"type": "message", **message} for message in sent_messages(request.messages)]
     last = items[-1]
     last["content"] = "\n\n".join([last["content"], *_instructions(request.options, facts)])
     return items
 
 
-def _instructions(options: Options, facts: Facts) -> list[str]:
+def _instructions(options: Options, facts: AgentFacts) -> list[str]:
     wanted = {
         facts.academic: options.search_mode == "academic",
         facts.related_questions: options.return_related_questions,
