@@ -55,6 +55,11 @@ def variable_of(field: str) -> str:
     return NAMED_VARIABLES.get(field, PREFIX + field.upper())
 
 
+def shipped_providers() -> dict[str, dict[str, Any]]:
+    """Return what is known of providers, as it stands in the data file."""
+    return tomllib.loads(files("conversation_mcp.providers").joinpath("definitions.toml").read_text("utf-8"))
+
+
 def allowed_models_variable(provider: str) -> str:
     """Return the environment variable of the models of a provider that may be asked."""
     return f"{_prefix(provider)}{ALLOWED_MODELS}"
@@ -66,9 +71,7 @@ def _prefix(provider: str) -> str:
 
 def provider_settings(tables: Mapping[str, Any] | None = None) -> Iterator[ProviderSetting]:
     """Yield what can be set for the known providers, and for those that `tables` of the user's file adds."""
-    known: dict[str, Any] = tomllib.loads(
-        files("conversation_mcp.providers").joinpath("definitions.toml").read_text("utf-8")
-    )
+    known = shipped_providers()
     own = {name: cast("Mapping[str, Any]", table) for name, table in (tables or {}).items() if isinstance(table, dict)}
     for provider in dict.fromkeys((*known, *own)):
         facts = {**known.get(provider, {}), **own.get(provider, {})}

@@ -50,7 +50,7 @@ def build_providers(context: ProviderContext) -> Iterator[Provider]:
     Raises:
         InvalidInputError: what is set for one of them is not what it must be.
     """
-    from conversation_mcp.providers.configured import configured_in
+    from conversation_mcp.providers.configuration import configured_in
 
     for configured in configured_in(context.settings).values():
         target = WIRES[configured.definition.dialect or configured.definition.family]

@@ -1,9 +1,7 @@
 """Who can be asked, as data: where a provider is, which wire it speaks, what it can do and what bites there."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Annotated, Any, Literal, Self, get_args
 from urllib.parse import urlsplit, urlunsplit
 
@@ -21,6 +19,7 @@ from conversation_mcp.errors.validation import requirement
 from conversation_mcp.providers.base import Mode
 from conversation_mcp.providers.data import Data
 from conversation_mcp.settings import Kind
+from conversation_mcp.sources import shipped_providers
 
 Family = Literal["responses", "chat_completions"]
 Dialect = Literal["agent"]
@@ -219,11 +218,7 @@ def resolved(definition: Definition, given: Given) -> Configured | None:
     )
 
 
-def _shipped() -> dict[str, dict[str, Any]]:
-    return tomllib.loads(files("conversation_mcp.providers").joinpath("definitions.toml").read_text(encoding="utf-8"))
-
-
-SHIPPED = _shipped()
+SHIPPED = shipped_providers()
 """Read while this module is imported, like code: that happens once, and never while an event loop waits for a file."""
 
 

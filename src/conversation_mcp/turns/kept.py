@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from conversation_mcp.providers.base import Mode
 from conversation_mcp.providers.choosing.choice import Kept
-from conversation_mcp.providers.configured import is_known_preset
+from conversation_mcp.providers.configuration import is_known_preset
 from conversation_mcp.records.models import Conversation, PendingTurn
 
 MODES: Mapping[str, Mode] = {

@@ -11,7 +11,7 @@ from conversation_mcp import __version__
 from conversation_mcp.cli.checks.findings import Finding
 from conversation_mcp.cli.configuration.values import Value, masked, values_of
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.providers.configured import configured_in, definitions_in, suggested_keys
+from conversation_mcp.providers.configuration import configured_in, definitions_in, suggested_keys
 from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.settings import LoadedSettings, Settings
 from conversation_mcp.sources import config_path

@@ -4,7 +4,7 @@ from collections.abc import Container, Iterable
 
 from conversation_mcp.cli.clients.catalog import Client
 from conversation_mcp.cli.configuration.values import Value, values_of
-from conversation_mcp.providers.configured import configured_in
+from conversation_mcp.providers.configuration import configured_in
 from conversation_mcp.settings import LoadedSettings
 from conversation_mcp.sources import config_path, provider_settings
 

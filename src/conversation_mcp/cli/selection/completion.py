@@ -49,7 +49,7 @@ def complete_models(incomplete: str) -> list[str]:
 def _model_names() -> Iterable[str]:
     from conversation_mcp.providers.catalog import READERS
     from conversation_mcp.providers.choosing.ranking import AUTO, Category
-    from conversation_mcp.providers.configured import configured_in, definitions_in
+    from conversation_mcp.providers.configuration import configured_in, definitions_in
     from conversation_mcp.providers.model_facts import Catalogue
     from conversation_mcp.settings import load_settings
 

@@ -12,7 +12,7 @@ from conversation_mcp.providers.chat_completions.request import Draft, draft
 from conversation_mcp.providers.wire.bodies import UnreadableBodyError
 from conversation_mcp.providers.wire.events import incoming
 from conversation_mcp.providers.wire.http import Sent
-from conversation_mcp.providers.wire.problems import Problem
+from conversation_mcp.providers.wire.problems import WireProblem
 from conversation_mcp.providers.wire.provider import WireProvider
 
 
@@ -55,7 +55,7 @@ class ChatCompletionsProvider(WireProvider):
             payload = self._habits.payload(drafted)
             async with aclosing(self._api.create(self.path, payload)) as steps:
                 async for step in steps:
-                    if not isinstance(step, Problem):
+                    if not isinstance(step, WireProblem):
                         yield step
                         continue
                     lesson = self._habits.learn(drafted, payload, step)

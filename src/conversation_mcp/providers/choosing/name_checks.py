@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.providers.choosing.names import is_family, known_names, means, near_names, split_name
 from conversation_mcp.providers.choosing.ranking import AUTO, category_of
-from conversation_mcp.providers.configured import definitions_in
+from conversation_mcp.providers.configuration import definitions_in
 from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.settings import Settings
 from conversation_mcp.sources import allowed_models_variable, variable_of

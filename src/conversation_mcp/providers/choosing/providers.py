@@ -24,7 +24,7 @@ from conversation_mcp.providers.choosing.listings import Listings
 from conversation_mcp.providers.choosing.ranking import AUTO, USUAL, Category, category_of
 from conversation_mcp.providers.choosing.resolution import Resolver
 from conversation_mcp.providers.choosing.restrictions import Restrictions
-from conversation_mcp.providers.configured import definitions_in, how_to_configure
+from conversation_mcp.providers.configuration import definitions_in, how_to_configure
 from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.providers.sides import side_of
 from conversation_mcp.providers.whereabouts import HERE, NOWHERE, OUTSIDE, Side, Whereabouts

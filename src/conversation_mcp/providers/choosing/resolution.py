@@ -20,7 +20,7 @@ from conversation_mcp.providers.choosing.choice import (
 from conversation_mcp.providers.choosing.listings import Listings
 from conversation_mcp.providers.choosing.names import belongs_to, is_family, known_names, near_names, split_name
 from conversation_mcp.providers.choosing.restrictions import Restrictions
-from conversation_mcp.providers.configured import suggested_keys
+from conversation_mcp.providers.configuration import suggested_keys
 from conversation_mcp.providers.model_facts import Catalogue, ModelFacts, names_of
 from conversation_mcp.providers.sides import is_far, nearest_first
 from conversation_mcp.providers.whereabouts import NOWHERE, Whereabouts

@@ -10,11 +10,11 @@ from conversation_mcp.providers.base import Request
 from conversation_mcp.providers.definitions import Configured
 from conversation_mcp.providers.perplexity.facts import FACTS
 from conversation_mcp.providers.perplexity.request import AgentDraft, PresetField, draft, is_model, is_preset
-from conversation_mcp.providers.perplexity.retired import retirement
+from conversation_mcp.providers.perplexity.retirement import retirement
 from conversation_mcp.providers.responses.inquiry import Inquiry
 from conversation_mcp.providers.responses.provider import Creation, ResponsesProvider
 from conversation_mcp.providers.wire.http import Sent
-from conversation_mcp.providers.wire.problems import BAD_REQUEST, Problem
+from conversation_mcp.providers.wire.problems import BAD_REQUEST, WireProblem
 
 VERSION = "/v1"
 
@@ -34,7 +34,7 @@ class PerplexityProvider(ResponsesProvider):
         """Return the provider with the version at the end of its address, also where a gateway was named without."""
         return replace(configured, base_url=f"{configured.base_url.removesuffix(VERSION).rstrip('/')}{VERSION}")
 
-    def _special_error(self, problem: Problem) -> ProviderRejectedError | None:
+    def _special_error(self, problem: WireProblem) -> ProviderRejectedError | None:
         """Return the error for a request that went to the endpoint that is gone."""
         return retirement(problem, FACTS.retired, self.configured)
 
@@ -52,7 +52,7 @@ class PerplexityProvider(ResponsesProvider):
             is_renamed = False
             async with aclosing(self._api.create(self.path, drafted.payload(preset_field))) as steps:
                 async for step in steps:
-                    if isinstance(step, Problem):
+                    if isinstance(step, WireProblem):
                         is_renamed = step.status == BAD_REQUEST and step.param == "preset" == preset_field
                         if not is_renamed:
                             raise self._api.errors.of_create(step)

@@ -14,10 +14,10 @@ from conversation_mcp.providers.responses.output import answer_text, calls_tools
 from conversation_mcp.providers.wire.errors import too_large
 from conversation_mcp.providers.wire.json_values import JsonObject, name_at, object_at, objects_at, raw_text_at, text_at
 from conversation_mcp.providers.wire.problems import problem_in, short_cause
-from conversation_mcp.providers.wire.related import split_related
+from conversation_mcp.providers.wire.related_questions import split_related
 from conversation_mcp.providers.wire.sources import SourceCollector
 from conversation_mcp.providers.wire.usage import billed, cut_notice, usage, with_usage
-from conversation_mcp.providers.wire.visible import spoken
+from conversation_mcp.providers.wire.visible_text import spoken
 from conversation_mcp.records.models import Usage
 
 FAILED = frozenset({"failed", "requires_action"})

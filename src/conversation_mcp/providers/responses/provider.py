@@ -16,7 +16,7 @@ from conversation_mcp.providers.wire.bodies import UnreadableBodyError
 from conversation_mcp.providers.wire.events import END, incoming
 from conversation_mcp.providers.wire.http import Sent
 from conversation_mcp.providers.wire.json_values import JsonObject, raw_text_at
-from conversation_mcp.providers.wire.problems import Problem
+from conversation_mcp.providers.wire.problems import WireProblem
 from conversation_mcp.providers.wire.provider import WireProvider
 from conversation_mcp.providers.wire.usage import with_usage
 
@@ -71,7 +71,7 @@ class ResponsesProvider(WireProvider):
     async def _created(self, body: dict[str, object]) -> Creation:
         async with aclosing(self._api.create(self.path, body)) as steps:
             async for step in steps:
-                if isinstance(step, Problem):
+                if isinstance(step, WireProblem):
                     raise self._api.errors.of_create(step)
                 yield step
 
@@ -131,12 +131,12 @@ class ResponsesProvider(WireProvider):
             broken = StreamBrokenError(f"{self._api.title} {error}.")
             raise with_usage(broken, reader.usage) from None
 
-    def _problem(self, data: JsonObject) -> Problem | None:
+    def _problem(self, data: JsonObject) -> WireProblem | None:
         """Return the problem that stands where an event or an answer was due."""
         what = data.get("object")
         is_due = what == "response" or (what != "error" and raw_text_at(data, "type") not in {"", "error"})
         return None if is_due or data is END else self._api.errors.problem_in(data)
 
-    def _error(self, problem: Problem, *, has_begun: bool) -> ProviderError:
+    def _error(self, problem: WireProblem, *, has_begun: bool) -> ProviderError:
         errors = self._api.errors
         return errors.of_failure(problem) if has_begun else errors.of_body(problem)

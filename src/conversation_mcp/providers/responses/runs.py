@@ -12,7 +12,7 @@ from conversation_mcp.providers.wire.api import Api
 from conversation_mcp.providers.wire.errors import UnseenError
 from conversation_mcp.providers.wire.http import Sleep
 from conversation_mcp.providers.wire.json_values import JsonObject, objects_at
-from conversation_mcp.providers.wire.visible import visible_so_far
+from conversation_mcp.providers.wire.visible_text import visible_so_far
 
 
 class Runs:

@@ -17,7 +17,7 @@ from conversation_mcp.providers.wire.json_values import (
     raw_text_at,
 )
 from conversation_mcp.providers.wire.usage import usage
-from conversation_mcp.providers.wire.visible import VisibleText
+from conversation_mcp.providers.wire.visible_text import VisibleText
 from conversation_mcp.records.models import Usage
 from conversation_mcp.text import shorten, storable
 

@@ -25,7 +25,7 @@ from conversation_mcp.providers.wire.http import Sent, Sleep, send_create
 from conversation_mcp.providers.wire.json_values import JsonObject, parse_first_object, parse_object
 from conversation_mcp.providers.wire.limits import Limits
 from conversation_mcp.providers.wire.models import listed_models
-from conversation_mcp.providers.wire.problems import BAD_REQUEST, NOT_FOUND, SERVER_ERROR, Problem, read_problem
+from conversation_mcp.providers.wire.problems import BAD_REQUEST, NOT_FOUND, SERVER_ERROR, WireProblem, read_problem
 from conversation_mcp.text import counted
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Api:
         retries: int,
         sleep: Sleep,
         headers: Mapping[str, str] = NO_HEADERS,
-        special: Callable[[Problem], ProviderError | None] = lambda _: None,
+        special: Callable[[WireProblem], ProviderError | None] = lambda _: None,
     ) -> None:
         self._client = client
         self._configured = configured
@@ -59,7 +59,7 @@ class Api:
         self.title = configured.definition.title
         self.errors = ErrorMap(configured, self.limits.timeouts, special)
 
-    async def create(self, path: str, payload: Mapping[str, object]) -> AsyncGenerator[Progress | Sent | Problem]:
+    async def create(self, path: str, payload: Mapping[str, object]) -> AsyncGenerator[Progress | Sent | WireProblem]:
         """Send a create call and yield last its successful response, or what was wrong; nothing is billed then.
 
         Closing the generator closes the response.
@@ -164,7 +164,7 @@ class Api:
         if body is None:
             raise ProviderUnavailableError(f"{self.title} answered with something else than JSON.")
         if "data" not in body:
-            raise self.errors.of_create(self.errors.problem_in(body, NOT_FOUND) or Problem(NOT_FOUND))
+            raise self.errors.of_create(self.errors.problem_in(body, NOT_FOUND) or WireProblem(NOT_FOUND))
         guard = Guard(self.errors.secret)
         return tuple(replace(model, id=guard.clean(model.id)) for model in listed_models(body))
 
@@ -195,7 +195,7 @@ class Api:
         except httpx.HTTPError as error:
             raise UnseenError(self.title, "the connection failed") from error
 
-    async def _problem(self, response: "httpx.Response") -> Problem:
+    async def _problem(self, response: "httpx.Response") -> WireProblem:
         return await read_problem(response, self.errors.secret)
 
     def _address(self, path: str) -> str:

@@ -15,7 +15,7 @@ from conversation_mcp.providers.wire.guard import Guard
 from conversation_mcp.providers.wire.http import Sleep
 from conversation_mcp.providers.wire.limits import LIMITS, Limits
 from conversation_mcp.providers.wire.names import serves
-from conversation_mcp.providers.wire.problems import Problem
+from conversation_mcp.providers.wire.problems import WireProblem
 
 
 class WireProvider:
@@ -52,7 +52,7 @@ class WireProvider:
         """Return the provider with the address that the endpoints follow."""
         return configured
 
-    def _special_error(self, problem: Problem) -> ProviderError | None:
+    def _special_error(self, problem: WireProblem) -> ProviderError | None:
         """Return the error for a problem that only this provider has."""
         del problem
 
