@@ -8,7 +8,7 @@ from conversation_mcp.conversations.library import Library
 from conversation_mcp.conversations.pruner import Pruner
 from conversation_mcp.conversations.tidier import Tidier
 from conversation_mcp.conversations.trash_can import TrashCan
-from conversation_mcp.providers.choosing.choice import Providers
+from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Store
 from conversation_mcp.turns.engine import Turns

@@ -17,7 +17,7 @@ from conversation_mcp.conversations.trash_can import TrashCan
 from conversation_mcp.prompting.prompts import load_prompts
 from conversation_mcp.providers.base import Provider
 from conversation_mcp.providers.catalog import ProviderContext, build_providers
-from conversation_mcp.providers.choosing.choice import Providers
+from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.settings import Settings
 from conversation_mcp.sources import store_url

@@ -2,10 +2,10 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, cast, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
@@ -15,12 +15,12 @@ from conversation_mcp.errors.validation import requirement
 from conversation_mcp.sources import (
     PREFIX,
     PROVIDER_FIELDS,
-    ProviderSetting,
     config_path,
     gather,
     provider_settings,
     provider_tables,
     read_toml,
+    unread_lists,
     variable_of,
     with_table_values,
 )
@@ -31,7 +31,6 @@ PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 FLAT = re.compile(rf"(?P<provider>[a-z][a-z0-9_-]*)_(?P<field>{'|'.join(PROVIDER_FIELDS)})")
-ALLOWED = "_ALLOWED_MODELS"
 TABLES = ("providers", "models")
 """Settings that are tables, and that no variable can hold."""
 
@@ -160,14 +159,18 @@ class Settings(BaseModel):
         "provider that gets them; always, whenever a provider outside is chosen.",
     )
     provider_order: Annotated[tuple[Kind, ...], _separated(",")] = Field(
-        default=("direct", "unified", "local", "custom"),
+        default=get_args(Kind),
         description="Where a name is looked for first, separated by commas.",
     )
-    search_preset: str = Field(default="fast", description="Perplexity preset of search.")
-    search_followup_preset: str = Field(default="low", description="Perplexity preset of search_followup.")
-    deep_research_preset: str = Field(default="high", description="Perplexity preset of deep_research.")
+    search_preset: str = Field(default="fast", description="Preset of search, if the provider has presets.")
+    search_followup_preset: str = Field(
+        default="low", description="Preset of search_followup, if the provider has presets."
+    )
+    deep_research_preset: str = Field(
+        default="high", description="Preset of deep_research, if the provider has presets."
+    )
     deep_research_followup_preset: str = Field(
-        default="high", description="Perplexity preset of deep_research_followup."
+        default="high", description="Preset of deep_research_followup, if the provider has presets."
     )
     answer_wait_seconds: float = Field(
         default=50,
@@ -253,7 +256,7 @@ def load_settings(
     gathered = gather(variables, options, environment, config, working_folder)
     values, origins = gathered.values, gathered.origins
     tables = with_table_values(provider_tables(filed), of_providers.values(), values, origins, config)
-    unread = (*_unread_lists(environment, of_providers.values()), *unread_variables(environment))
+    unread = (*unread_lists(environment, of_providers.values()), *unread_variables(environment))
     warnings = [*_unknown_variables(environment), *unread]
     for name, setting in of_providers.items():
         if setting.field == "api_key" and PLACEHOLDER.fullmatch(str(values.get(name, ""))):
@@ -277,13 +280,6 @@ def _unknown_variables(environment: Mapping[str, str]) -> Iterator[str]:
         if name.startswith(PREFIX) and name not in known:
             near = nearest(name, known)
             yield f"{name} is not a setting" + (f"; did you mean {near}?" if near else "")
-
-
-def _unread_lists(environment: Mapping[str, str], known: Iterable[ProviderSetting]) -> Iterator[str]:
-    read = {variable for setting in known for variable in setting.variables}
-    for name in sorted(environment):
-        if name.endswith(ALLOWED) and name not in read:
-            yield f"{name} is not read: there is no provider of that name"
 
 
 def _sentence(error: ValidationError, origins: Mapping[str, str], config: Path) -> str:

@@ -26,6 +26,7 @@ NAMED_VARIABLES = {
 }
 PROVIDER_FIELDS = ("api_key", "base_url", "default_model", "allowed_models")
 """What can be set for each provider by a variable; as a setting it is called `openai_api_key`."""
+ALLOWED_MODELS = "_ALLOWED_MODELS"
 FOLDER_NAME = "conversation-logs"
 
 
@@ -45,6 +46,8 @@ class ProviderSetting:
     provider: str
     field: str
     variables: tuple[str, ...]
+    is_suggested: bool = False
+    """Whether it is shown before it is set: who has set nothing yet looks for it."""
 
 
 def variable_of(field: str) -> str:
@@ -52,24 +55,46 @@ def variable_of(field: str) -> str:
     return NAMED_VARIABLES.get(field, PREFIX + field.upper())
 
 
+def shipped_providers() -> dict[str, dict[str, Any]]:
+    """Return what is known of providers, as it stands in the data file."""
+    return tomllib.loads(files("conversation_mcp.providers").joinpath("definitions.toml").read_text("utf-8"))
+
+
+def allowed_models_variable(provider: str) -> str:
+    """Return the environment variable of the models of a provider that may be asked."""
+    return f"{_prefix(provider)}{ALLOWED_MODELS}"
+
+
+def _prefix(provider: str) -> str:
+    return provider.upper().replace("-", "_")
+
+
 def provider_settings(tables: Mapping[str, Any] | None = None) -> Iterator[ProviderSetting]:
     """Yield what can be set for the known providers, and for those that `tables` of the user's file adds."""
-    known: dict[str, Any] = tomllib.loads(
-        files("conversation_mcp.providers").joinpath("definitions.toml").read_text("utf-8")
-    )
+    known = shipped_providers()
     own = {name: cast("Mapping[str, Any]", table) for name, table in (tables or {}).items() if isinstance(table, dict)}
     for provider in dict.fromkeys((*known, *own)):
         facts = {**known.get(provider, {}), **own.get(provider, {})}
-        prefix = provider.upper().replace("-", "_")
+        prefix = _prefix(provider)
         keys = facts.get("key_variables", [f"{prefix}_API_KEY"])
+        is_suggested = "search" in _texts(facts.get("suggested_for"))
         variables = {
             "api_key": _texts(keys),
             "base_url": (str(facts.get("base_url_variable", f"{prefix}_BASE_URL")),),
             "default_model": (str(facts["model_variable"]),) if "model_variable" in facts else (),
-            "allowed_models": _texts(facts.get("allowed_models_variables")) or (f"{prefix}_ALLOWED_MODELS",),
+            "allowed_models": _texts(facts.get("allowed_models_variables")) or (allowed_models_variable(provider),),
         }
         for field in PROVIDER_FIELDS:
-            yield ProviderSetting(f"{provider}_{field}", provider, field, variables[field])
+            is_shown = is_suggested and field in ("api_key", "base_url")
+            yield ProviderSetting(f"{provider}_{field}", provider, field, variables[field], is_shown)
+
+
+def unread_lists(environment: Mapping[str, str], known: Iterable[ProviderSetting]) -> Iterator[str]:
+    """Yield a warning for each variable with models of a provider that does not exist."""
+    read = {variable for setting in known for variable in setting.variables}
+    for name in sorted(environment):
+        if name.endswith(ALLOWED_MODELS) and name not in read:
+            yield f"{name} is not read: there is no provider of that name"
 
 
 def _texts(value: object) -> tuple[str, ...]:

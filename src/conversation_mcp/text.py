@@ -151,6 +151,12 @@ def name_parts(word: str) -> str:
     return " ".join(PARTS.findall(word)).lower() if HUMP.search(word) else ""
 
 
+def listed(names: Iterable[str], conjunction: str = "and") -> str:
+    """Return names as a sentence has them: `a, b and c`."""
+    *before, last = names
+    return f"{', '.join(before)} {conjunction} {last}" if before else last
+
+
 def counted(number: int, noun: str) -> str:
     """Return the number with its noun, in the plural but for one."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -10,8 +10,8 @@ import anyio
 import pytest
 from inline_snapshot import snapshot
 from mcp import Client
-from tests.fixtures.models import FakeModels, FakePerplexity
-from tests.fixtures.providers import FakeProvider, answer_to, failing
+from tests.fixtures.models import FakeModels, FakePerplexity, FakeReader
+from tests.fixtures.providers import answer_to, failing
 from tests.fixtures.serving import data_of, error_of, serving, text_of
 
 from conversation_mcp.errors import (
@@ -255,7 +255,7 @@ async def test_a_question_that_cannot_even_be_sent_stands_in_the_file_with_the_r
 
 
 async def test_without_any_provider_chat_says_what_to_set(tmp_path: Path) -> None:
-    async with serving(tmp_path, FakeProvider(name="local"), tools=TOOLS) as client:
+    async with serving(tmp_path, FakeReader(), tools=TOOLS) as client:
         error = error_of(await client.call_tool("chat", {"prompt": "one?"}))
         empty = error_of(await client.call_tool("chat", {"prompt": " "}))
     assert (error["code"], error["message"]) == snapshot(

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
+from tests.fixtures.models import FakePerplexity
 from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import data_of, error_of, serving
 
@@ -141,7 +142,7 @@ BAD_ARGUMENTS: list[tuple[str, dict[str, Any], Any]] = [
 async def test_a_bad_argument_is_refused_before_anything_is_written(
     tmp_path: Path, tool: str, arguments: dict[str, Any], message: object
 ) -> None:
-    provider = FakeProvider(name="perplexity")
+    provider = FakePerplexity()
     async with serving(tmp_path, provider, max_question_chars=1000) as client:
         error = error_of(await client.call_tool(tool, arguments))
     assert error["code"] == "VALIDATION_ERROR"

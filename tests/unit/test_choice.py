@@ -8,15 +8,13 @@ from typing import Any
 import anyio
 import pytest
 from inline_snapshot import snapshot
-from tests.fixtures.models import FakeModels, FakePerplexity
-from tests.fixtures.providers import FakeProvider
+from tests.fixtures.models import FakeModels, FakePerplexity, FakeReader
 from tests.fixtures.serving import settings_for
 
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError, ModelUnavailableError
 from conversation_mcp.providers.base import ListedModel, Mode, Provider
-from conversation_mcp.providers.choosing.choice import Needed, Providers
-from conversation_mcp.providers.choosing.chosen import Choice
-from conversation_mcp.providers.choosing.stay import Kept, is_named
+from conversation_mcp.providers.choosing.choice import Choice, Kept
+from conversation_mcp.providers.choosing.providers import Needed, Providers
 from conversation_mcp.providers.definitions import Given
 from conversation_mcp.providers.whereabouts import NOWHERE, Whereabouts
 
@@ -230,9 +228,9 @@ async def test_an_alias_and_its_model_are_allowed_and_disabled_together(listed: 
 
 async def test_a_level_that_is_not_allowed_is_not_asked_for_by_default_either() -> None:
     chosen = providers(FakePerplexity(), perplexity_allowed_models=["fast"])
-    assert told(await chosen.choose("search", None, level="fast")) == ("perplexity", None)
+    assert told(await chosen.choose("search", None, preset="fast")) == ("perplexity", None)
     with pytest.raises(ModelUnavailableError):
-        await chosen.choose("search", None, level="low")
+        await chosen.choose("search", None, preset="low")
 
 
 @pytest.mark.parametrize(
@@ -304,7 +302,7 @@ async def test_auto_finds_a_local_server_that_answers_when_there_is_nothing_else
 async def test_a_search_asks_perplexity_with_its_level_and_else_the_first_that_can_search() -> None:
     assert told(await providers(*everybody()).choose("search", None)) == ("perplexity", None)
     without = [provider for provider in everybody() if provider.name != "perplexity"]
-    documents = FakeProvider(name="local")
+    documents = FakeReader()
     assert told(await providers(*without, documents).choose("search", None)) == ("openai", "gpt-6-luna")
     assert told(await providers(*without).choose("deep_research", None)) == ("openai", "gpt-6-astra")
     assert told(await providers(documents).choose("search", None)) == ("local", None)
@@ -412,14 +410,14 @@ async def test_a_call_names_who_gets_the_words_by_the_provider_or_a_model_that_i
     built[2] = FakeModels(name="ollama", listed=[ListedModel("large:cloud")])
     chosen = providers(*built, models={"openai:gpt-6-sol": {"aliases": ["smart"]}})
     choice = await chosen.choose(mode, model)
-    assert (choice.side, is_named(model, choice)) == ("outside", expected)
-    assert is_named(choice.naming, choice)
+    assert (choice.side, choice.is_named_by(model)) == ("outside", expected)
+    assert choice.is_named_by(choice.naming)
 
 
 async def test_the_name_of_a_server_here_does_not_name_whom_it_passes_words_on_to() -> None:
     ollama = FakeModels(name="ollama", listed=[ListedModel("large:cloud")])
     choice = await providers(ollama).choose("chat", "ollama", whereabouts=KEPT_HERE)
-    assert (choice.name, choice.side, is_named("ollama", choice)) == ("ollama:large:cloud", "outside", False)
+    assert (choice.name, choice.side, choice.is_named_by("ollama")) == ("ollama:large:cloud", "outside", False)
 
 
 async def test_a_server_here_is_asked_for_what_it_runs_itself_before_what_it_passes_on() -> None:

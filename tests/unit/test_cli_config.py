@@ -9,12 +9,12 @@ from inline_snapshot import snapshot
 from tests.fixtures.cli import Here
 
 from conversation_mcp.cli.configuration.file import EXAMPLES, config_text
-from conversation_mcp.cli.configuration.values import USUAL
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.settings import TABLES, Settings, load_settings
-from conversation_mcp.sources import config_path, store_of, store_url
+from conversation_mcp.sources import config_path, provider_settings, store_of, store_url
 
 KEY = "pplx-0123456789abcdef"
+SUGGESTED = [setting.name for setting in provider_settings() if setting.is_suggested]
 SCALARS = [name for name in Settings.model_fields if name not in TABLES]
 
 
@@ -88,7 +88,7 @@ def test_the_written_file_has_every_setting_as_a_comment_and_changes_nothing(her
     text = config_path().read_text(encoding="utf-8")
     assert tomllib.loads(text) == {}
     explained = [line.split()[1] for line in text.splitlines() if line.startswith("# ") and " = " in line]
-    assert explained == [*USUAL, *SCALARS, "api_key", "allowed_models", "context", "aliases"]
+    assert explained == [*SUGGESTED, *SCALARS, "api_key", "allowed_models", "context", "aliases"]
     assert config_path().stat().st_mode & 0o077 == 0
     assert text[:900] == snapshot("""\
 # Settings of conversation-mcp. Without the # in front of it a setting counts; what stands here as a
@@ -116,7 +116,7 @@ def test_the_written_file_has_every_setting_as_a_comment_and_changes_nothing(her
 
 def test_every_line_of_the_written_file_is_valid_without_its_mark(tmp_path: Path) -> None:
     lines = config_text({}).splitlines()
-    for name in (*USUAL, *SCALARS):
+    for name in (*SUGGESTED, *SCALARS):
         (line,) = [line.removeprefix("# ") for line in lines if line.startswith(f"# {name} = ")]
         config = tmp_path / f"{name}.toml"
         config.write_text(line, encoding="utf-8")

@@ -16,7 +16,7 @@ from conversation_mcp.errors import AnswerIncompleteError, StreamBrokenError
 from conversation_mcp.exporting.catalog import export_format
 from conversation_mcp.prompting.history import messages_to_send
 from conversation_mcp.providers.base import Event, Provider, TextDelta
-from conversation_mcp.providers.wire.visible import UNENDED
+from conversation_mcp.providers.wire.visible_text import UNENDED
 from conversation_mcp.thinking.splitter import ThinkingSplitter, split_thinking
 
 CODE = 'Strip them:\n\n```python\nre.sub(r"<think>.*?</think>", "", text)\n```\nThat is all.'

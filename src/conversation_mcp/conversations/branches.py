@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from conversation_mcp.conversations.whereabouts import with_recipients
+from conversation_mcp.conversations.recipients import with_recipients
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.records.ids import created_at
 from conversation_mcp.records.models import Conversation, ConversationId, Message

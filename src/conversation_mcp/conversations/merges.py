@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain, takewhile
 
-from conversation_mcp.conversations.whereabouts import (
+from conversation_mcp.conversations.recipients import (
     recipients_of_questions,
     whereabouts_of,
     with_recipients,

@@ -2,7 +2,7 @@
 
 from conversation_mcp.errors import ConversationTooLongError
 from conversation_mcp.prompting.history import messages_to_send
-from conversation_mcp.providers.choosing.chosen import Choice
+from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.estimate import estimated_tokens, tokens_of, usable
 from conversation_mcp.records.models import Conversation
 

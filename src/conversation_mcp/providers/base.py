@@ -2,12 +2,15 @@
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from conversation_mcp.providers.whereabouts import NOWHERE, Side, Whereabouts
 from conversation_mcp.records.chat import ChatMessage
 from conversation_mcp.records.models import Source, Usage
 from conversation_mcp.records.options import Options
+
+if TYPE_CHECKING:
+    from conversation_mcp.providers.definitions import Configured
 
 Mode = Literal["search", "deep_research", "chat"]
 
@@ -145,6 +148,16 @@ class Provider(Protocol):
 
 
 @runtime_checkable
+class Defined(Protocol):
+    """A provider that is made from a definition, which says how it differs from others."""
+
+    @property
+    def configured(self) -> "Configured":
+        """What it was made from."""
+        ...
+
+
+@runtime_checkable
 class Checkable(Protocol):
     """A provider that can be tried without a question."""
 
@@ -189,7 +202,7 @@ class Survey:
 
 @runtime_checkable
 class Reader(Provider, Protocol):
-    """A provider that quotes from files; its questions may be narrowed to paths instead of domains."""
+    """A provider that quotes from files of this machine; its questions may be narrowed to paths instead of domains."""
 
     def survey(self) -> Survey:
         """Look at the files without reading them; blocks.

@@ -1,15 +1,11 @@
 """Who can be asked, as data: where a provider is, which wire it speaks, what it can do and what bites there."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     JsonValue,
     SecretStr,
@@ -21,9 +17,12 @@ from pydantic import (
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.errors.validation import requirement
 from conversation_mcp.providers.base import Mode
+from conversation_mcp.providers.data import Data
+from conversation_mcp.settings import Kind
+from conversation_mcp.sources import shipped_providers
 
 Family = Literal["responses", "chat_completions"]
-Kind = Literal["direct", "unified", "local", "custom"]
+Dialect = Literal["agent"]
 TokenField = Literal["max_tokens", "max_completion_tokens"]
 
 NAME_PATTERN = r"^[a-z][a-z0-9_-]{0,31}$"
@@ -31,11 +30,7 @@ ENDPOINTS = ("/chat/completions", "/responses", "/agent", "/models")
 """What people paste behind a base URL."""
 
 
-class _Data(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Quirks(_Data):
+class Quirks(Data):
     """Where a provider differs from its family. Tables of fields go into the body of a request as they are."""
 
     body: dict[str, JsonValue] = Field(default_factory=dict)
@@ -66,12 +61,14 @@ class Quirks(_Data):
     """How long a stream may be silent, where the usual time is too short."""
 
 
-class Definition(_Data):
+class Definition(Data):
     """One provider. Users can change fields of the known ones, and add their own."""
 
     name: str = Field(pattern=NAME_PATTERN)
     title: str = Field(min_length=1, max_length=60)
     family: Family = "chat_completions"
+    dialect: Dialect | None = None
+    """What it speaks instead, where it differs from its family by more than `quirks` can say."""
     kind: Kind = "custom"
     """Names of models are looked for at direct ones first, then at unified, local and custom ones."""
     base_url: str | None = None
@@ -84,6 +81,12 @@ class Definition(_Data):
     abilities: Annotated[frozenset[Mode], Field(min_length=1)] = frozenset({"chat"})
     accepts_any_model: bool = True
     """Whether a name that nobody knows is sent all the same."""
+    presets: tuple[str, ...] = ()
+    """What it takes in place of a model, to choose one itself. A model that it is named for is another maker's."""
+    other_presets: tuple[str, ...] = ()
+    """Presets that are taken as well, and not offered."""
+    suggested_for: frozenset[Mode] = frozenset()
+    """What it is named for where nobody can be asked; who is named for searches is shown before anything is set."""
     models: tuple[str, ...] = ()
     """Names that are known to be this provider's beside those of the catalogue."""
     remote_models: tuple[str, ...] = ()
@@ -110,7 +113,14 @@ class Definition(_Data):
         if "deep_research" in self.abilities and self.family != "responses":
             message = "abilities: deep_research needs family 'responses'; it is a background run there"
             raise ValueError(message)
+        if self.presets and self.dialect is None:
+            message = "presets: neither family takes presets, only dialect 'agent' does"
+            raise ValueError(message)
         return self
+
+    def is_preset(self, name: str) -> bool:
+        """Tell whether this is one of its presets; a version may stand behind it, as in `fast@2026-10-16.0`."""
+        return name.partition("@")[0] in (*self.presets, *self.other_presets)
 
     @property
     def needs_key(self) -> bool:
@@ -138,7 +148,12 @@ class Configured:
     key: SecretStr | None = None
     default_model: str | None = None
     is_base_url_set: bool = False
-    """Whether the user named the address. A local one whose address nobody named may not be there at all."""
+    """Whether the user named the address."""
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether it is known to be there: a local server that nobody named shows only when it is asked."""
+        return self.definition.kind != "local" or self.is_base_url_set
 
     def url(self, path: str) -> str:
         """Return the address of an endpoint, such as `models`; a query of the base URL stays at the end."""
@@ -203,11 +218,7 @@ def resolved(definition: Definition, given: Given) -> Configured | None:
     )
 
 
-def _shipped() -> dict[str, dict[str, Any]]:
-    return tomllib.loads(files("conversation_mcp.providers").joinpath("definitions.toml").read_text(encoding="utf-8"))
-
-
-SHIPPED = _shipped()
+SHIPPED = shipped_providers()
 """Read while this module is imported, like code: that happens once, and never while an event loop waits for a file."""
 
 
@@ -224,8 +235,7 @@ def load_definitions(given: Mapping[str, Mapping[str, object]] | None = None) ->
     for name, fields in (given or {}).items():
         tables[name] = _merged(tables.get(name) or {"title": name, "accepts_any_model": True}, fields)
     known = {name: _definition(name, table, is_own=name in (given or {})) for name, table in tables.items()}
-    order = ("direct", "unified", "local", "custom")
-    return dict(sorted(known.items(), key=lambda item: order.index(item[1].kind)))
+    return dict(sorted(known.items(), key=lambda item: get_args(Kind).index(item[1].kind)))
 
 
 def _merged(table: Mapping[str, Any], fields: Mapping[str, object]) -> dict[str, Any]:

@@ -4,10 +4,9 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from conversation_mcp.providers.base import Provider
-from conversation_mcp.providers.configured import Described
+from conversation_mcp.providers.base import Defined, Provider, Reader
 from conversation_mcp.providers.loopback import is_loopback
-from conversation_mcp.providers.whereabouts import DOCUMENTS, HERE, NOWHERE, OUTSIDE, Side, Whereabouts
+from conversation_mcp.providers.whereabouts import HERE, NOWHERE, OUTSIDE, Side, Whereabouts
 
 if TYPE_CHECKING:
     from conversation_mcp.providers.definitions import Configured
@@ -15,9 +14,9 @@ if TYPE_CHECKING:
 
 def side_of(provider: Provider, model: str | None = None) -> Side:
     """Return whether what the provider is sent stays on this machine; some servers pass some models on to others."""
-    if provider.name == DOCUMENTS:
+    if isinstance(provider, Reader):
         return HERE
-    if not isinstance(provider, Described) or not is_here(provider.configured):
+    if not isinstance(provider, Defined) or not is_here(provider.configured):
         return OUTSIDE
     passed_on = provider.configured.definition.remote_models
     return OUTSIDE if any(fnmatchcase((model or "").casefold(), pattern) for pattern in passed_on) else HERE

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-DOCUMENTS = "local"
 HERE = "this machine"
 OUTSIDE = "outside"
 Side = Literal["this machine", "outside"]

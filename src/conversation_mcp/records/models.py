@@ -121,7 +121,7 @@ class Message(Record):
     provider: str | None = None
     """Of an answer: who gave it."""
     preset: str | None = None
-    """Of an answer: the provider's level that was asked for."""
+    """Of an answer: the provider's preset that was asked for."""
     model: str | None = None
     """Of an answer: the model that gave it."""
     requested_model: str | None = None

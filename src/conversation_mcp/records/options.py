@@ -2,12 +2,14 @@
 
 import json
 import re
+from collections.abc import Iterable
 from datetime import date, datetime
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.text import listed
 
 Recency = Literal["hour", "day", "week", "month", "year"]
 Effort = Literal["low", "medium", "high"]
@@ -97,12 +99,13 @@ class Options(SearchFilters, ResearchOptions):
     """Every option a question can carry."""
 
 
-def refuse_paths(options: Options) -> None:
-    """Take domains only; paths are for providers that read files.
+def refuse_paths(options: Options, readers: Iterable[str]) -> None:
+    """Take domains only; paths are for the providers that read files.
 
     Raises:
         InvalidInputError: the filter names something else.
     """
     for name in options.search_domain_filter or ():
         if not DOMAIN.fullmatch(name):
-            raise InvalidInputError(f"search_domain_filter {_no_domain(name)}. Paths are for model 'local'.")
+            whose = listed(map(repr, readers), "or")
+            raise InvalidInputError(f"search_domain_filter {_no_domain(name)}. Paths are for model {whose}.")

@@ -10,7 +10,7 @@ from conversation_mcp.records.options import Options, ResearchOptions, SearchFil
 from conversation_mcp.tooling.tool import Input
 from conversation_mcp.tooling.way_on import way_on
 from conversation_mcp.turns.ask import Ask
-from conversation_mcp.turns.kept import without_level
+from conversation_mcp.turns.kept import without_preset
 from conversation_mcp.turns.result import TurnResult
 
 ConversationIdArgument = Annotated[str, Field(alias="conversationId", description="Id from an earlier result.")]
@@ -63,5 +63,5 @@ async def _next_step(result: TurnResult, app: App, tool: str | None) -> str:
                 "and waitSeconds 50."
             )
         return ""
-    model = without_level(result.requested_model, result.preset)
+    model = without_preset(result.requested_model, result.preset)
     return (await way_on(tool, result.provider, model, app)).sentence(result.conversation_id)

@@ -13,7 +13,7 @@ from conversation_mcp.turns.ask import Ask, Caller
 from conversation_mcp.turns.result import TurnResult
 
 PRESET = "fast"
-"""The level of a provider that has levels, where no model of it is known."""
+"""What a provider that has presets is asked for, where no model of it is known."""
 
 
 class ChatInput(Input):

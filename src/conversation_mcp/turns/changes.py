@@ -2,7 +2,7 @@
 
 from conversation_mcp.errors import ConversationMCPError, ProviderError
 from conversation_mcp.providers.base import Answer
-from conversation_mcp.providers.choosing.chosen import Choice
+from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.records.ids import created_at
 from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn, TurnError, Usage
 from conversation_mcp.text import storable

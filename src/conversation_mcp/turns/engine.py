@@ -9,7 +9,7 @@ from functools import partial
 import anyio
 from anyio import to_thread
 
-from conversation_mcp.conversations.whereabouts import whereabouts_of
+from conversation_mcp.conversations.recipients import whereabouts_of
 from conversation_mcp.errors import (
     ConversationBusyError,
     ConversationMCPError,
@@ -21,8 +21,8 @@ from conversation_mcp.errors import (
 )
 from conversation_mcp.prompting.room import needed_tokens
 from conversation_mcp.providers.base import Reader
-from conversation_mcp.providers.choosing.choice import Providers
-from conversation_mcp.providers.choosing.chosen import Choice
+from conversation_mcp.providers.choosing.choice import Choice
+from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.whereabouts import NOWHERE
 from conversation_mcp.records.ids import check_id, created_at
 from conversation_mcp.records.models import Conversation, ConversationId, iso
@@ -82,7 +82,7 @@ class Turns:
         stored = await self._stored(conversation_id)
         choice = await self._choose(ask, stored)
         if not isinstance(choice.provider, Reader):
-            refuse_paths(ask.options)
+            refuse_paths(ask.options, self._providers.readers)
         key = ask.key(caller.owner, conversation_id)
         while (turn := self._running.get(key)) and turn.is_given_up:
             await turn.wait_end()
@@ -112,7 +112,7 @@ class Turns:
         known = whereabouts_of(stored, self._providers.sides) if stored else NOWHERE
         stays = kept(stored, ask.mode) if stored else ()
         choice = await self._providers.choose(
-            ask.mode, ask.model, level=ask.preset, kept=stays, needed=needed, whereabouts=known
+            ask.mode, ask.model, preset=ask.preset, kept=stays, needed=needed, whereabouts=known
         )
         if stored:
             try:

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from conversation_mcp.providers.base import Mode
-from conversation_mcp.providers.choosing.chosen import PERPLEXITY
-from conversation_mcp.providers.choosing.stay import Kept
+from conversation_mcp.providers.choosing.choice import Kept
+from conversation_mcp.providers.configuration import is_known_preset
 from conversation_mcp.records.models import Conversation, PendingTurn
 
 MODES: Mapping[str, Mode] = {
@@ -21,7 +21,7 @@ MODES: Mapping[str, Mode] = {
 class Asked:
     """Who was asked by which tool, and the model that was named or chosen; None where it took the default.
 
-    A level, such as xhigh, counts for its own question only: it says how much to spend, not whom to ask.
+    A preset, such as xhigh, counts for its own question only: it says how much to spend, not whom to ask.
     """
 
     provider: str
@@ -53,8 +53,8 @@ def last_asked(conversation: Conversation) -> Asked | None:
     return next(iter(_asked(conversation)), None)
 
 
-def without_level(model: str | None, preset: str | None) -> str | None:
-    """Return the model that was asked for; None for a level."""
+def without_preset(model: str | None, preset: str | None) -> str | None:
+    """Return the model that was asked for; None for a preset."""
     return None if model == preset else model
 
 
@@ -66,7 +66,7 @@ def _answered(conversation: Conversation) -> Iterator[Asked]:
     messages = conversation.messages
     for question, reply in zip(messages[-2::-1], messages[::-1], strict=False):
         if question.role == "user" and reply.role == "assistant" and reply.provider:
-            yield Asked(reply.provider, question.tool, without_level(reply.requested_model, reply.preset))
+            yield Asked(reply.provider, question.tool, without_preset(reply.requested_model, reply.preset))
 
 
 def _unanswered(conversation: Conversation) -> Iterator[Asked]:
@@ -74,5 +74,5 @@ def _unanswered(conversation: Conversation) -> Iterator[Asked]:
     left: tuple[PendingTurn, ...] = (*(conversation.unanswered_turns or ()), *pending)
     for turn in reversed(left):
         if turn.provider:
-            is_level = turn.provider == PERPLEXITY and "/" not in (turn.model or "")
-            yield Asked(turn.provider, turn.tool, None if is_level else turn.model)
+            is_preset = turn.model is not None and is_known_preset(turn.provider, turn.model)
+            yield Asked(turn.provider, turn.tool, None if is_preset else turn.model)

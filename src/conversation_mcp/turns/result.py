@@ -26,7 +26,7 @@ class TurnResult(Record):
     provider: str | None = None
     """Who answered."""
     preset: str | None = None
-    """The provider's level that was asked for."""
+    """The provider's preset that was asked for."""
     response_id: str | None = None
     """The id of the run at the provider."""
     usage: Usage | None = None

@@ -6,17 +6,17 @@ from dataclasses import replace
 import anyio
 from anyio.abc import TaskGroup
 
-from conversation_mcp.conversations.whereabouts import whereabouts_of
+from conversation_mcp.conversations.recipients import whereabouts_of
 from conversation_mcp.errors import ProviderError, RunCancelledError
 from conversation_mcp.prompting.history import messages_to_send
 from conversation_mcp.prompting.room import has_room
 from conversation_mcp.providers.base import Event, Provider, Request
-from conversation_mcp.providers.choosing.choice import Providers
-from conversation_mcp.providers.choosing.chosen import Choice
-from conversation_mcp.providers.choosing.stay import listed
+from conversation_mcp.providers.choosing.choice import Choice
+from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.whereabouts import Whereabouts
 from conversation_mcp.records.models import Conversation
 from conversation_mcp.stores.base import Call, Store
+from conversation_mcp.text import listed
 from conversation_mcp.turns import changes
 from conversation_mcp.turns.result import TurnResult
 from conversation_mcp.turns.runner import OpenTurn, TurnRunner

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from conversation_mcp.errors import ProviderError, ProviderMissingError, RunLostError
 from conversation_mcp.providers.base import Finished, Provider, StillRunning
-from conversation_mcp.providers.choosing.choice import Providers
+from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.records.models import ConversationId, PendingTurn, parse_time
 from conversation_mcp.stores.base import Store
 from conversation_mcp.turns import changes

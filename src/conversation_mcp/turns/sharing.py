@@ -1,6 +1,6 @@
 """Whether the words of a conversation may go to whom was chosen, and what is said when they do."""
 
-from conversation_mcp.conversations.whereabouts import (
+from conversation_mcp.conversations.recipients import (
     Recipients,
     passages_in,
     recipients_of,
@@ -9,11 +9,10 @@ from conversation_mcp.conversations.whereabouts import (
 )
 from conversation_mcp.errors import WordsStayError
 from conversation_mcp.prompting.history import history_to_send
-from conversation_mcp.providers.choosing.chosen import Choice
-from conversation_mcp.providers.choosing.stay import listed
+from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.whereabouts import HERE, OUTSIDE
 from conversation_mcp.records.models import Conversation
-from conversation_mcp.text import counted
+from conversation_mcp.text import counted, listed
 
 
 def sharing_notices(

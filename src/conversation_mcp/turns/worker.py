@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import anyio
 
-from conversation_mcp.conversations.whereabouts import whereabouts_of
+from conversation_mcp.conversations.recipients import whereabouts_of
 from conversation_mcp.errors import (
     CancelledUnsentError,
     ConversationBusyError,
@@ -21,9 +21,8 @@ from conversation_mcp.errors import (
 )
 from conversation_mcp.prompting.room import require_room
 from conversation_mcp.providers.base import Mode
-from conversation_mcp.providers.choosing.choice import Providers
-from conversation_mcp.providers.choosing.chosen import Choice
-from conversation_mcp.providers.choosing.stay import is_named
+from conversation_mcp.providers.choosing.choice import Choice
+from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.whereabouts import NOWHERE
 from conversation_mcp.records.models import Conversation, ConversationId, PendingTurn
 from conversation_mcp.stores.base import Store
@@ -206,7 +205,7 @@ class TurnWorker:
 
     def require_sharing(self, conversation: Conversation, ask: Ask, choice: Choice) -> tuple[str, ...]:
         """Return the notices about who gets the conversation; raises WordsStayError when it may not leave."""
-        may_leave = is_named(ask.model, choice) or self._providers.shares_always
+        may_leave = choice.is_named_by(ask.model) or self._providers.shares_always
         return sharing_notices(conversation, choice, self._providers.sides, may_leave=may_leave)
 
     async def _settle_before(self, turn: RunningTurn, conversation_id: ConversationId, wait_until: float) -> None:

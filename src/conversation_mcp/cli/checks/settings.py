@@ -10,7 +10,7 @@ from pathlib import Path
 from conversation_mcp import __version__
 from conversation_mcp.cli.configuration.values import Value, masked, values_of
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.providers.configured import configured_in, is_certain
+from conversation_mcp.providers.configuration import configured_in, definitions_in, suggested_keys
 from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.records.findings import Finding
 from conversation_mcp.settings import LoadedSettings, Settings
@@ -62,16 +62,18 @@ def _providers(settings: Settings, keys: list[Value], *, online: bool) -> Iterab
         found = f"{key.label} from {place}, ends in {key.shown}"
         yield Finding("ok", found) if online else Finding("warn", f"{found}; not tried (use --online)")
     try:
-        configured = [name for name, given in configured_in(settings).items() if is_certain(given)]
+        definitions = definitions_in(settings)
+        configured = [name for name, given in configured_in(settings).items() if given.is_certain]
     except InvalidInputError as error:
         yield Finding("fail", error.message)
         return
-    if set(configured) - {"perplexity"}:
+    key = " or ".join(suggested_keys("search", definitions.values()))
+    if any("search" not in definitions[name].suggested_for for name in configured):
         yield Finding("ok", f"providers: {', '.join(configured)}; local servers are looked for when a question comes")
     elif settings.documents and not configured:
-        yield Finding("ok", "no PERPLEXITY_API_KEY: questions go to your documents")
+        yield Finding("ok", f"no {key}: questions go to your documents")
     elif not configured:
-        yield Finding("warn", "no provider: set PERPLEXITY_API_KEY, or name documents with --documents")
+        yield Finding("warn", f"no provider: set {key}, or name documents with --documents")
 
 
 def _network(environment: Mapping[str, str]) -> Iterable[Finding]:

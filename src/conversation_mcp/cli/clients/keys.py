@@ -4,7 +4,7 @@ from collections.abc import Container, Iterable
 
 from conversation_mcp.cli.clients.catalog import Client
 from conversation_mcp.cli.configuration.values import Value, values_of
-from conversation_mcp.providers.configured import configured_in, is_certain
+from conversation_mcp.providers.configuration import configured_in
 from conversation_mcp.settings import LoadedSettings
 from conversation_mcp.sources import config_path, provider_settings
 
@@ -26,14 +26,15 @@ def lacking(loaded: LoadedSettings, client: Client, variables: Container[str]) -
             "client's file too: --with-key"
         )
     elif not _can_answer(loaded, variables):
+        keys = " or ".join(one.name for one in provider_settings() if one.is_suggested and one.field == "api_key")
         yield (
-            "no provider is configured, so the server will start and answer nothing. Put perplexity_api_key into "
+            f"no provider is configured, so the server will start and answer nothing. Put {keys} into "
             f"{config_path()}, or name documents with --documents"
         )
 
 
 def _can_answer(loaded: LoadedSettings, variables: Container[str]) -> bool:
     settings = loaded.settings
-    if settings.documents or any(is_certain(given) for given in configured_in(settings).values()):
+    if settings.documents or any(given.is_certain for given in configured_in(settings).values()):
         return True
     return any(name in variables for setting in provider_settings() for name in setting.variables)

@@ -1,11 +1,12 @@
 """The configuration file with every setting in it, explained."""
 
 import textwrap
+import tomllib
 from collections.abc import Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
-from conversation_mcp.cli.configuration.values import USUAL
 from conversation_mcp.cli.toml_text import toml_key, toml_table, toml_value
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import make_private_folder, read_linked_file, replace_file
@@ -18,26 +19,11 @@ HEAD = """\
 Settings of conversation-mcp. Without the # in front of it a setting counts; what stands here as a comment is its
 default or an example. Environment variables and command-line options win over this file.
 """
-WORDS = {
-    "perplexity_api_key": "Key of the Perplexity API. It is never logged or stored; doctor shows its end.",
-    "perplexity_base_url": "Another address of Perplexity's Agent API, without /v1. Default: the public one.",
-}
-TABLE_EXAMPLES: Mapping[str, Mapping[str, Any]] = {
-    "providers": {"openai": {"api_key": "your-key", "allowed_models": ["gpt-6-sol"]}},
-    "models": {"ollama:qwen3": {"context": 32768, "aliases": ["home"]}},
-}
-EXAMPLES: Mapping[str, Any] = {
-    "perplexity_api_key": "pplx-your-key",
-    "perplexity_base_url": "https://api.perplexity.ai",
-    "logs_dir": "/path/to/conversation-logs",
-    "store": "file:///path/to/conversation-logs",
-    "max_conversation_turns": 50,
-    "conversation_timeout_hours": 720.0,
-    "documents": ["/path/to/notes"],
-    "documents_model": "auto",
-    "prompts_dir": "/path/to/prompts",
-    "max_cost_usd_per_day": 5.0,
-}
+_DATA = tomllib.loads(files("conversation_mcp.cli.configuration").joinpath("examples.toml").read_text("utf-8"))
+WORDS: Mapping[str, str] = _DATA["words"]
+"""What settings of providers are for; those of all others say it themselves."""
+EXAMPLES: Mapping[str, Any] = _DATA["examples"]
+TABLE_EXAMPLES: Mapping[str, Mapping[str, Any]] = _DATA["tables"]
 
 
 def write_config(path: Path, *, force: bool) -> Path | None:
@@ -61,12 +47,12 @@ def write_config(path: Path, *, force: bool) -> Path | None:
 
 def config_text(kept: Mapping[str, Any]) -> str:
     """Return the file: each setting with what it is for, as a comment unless it has a value to keep."""
-    variables = {setting.name: setting.variables for setting in provider_settings()}
+    suggested = {setting.name: setting.variables[0] for setting in provider_settings() if setting.is_suggested}
     scalars = [name for name in Settings.model_fields if name not in TABLES]
-    others = [name for name in kept if name not in (*USUAL, *Settings.model_fields)]
+    others = [name for name in kept if name not in (*suggested, *Settings.model_fields)]
     parts = [
         _comment(HEAD),
-        *(_setting(name, f"{WORDS[name]} [{variables[name][0]}]", EXAMPLES[name], kept) for name in USUAL),
+        *(_setting(name, f"{WORDS[name]} [{of}]", EXAMPLES[name], kept) for name, of in suggested.items()),
         *(f"{name} = {toml_value(kept[name])}" for name in others),
         *(_scalar(name, kept) for name in scalars),
         *(_table(name, kept.get(name, {})) for name in TABLES),

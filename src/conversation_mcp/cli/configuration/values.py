@@ -16,8 +16,6 @@ SHOWN_OF_SECRET = 4
 CREDENTIALS = re.compile(r"(?<=//)[^/@]*(?=@)|(?<=\?).+")
 """What may be a secret in an address: a user with a password, and a query."""
 LONG_ENOUGH = 12
-USUAL = ("perplexity_api_key", "perplexity_base_url")
-"""What is shown although it is not set: who has set nothing yet looks for it."""
 """Of a shorter secret its end would be too much of it."""
 
 
@@ -62,7 +60,7 @@ def values_of(loaded: LoadedSettings) -> list[Value]:
             is_masked=setting.field == "base_url" and masked(whole) != whole,
         )
         for setting in provider_settings({name: table.extra for name, table in settings.providers.items()})
-        if setting.name in origins or setting.name in USUAL
+        if setting.name in origins or setting.is_suggested
         for whole in [shown(getattr(settings.provider(setting.provider), setting.field))]
     ]
     return of_providers + [

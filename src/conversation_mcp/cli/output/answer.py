@@ -9,7 +9,7 @@ from conversation_mcp.providers.base import Mode
 from conversation_mcp.records.models import Source
 from conversation_mcp.text import dollars, one_line
 from conversation_mcp.tooling.rendering.turns import CITATION
-from conversation_mcp.turns.kept import without_level
+from conversation_mcp.turns.kept import without_preset
 from conversation_mcp.turns.result import TurnResult
 
 HOW: Mapping[str, str] = {"chat": " --chat", "deep_research": " --deep"}
@@ -68,7 +68,7 @@ def next_step(result: TurnResult, mode: Mode) -> str:
 
 def _command(result: TurnResult, mode: Mode, conversation: str) -> str:
     """Return the command that puts the next question to the same model in the same way."""
-    model = without_level(result.requested_model, result.preset)
+    model = without_preset(result.requested_model, result.preset)
     naming = f" --model {shlex.quote(model)}" if model else ""
     return f'conversation-mcp ask{HOW.get(mode, "")} -c {conversation}{naming} "…"'
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import typer
 
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from conversation_mcp.records.found import Listed
 
 OFFERED = 50
-PRESETS, PRESETS_OF_AUTO = ("fast", "low", "medium", "high", "xhigh"), ("fast", "balanced", "deep")
-OWN_NAMES = "perplexity"
-"""Whose models are typed without its name."""
 
 
 def complete_ids(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
@@ -48,14 +45,16 @@ def complete_models(incomplete: str) -> list[str]:
 
 
 def _model_names() -> Iterable[str]:
-    from conversation_mcp.providers.configured import configured_in, is_certain
+    from conversation_mcp.providers.catalog import READERS
+    from conversation_mcp.providers.choosing.ranking import AUTO, Category
+    from conversation_mcp.providers.configuration import configured_in, definitions_in
     from conversation_mcp.providers.model_facts import Catalogue
     from conversation_mcp.settings import load_settings
 
     settings = load_settings({}, os.environ, config_path(), Path.cwd()).settings
     catalogue = Catalogue(settings.models).load()
-    configured = [name for name, given in configured_in(settings).items() if is_certain(given)]
-    yield from (*PRESETS, *(f"auto:{name}" for name in PRESETS_OF_AUTO), "local")
-    for provider in configured:
-        mark = "" if provider == OWN_NAMES else f"{provider}:"
-        yield from (f"{mark}{model.id}" for model in catalogue.models(provider))
+    yield from (preset for known in definitions_in(settings).values() for preset in known.presets)
+    yield from (*(f"{AUTO}:{category}" for category in get_args(Category)), *READERS)
+    for provider, given in configured_in(settings).items():
+        mark = "" if given.definition.presets else f"{provider}:"
+        yield from (f"{mark}{model.id}" for model in catalogue.models(provider) if given.is_certain)

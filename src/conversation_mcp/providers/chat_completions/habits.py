@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from conversation_mcp.providers.chat_completions.request import Draft
 from conversation_mcp.providers.definitions import Quirks, TokenField
-from conversation_mcp.providers.wire.problems import Problem
+from conversation_mcp.providers.wire.problems import WireProblem
 
 NEEDED_LIMIT_TOKENS = 8192
 """Sent only to servers that insist on a limit."""
@@ -51,7 +51,7 @@ class Habits:
             return ()
         return tuple(f"{name} was left out; {draft.model} refuses it." for name in draft.effort)
 
-    def learn(self, draft: Draft, sent: dict[str, object], problem: Problem) -> str | None:
+    def learn(self, draft: Draft, sent: dict[str, object], problem: WireProblem) -> str | None:
         """Take a refusal that names a field, which cannot have been billed, and return what is done about it.
 
         What is learnt changes the next body, so that the same refusal is never met twice; None when there is nothing
@@ -70,7 +70,7 @@ class Habits:
                 return self._again(f"without {name}, which it refused")
         return None
 
-    def _learn_limit(self, draft: Draft, problem: Problem) -> str | None:
+    def _learn_limit(self, draft: Draft, problem: WireProblem) -> str | None:
         habit = self._of(draft)
         name, other = habit.token_field, OTHER_NAME[habit.token_field]
         if habit.limit_tokens is None:

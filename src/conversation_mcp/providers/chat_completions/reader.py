@@ -11,14 +11,14 @@ from conversation_mcp.errors import (
 )
 from conversation_mcp.providers.base import Answer, Event, Finished, Progress
 from conversation_mcp.providers.chat_completions.pieces import calls_tools, reasoning_in, refusal_in, text_in
-from conversation_mcp.providers.wire.bodies import Kept
+from conversation_mcp.providers.wire.bodies import KeptSize
 from conversation_mcp.providers.wire.errors import ErrorMap
 from conversation_mcp.providers.wire.events import END
 from conversation_mcp.providers.wire.json_values import JsonObject, name_at, object_at, objects_at, raw_text_at
 from conversation_mcp.providers.wire.problems import short_cause
 from conversation_mcp.providers.wire.sources import SourceCollector
 from conversation_mcp.providers.wire.usage import billed, cut_notice, usage, with_usage
-from conversation_mcp.providers.wire.visible import VisibleText, spoken
+from conversation_mcp.providers.wire.visible_text import VisibleText, spoken
 from conversation_mcp.records.models import Usage
 from conversation_mcp.text import storable
 
@@ -40,7 +40,7 @@ class CompletionReader:
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._refusal: list[str] = []
-        self._kept = Kept()
+        self._kept = KeptSize()
         self._sources = SourceCollector(self._kept)
         self._wants_tool = False
         self._finish = ""

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from conversation_mcp.providers.base import Request
 from conversation_mcp.providers.definitions import Configured
 from conversation_mcp.providers.wire.names import model_of
+from conversation_mcp.providers.wire.option_notices import option_notices
 from conversation_mcp.providers.wire.roles import sent_messages
-from conversation_mcp.providers.wire.unhonoured import option_notices
 from conversation_mcp.records.options import Options
 
 EFFORT = "reasoning_effort"

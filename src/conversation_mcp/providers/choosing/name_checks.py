@@ -4,20 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.providers.choosing.auto import AUTO, category_of
-from conversation_mcp.providers.choosing.chosen import PERPLEXITY
-from conversation_mcp.providers.choosing.families import is_family
-from conversation_mcp.providers.choosing.names import known_names, means, near_names, split_name
-from conversation_mcp.providers.configured import definitions_in
+from conversation_mcp.providers.choosing.names import is_family, known_names, means, near_names, split_name
+from conversation_mcp.providers.choosing.ranking import AUTO, category_of
+from conversation_mcp.providers.configuration import definitions_in
 from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.settings import Settings
-from conversation_mcp.sources import variable_of
+from conversation_mcp.sources import allowed_models_variable, variable_of
 from conversation_mcp.text import presentable
 
-LEVELS = frozenset(
-    ["fast", "low", "medium", "high", "xhigh", "fast-search", "pro-search", "deep-research", "advanced-deep-research"]
-)
-"""What Perplexity takes in place of a model."""
 VERY_NEAR = 0.8
 """A name that is so like a known one is taken for a slip of the pen."""
 
@@ -63,10 +57,11 @@ def idle_lists(settings: Settings, catalogue: Catalogue) -> Iterator[str]:
 
     def means_any(entry: str, provider: str) -> bool:
         models = catalogue.models(provider)
-        own = {name.casefold() for name in definitions[provider].models} if provider in definitions else set[str]()
+        definition = definitions.get(provider)
+        own = {name.casefold() for name in definition.models} if definition else set[str]()
         named = split_name(entry, definitions)
-        is_level = provider == PERPLEXITY and entry.casefold() in LEVELS
-        is_open = is_level if named is None and (models or own) else named is None or named[0] == provider
+        is_preset = definition is not None and definition.is_preset(entry.casefold())
+        is_open = is_preset if named is None and (models or own) else named is None or named[0] == provider
         return is_open or any(means(entry, provider, names) for names in (own, *(model.names for model in models)))
 
     for provider, variable, names in _allowed(settings):
@@ -91,7 +86,7 @@ def _lists(settings: Settings) -> tuple[tuple[str, tuple[str, ...]], ...]:
 def _allowed(settings: Settings) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """Yield provider, variable and names of each list of models that may be asked."""
     for provider, given in settings.providers.items():
-        yield provider, f"{provider.upper().replace('-', '_')}_ALLOWED_MODELS", given.allowed_models
+        yield provider, allowed_models_variable(provider), given.allowed_models
 
 
 def _single(settings: Settings) -> list[tuple[str, str]]:

@@ -1,20 +1,17 @@
 """What can be asked, with windows and prices, and why the rest cannot."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
-from conversation_mcp.providers.base import Mode, Provider
-from conversation_mcp.providers.choosing.choice import Providers
-from conversation_mcp.providers.choosing.chosen import LISTING, PERPLEXITY, as_described, chooses_itself, kind_of
-from conversation_mcp.providers.configured import Described, is_certain
+from conversation_mcp.providers.base import Defined, Mode, Provider
+from conversation_mcp.providers.choosing.choice import LISTING, as_defined, chooses_itself, kind_of, presets_of
+from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.model_facts import ModelFacts
 from conversation_mcp.records.models import Record
+from conversation_mcp.text import listed
 
 if TYPE_CHECKING:
     from conversation_mcp.providers.definitions import Definition
-
-LEVELS = "also takes fast, low, medium, high and xhigh"
-MODES: tuple[Mode, ...] = ("search", "deep_research", "chat")
 
 
 class OfferedModel(Record):
@@ -89,11 +86,11 @@ async def list_offer(
     """Return what can be asked; servers of this machine are looked for."""
     built = await providers.all()
     catalogue = await providers.catalogue.ready()
-    listed = await providers.listings.of_all(one for one in built if kind_of(one) in LISTING and as_described(one))
+    lists = await providers.listings.of_all(one for one in built if kind_of(one) in LISTING and as_defined(one))
     offered: list[OfferedModel] = []
     known: dict[str, OfferedProvider] = {}
     for one in built:
-        told = listed.get(one.name)
+        told = lists.get(one.name)
         known[one.name] = _provider(one, is_there=_is_there(one, has_answered=told is not None))
         facts = {model.id: model for model in catalogue.models(one.name)}
         for model in told or ():
@@ -152,26 +149,27 @@ def _model(provider: Provider, facts: ModelFacts, refused: str | None) -> Offere
 
 def _is_there(provider: Provider, *, has_answered: bool) -> bool:
     """Tell whether the provider can be asked, as far as can be known without asking anybody who costs."""
-    described = as_described(provider)
-    return described is None or is_certain(described.configured) or has_answered
+    defined = as_defined(provider)
+    return defined is None or defined.configured.is_certain or has_answered
 
 
 def _provider(provider: Provider, *, is_there: bool) -> OfferedProvider:
-    described = as_described(provider)
-    note = LEVELS if provider.name == PERPLEXITY else None
-    if described and not is_there:
-        note = f"nobody answers at {described.configured.base_url}"
+    defined = as_defined(provider)
+    presets = presets_of(provider)
+    note = f"also takes {listed(presets)}" if presets else None
+    if defined and not is_there:
+        note = f"nobody answers at {defined.configured.base_url}"
     return OfferedProvider.of(
         name=provider.name,
-        title=_title(provider, described),
+        title=_title(provider, defined),
         abilities=_ordered(provider.abilities),
         can_be_asked=is_there,
         note=note,
     )
 
 
-def _title(provider: Provider, described: Described | None) -> str:
-    return described.configured.definition.title if described else provider.name
+def _title(provider: Provider, defined: Defined | None) -> str:
+    return defined.configured.definition.title if defined else provider.name
 
 
 def _not_configured(definition: "Definition") -> OfferedProvider:
@@ -186,4 +184,4 @@ def _not_configured(definition: "Definition") -> OfferedProvider:
 
 
 def _ordered(abilities: Iterable[Mode]) -> tuple[str, ...]:
-    return tuple(mode for mode in MODES if mode in abilities)
+    return tuple(mode for mode in get_args(Mode) if mode in abilities)

@@ -3,14 +3,10 @@
 import tomllib
 from importlib.resources import files
 
-from pydantic import BaseModel, ConfigDict
+from conversation_mcp.providers.data import Data
 
 
-class _Data(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Retired(_Data):
+class Retired(Data):
     """How the endpoint that is gone is recognised."""
 
     since: str
@@ -18,10 +14,9 @@ class Retired(_Data):
     phrases: tuple[str, ...]
 
 
-class Facts(_Data):
+class AgentFacts(Data):
     """Everything about the API that may change without a change of the code."""
 
-    presets: frozenset[str]
     output_limit_makers: frozenset[str]
     output_limit_tokens: int
     retired: Retired
@@ -29,14 +24,14 @@ class Facts(_Data):
     related_questions: str
 
 
-def _load() -> Facts:
+def _load() -> AgentFacts:
     folder = files("conversation_mcp.providers.perplexity")
     data = tomllib.loads(folder.joinpath("facts.toml").read_text(encoding="utf-8"))
     texts = {
         name: folder.joinpath("instructions", f"{name}.md").read_text(encoding="utf-8").strip()
         for name in ("academic", "related_questions")
     }
-    return Facts.model_validate({**data, **texts})
+    return AgentFacts.model_validate({**data, **texts})
 
 
 FACTS = _load()

@@ -4,16 +4,16 @@ from typing import Any, cast
 
 from conversation_mcp.providers.base import Request
 from conversation_mcp.providers.definitions import Configured, Quirks
-from conversation_mcp.providers.responses.asked import Asked
+from conversation_mcp.providers.responses.inquiry import Inquiry
 from conversation_mcp.providers.wire.names import model_of
+from conversation_mcp.providers.wire.option_notices import option_notices
 from conversation_mcp.providers.wire.roles import sent_messages
-from conversation_mcp.providers.wire.unhonoured import option_notices
 from conversation_mcp.records.options import Options
 
 SEARCH_TOOL = "web_search"
 
 
-def draft(request: Request, configured: Configured) -> tuple[Asked, dict[str, object]]:
+def draft(request: Request, configured: Configured) -> tuple[Inquiry, dict[str, object]]:
     """Translate a request; return what its answer needs to know, and the body.
 
     Raises:
@@ -37,7 +37,7 @@ def draft(request: Request, configured: Configured) -> tuple[Asked, dict[str, ob
         body["stream"] = True
         if quirks.store is not None:
             body["store"] = quirks.store
-    asked = Asked(
+    inquiry = Inquiry(
         definition.title,
         model=model,
         related=False,
@@ -46,7 +46,7 @@ def draft(request: Request, configured: Configured) -> tuple[Asked, dict[str, ob
         wants_sources=request.mode != "chat",
         output_limit_tokens=quirks.output_limit_tokens,
     )
-    return asked, body
+    return inquiry, body
 
 
 def _input(request: Request, quirks: Quirks) -> list[dict[str, str]]:

@@ -5,14 +5,14 @@ from dataclasses import replace
 
 from conversation_mcp.errors import ProviderTimeoutError, RunLostError
 from conversation_mcp.providers.base import Event, Finished, Progress, StillRunning, TextDelta
-from conversation_mcp.providers.http import Sleep
-from conversation_mcp.providers.responses.asked import Asked
+from conversation_mcp.providers.responses.inquiry import Inquiry
 from conversation_mcp.providers.responses.outcome import has_ended, other_run, settle
 from conversation_mcp.providers.responses.output import answer_text, is_response_id, page_count, reading
 from conversation_mcp.providers.wire.api import Api
 from conversation_mcp.providers.wire.errors import UnseenError
+from conversation_mcp.providers.wire.http import Sleep
 from conversation_mcp.providers.wire.json_values import JsonObject, objects_at
-from conversation_mcp.providers.wire.visible import visible_so_far
+from conversation_mcp.providers.wire.visible_text import visible_so_far
 
 
 class Runs:
@@ -26,9 +26,9 @@ class Runs:
         self._sleep = sleep
         self._clock = clock
 
-    async def look(self, response_id: str, asked: Asked) -> Finished | StillRunning:
+    async def look(self, response_id: str, inquiry: Inquiry) -> Finished | StillRunning:
         """Look once. Raises as `Provider.fetch`."""
-        return outcome(await self._seen(response_id), asked, response_id)
+        return outcome(await self._seen(response_id), inquiry, response_id)
 
     async def _seen(self, response_id: str) -> JsonObject:
         if not is_response_id(response_id):
@@ -36,7 +36,7 @@ class Runs:
         return await self._api.look(f"{self._path}/{response_id}")
 
     async def watch(
-        self, response_id: str, asked: Asked, *, submitted_at: float | None = None
+        self, response_id: str, inquiry: Inquiry, *, submitted_at: float | None = None
     ) -> AsyncGenerator[Event]:
         """Yield what happens until the run ends.
 
@@ -59,7 +59,7 @@ class Runs:
                 failures = 0
                 for event in view.news(response):
                     yield event
-                found = outcome(response, asked, response_id)
+                found = outcome(response, inquiry, response_id)
                 if isinstance(found, Finished):
                     yield found
                     return
@@ -74,24 +74,24 @@ class Runs:
         is_passing = not isinstance(error, UnseenError) or error.is_passing
         return is_passing and failures <= self._polling.max_failures
 
-    async def cancel(self, response_id: str, asked: Asked) -> Finished | StillRunning:
+    async def cancel(self, response_id: str, inquiry: Inquiry) -> Finished | StillRunning:
         """Ask once to stop the run, unless it has ended, and wait a little for that to show."""
-        found = await self.look(response_id, asked)
+        found = await self.look(response_id, inquiry)
         if isinstance(found, Finished):
             return found
         await self._api.cancel(f"{self._path}/{response_id}/cancel")
         for _ in range(self._polling.cancel_looks):
-            found = await self.look(response_id, asked)
+            found = await self.look(response_id, inquiry)
             if isinstance(found, Finished):
                 break
             await self._sleep(self._polling.cancel_wait_seconds)
         return found
 
 
-def outcome(response: JsonObject, asked: Asked, response_id: str) -> Finished | StillRunning:
+def outcome(response: JsonObject, inquiry: Inquiry, response_id: str) -> Finished | StillRunning:
     """Return what a look at the run of this id shows; raises when it ended without an answer."""
     if has_ended(response):
-        answer = settle(response, asked.noting(other_run(response, response_id)))
+        answer = settle(response, inquiry.noting(other_run(response, response_id)))
         return Finished(replace(answer, response_id=response_id))
     return StillRunning(_doing(response), _visible(response))
 

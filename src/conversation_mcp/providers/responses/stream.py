@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from conversation_mcp.providers.base import Event, Finished, Progress, Started
-from conversation_mcp.providers.responses.asked import Asked
+from conversation_mcp.providers.responses.inquiry import Inquiry
 from conversation_mcp.providers.responses.outcome import ENDED, other_run, settle
 from conversation_mcp.providers.responses.output import is_response_id, queries, reading
-from conversation_mcp.providers.wire.bodies import Kept
+from conversation_mcp.providers.wire.bodies import KeptSize
 from conversation_mcp.providers.wire.json_values import (
     JsonObject,
     count_at,
@@ -17,7 +17,7 @@ from conversation_mcp.providers.wire.json_values import (
     raw_text_at,
 )
 from conversation_mcp.providers.wire.usage import usage
-from conversation_mcp.providers.wire.visible import VisibleText
+from conversation_mcp.providers.wire.visible_text import VisibleText
 from conversation_mcp.records.models import Usage
 from conversation_mcp.text import shorten, storable
 
@@ -27,14 +27,14 @@ MAX_PROGRESS_CHARS = 160
 class StreamReader:
     """Takes the events of one run in order and keeps what its answer needs."""
 
-    def __init__(self, asked: Asked) -> None:
-        self._asked = asked
+    def __init__(self, inquiry: Inquiry) -> None:
+        self._inquiry = inquiry
         self._visible = VisibleText()
         self._response_id = ""
         self._last_progress = ""
         self._pieces: dict[tuple[object, int], list[str]] = {}
         self._items: list[JsonObject] = []
-        self._kept = Kept()
+        self._kept = KeptSize()
         self._response: JsonObject = {}
         self.ended = False
 
@@ -91,14 +91,14 @@ class StreamReader:
         yield from self._start(response)
         if (raw_text_at(response, "status") or "completed") in ENDED:
             self.ended = True
-            yield Finished(settle(response, self._asked))
+            yield Finished(settle(response, self._inquiry))
 
     def _start(self, response: JsonObject) -> Iterator[Event]:
         response_id = raw_text_at(response, "id")
         if self._response_id or not is_response_id(response_id):
             return
         self._response_id = response_id
-        if self._asked.is_kept:
+        if self._inquiry.is_kept:
             yield Started(response_id)
 
     def _doing(self, kind: str, event: JsonObject) -> Iterator[Event]:
@@ -133,8 +133,8 @@ class StreamReader:
     def _finish(self, response: JsonObject, event: JsonObject) -> Finished:
         if not object_at(response, "error"):
             response = {**response, "error": event.get("error")}
-        asked = self._asked.noting(other_run(response, self._response_id)) if self._response_id else self._asked
-        answer = settle(response, asked, streamed_text=self._text(), seen=self._items)
+        inquiry = self._inquiry.noting(other_run(response, self._response_id)) if self._response_id else self._inquiry
+        answer = settle(response, inquiry, streamed_text=self._text(), seen=self._items)
         return Finished(replace(answer, response_id=self._response_id or answer.response_id))
 
     def _text(self) -> str:

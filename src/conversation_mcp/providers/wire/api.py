@@ -18,14 +18,14 @@ from conversation_mcp.errors import (
 from conversation_mcp.providers.base import ListedModel, Progress
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.definitions import Configured, is_web_address
-from conversation_mcp.providers.http import Sent, Sleep, send_create
 from conversation_mcp.providers.wire.bodies import ACCEPTED, UnreadableBodyError, whole
 from conversation_mcp.providers.wire.errors import ErrorMap, UnseenError
 from conversation_mcp.providers.wire.guard import Guard
+from conversation_mcp.providers.wire.http import Sent, Sleep, send_create
 from conversation_mcp.providers.wire.json_values import JsonObject, parse_first_object, parse_object
 from conversation_mcp.providers.wire.limits import Limits
 from conversation_mcp.providers.wire.models import listed_models
-from conversation_mcp.providers.wire.problems import BAD_REQUEST, NOT_FOUND, SERVER_ERROR, Problem, read_problem
+from conversation_mcp.providers.wire.problems import BAD_REQUEST, NOT_FOUND, SERVER_ERROR, WireProblem, read_problem
 from conversation_mcp.text import counted
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Api:
         retries: int,
         sleep: Sleep,
         headers: Mapping[str, str] = NO_HEADERS,
-        special: Callable[[Problem], ProviderError | None] = lambda _: None,
+        special: Callable[[WireProblem], ProviderError | None] = lambda _: None,
     ) -> None:
         self._client = client
         self._configured = configured
@@ -59,7 +59,7 @@ class Api:
         self.title = configured.definition.title
         self.errors = ErrorMap(configured, self.limits.timeouts, special)
 
-    async def create(self, path: str, payload: Mapping[str, object]) -> AsyncGenerator[Progress | Sent | Problem]:
+    async def create(self, path: str, payload: Mapping[str, object]) -> AsyncGenerator[Progress | Sent | WireProblem]:
         """Send a create call and yield last its successful response, or what was wrong; nothing is billed then.
 
         Closing the generator closes the response.
@@ -140,8 +140,7 @@ class Api:
             ProviderError: the key is refused, or nothing like an answer comes in time.
         """
         timeouts = self.limits.timeouts
-        is_guessed = self._configured.definition.kind == "local" and not self._configured.is_base_url_set
-        limit_seconds = timeouts.probe_seconds if is_guessed else timeouts.look_seconds
+        limit_seconds = timeouts.look_seconds if self._configured.is_certain else timeouts.probe_seconds
         client = await self._client.get(self._configured.base_url)
         import httpx
 
@@ -165,7 +164,7 @@ class Api:
         if body is None:
             raise ProviderUnavailableError(f"{self.title} answered with something else than JSON.")
         if "data" not in body:
-            raise self.errors.of_create(self.errors.problem_in(body, NOT_FOUND) or Problem(NOT_FOUND))
+            raise self.errors.of_create(self.errors.problem_in(body, NOT_FOUND) or WireProblem(NOT_FOUND))
         guard = Guard(self.errors.secret)
         return tuple(replace(model, id=guard.clean(model.id)) for model in listed_models(body))
 
@@ -196,7 +195,7 @@ class Api:
         except httpx.HTTPError as error:
             raise UnseenError(self.title, "the connection failed") from error
 
-    async def _problem(self, response: "httpx.Response") -> Problem:
+    async def _problem(self, response: "httpx.Response") -> WireProblem:
         return await read_problem(response, self.errors.secret)
 
     def _address(self, path: str) -> str:

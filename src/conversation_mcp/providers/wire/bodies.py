@@ -106,7 +106,7 @@ class _Unpacker:
                 yield piece
 
 
-class Kept:
+class KeptSize:
     """Counts what is kept of a response while it comes."""
 
     def __init__(self) -> None:

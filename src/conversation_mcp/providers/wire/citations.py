@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator
 
-from conversation_mcp.providers.code_spans import CODE
+from conversation_mcp.providers.wire.code_spans import CODE
 from conversation_mcp.records.models import Source
 from conversation_mcp.text import counted
 

@@ -18,7 +18,7 @@ from conversation_mcp.errors import (
     StreamBrokenError,
 )
 from conversation_mcp.providers.definitions import Configured
-from conversation_mcp.providers.http import TOO_MANY_REQUESTS
+from conversation_mcp.providers.wire.http import TOO_MANY_REQUESTS
 from conversation_mcp.providers.wire.json_values import JsonObject
 from conversation_mcp.providers.wire.limits import Timeouts
 from conversation_mcp.providers.wire.problems import (
@@ -28,7 +28,7 @@ from conversation_mcp.providers.wire.problems import (
     OK,
     PAYMENT_REQUIRED,
     SERVER_ERROR,
-    Problem,
+    WireProblem,
     problem_in,
     short_cause,
 )
@@ -71,7 +71,7 @@ class ErrorMap:
         self,
         configured: Configured,
         timeouts: Timeouts,
-        special: Callable[[Problem], ProviderError | None] = lambda _: None,
+        special: Callable[[WireProblem], ProviderError | None] = lambda _: None,
     ) -> None:
         self._definition = configured.definition
         self._title = configured.definition.title
@@ -80,29 +80,29 @@ class ErrorMap:
         self.secret = configured.key.get_secret_value() if configured.key else ""
         """What must be in no error, whatever the provider writes there."""
 
-    def problem_in(self, body: JsonObject, status: int = OK) -> Problem | None:
+    def problem_in(self, body: JsonObject, status: int = OK) -> WireProblem | None:
         """Return the problem that JSON of this provider tells of."""
         return problem_in(body, status, self.secret)
 
-    def of_create(self, problem: Problem) -> ProviderError:
+    def of_create(self, problem: WireProblem) -> ProviderError:
         """Return the error for a create call that was answered with no success."""
         is_refused = problem.status == SITE_OVERLOADED or OVERLOADED.search(f"{problem.kind} {problem.cause}")
         return self._of_status(problem) or ProviderUnavailableError(
             f"{self._title} failed with HTTP {problem.status}{_because(problem)}.", maybe_billed=not is_refused
         )
 
-    def of_body(self, problem: Problem) -> ProviderError:
+    def of_body(self, problem: WireProblem) -> ProviderError:
         """Return the error for a problem that came with a status of success, before any of the answer."""
         if problem.status == OK and problem.overflow is None:
             return self.of_failure(problem)
         return self.of_create(problem)
 
-    def of_failure(self, problem: Problem) -> ProviderUnavailableError:
+    def of_failure(self, problem: WireProblem) -> ProviderUnavailableError:
         """Return the error for a run that the provider itself gave up."""
         because = f": {problem.cause}" if problem.cause else ""
         return ProviderUnavailableError(f"{self._title} could not finish the answer{because}.", maybe_billed=True)
 
-    def of_look(self, problem: Problem) -> UnseenError:
+    def of_look(self, problem: WireProblem) -> UnseenError:
         """Return the error for a look at a run that was answered with no success."""
         if problem.status == TOO_MANY_REQUESTS or problem.status >= SERVER_ERROR:
             return UnseenError(self._title, f"HTTP {problem.status}{_because(problem)}")
@@ -122,7 +122,7 @@ class ErrorMap:
         """Return the error for a key that is refused, or cannot even be sent."""
         return ProviderAuthError(self._title, self._definition.key_variable)
 
-    def _of_status(self, problem: Problem) -> ProviderError | None:
+    def _of_status(self, problem: WireProblem) -> ProviderError | None:
         if error := self._special(problem):
             return error
         said = f"{problem.kind} {problem.cause}"
@@ -137,7 +137,7 @@ class ErrorMap:
         }.get(problem.status)
         return known if known or problem.status >= SERVER_ERROR else self._rejected(problem)
 
-    def _rejected(self, problem: Problem) -> ProviderRejectedError:
+    def _rejected(self, problem: WireProblem) -> ProviderRejectedError:
         if problem.status == BAD_REQUEST:
             return ProviderRejectedError(f"{self._title} refused the request{_because(problem)}.")
         if problem.status == NOT_FOUND or problem.status in REDIRECTS:
@@ -176,7 +176,7 @@ class ErrorMap:
         return InvalidInputError(f"{self._definition.base_url_name} is no web address. {instead}")
 
 
-def too_large(title: str, problem: Problem) -> ContextTooLargeError:
+def too_large(title: str, problem: WireProblem) -> ContextTooLargeError:
     """Return the error for a conversation that the provider says is too long."""
     needed, window = problem.overflow or (None, None)
     return ContextTooLargeError(title, needed_tokens=needed, window_tokens=window, cause=problem.cause)
@@ -191,7 +191,7 @@ def broken_off(error: Exception, title: str, timeouts: Timeouts) -> ProviderErro
     return StreamBrokenError(f"the connection to {title} broke before the answer was complete.")
 
 
-def _because(problem: Problem) -> str:
+def _because(problem: WireProblem) -> str:
     return f": {problem.cause}" if problem.cause else ""
 
 

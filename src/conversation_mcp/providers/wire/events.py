@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from anyio import move_on_after
 
 from conversation_mcp.errors import ProviderTimeoutError, ProviderUnavailableError, StreamBrokenError
-from conversation_mcp.providers.sse import EventTooLargeError, ServerSentEvent, SseParser
 from conversation_mcp.providers.wire.bodies import MAX_BODY_BYTES, MAX_STREAM_BYTES, UnreadableBodyError, decoded
 from conversation_mcp.providers.wire.errors import broken_off
 from conversation_mcp.providers.wire.json_values import JsonObject, parse_first_object
 from conversation_mcp.providers.wire.limits import Timeouts
+from conversation_mcp.providers.wire.sse import EventTooLargeError, ServerSentEvent, SseParser
 
 if TYPE_CHECKING:
     import httpx

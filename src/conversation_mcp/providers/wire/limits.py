@@ -3,16 +3,11 @@
 import tomllib
 from importlib.resources import files
 
-from pydantic import BaseModel, ConfigDict
-
-from conversation_mcp.providers.http import RetryLimits
-
-
-class _Data(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+from conversation_mcp.providers.data import Data
+from conversation_mcp.providers.wire.http import RetryLimits
 
 
-class Timeouts(_Data):
+class Timeouts(Data):
     """How long is waited for what."""
 
     connect_seconds: float
@@ -23,7 +18,7 @@ class Timeouts(_Data):
     probe_seconds: float
 
 
-class Polling(_Data):
+class Polling(Data):
     """How a background run is watched."""
 
     first_wait_seconds: float
@@ -35,7 +30,7 @@ class Polling(_Data):
     cancel_looks: int
 
 
-class Limits(_Data):
+class Limits(Data):
     """The patience with one provider."""
 
     timeouts: Timeouts

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from conversation_mcp.logs import redact
-from conversation_mcp.providers.http import retry_after_seconds
 from conversation_mcp.providers.wire.bodies import UnreadableBodyError, decoded
+from conversation_mcp.providers.wire.http import retry_after_seconds
 from conversation_mcp.providers.wire.json_values import (
     NOTHING,
     JsonObject,
@@ -52,7 +52,7 @@ MAX_ERROR_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True)
-class Problem:
+class WireProblem:
     """A response that is no success, reduced to what decides; `kind` is its type and its code where that is a word."""
 
     status: int
@@ -68,7 +68,7 @@ class Problem:
         return self.status in {BAD_REQUEST, UNPROCESSABLE} and field in f"{self.param} {self.cause}"
 
 
-async def read_problem(response: "httpx.Response", secret: str) -> Problem:
+async def read_problem(response: "httpx.Response", secret: str) -> WireProblem:
     """Read the start of the body of an error, without the secret; one that cannot be read has no cause."""
     import httpx
 
@@ -81,7 +81,7 @@ async def read_problem(response: "httpx.Response", secret: str) -> Problem:
     return _problem(body, response.status_code, retry_after_seconds(response.headers), secret)
 
 
-def problem_in(body: JsonObject, status: int = OK, secret: str = "") -> Problem | None:
+def problem_in(body: JsonObject, status: int = OK, secret: str = "") -> WireProblem | None:
     """Return the problem that JSON tells of, also under a status that says success; None when it tells of none.
 
     Where the status says success, the problem has the number that the error itself gives, by a number or a word, or
@@ -105,11 +105,11 @@ def short_cause(body: JsonObject, secret: str = "") -> str:
     return shorten(redact(plain), MAX_CAUSE_CHARS).rstrip(". ")
 
 
-def _problem(body: JsonObject, status: int, retry_seconds: float | None, secret: str) -> Problem:
+def _problem(body: JsonObject, status: int, retry_seconds: float | None, secret: str) -> WireProblem:
     error = _error_in(body)
     words = (text_at(error, "type"), text_at(error, "code"), text_at(error, "status"))
     kind = " ".join(word for word in words if word and not word.isdecimal())
-    return Problem(
+    return WireProblem(
         status=status,
         kind=kind,
         param=text_at(error, "param") or _place(error),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from conversation_mcp.providers.wire.bodies import Kept
+from conversation_mcp.providers.wire.bodies import KeptSize
 from conversation_mcp.providers.wire.json_values import (
     JsonObject,
     count_at,
@@ -28,7 +28,7 @@ class SourceCollector:
     number after the highest; what is known of the same address is put together.
     """
 
-    def __init__(self, kept: Kept | None = None) -> None:
+    def __init__(self, kept: KeptSize | None = None) -> None:
         self._kept = kept
         self._found: list[JsonObject] = []
         self._cited: list[JsonObject] = []

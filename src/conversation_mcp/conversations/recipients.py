@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from conversation_mcp.providers.sides import is_service
-from conversation_mcp.providers.whereabouts import DOCUMENTS, HERE, NOWHERE, OUTSIDE, Side, Whereabouts
+from conversation_mcp.providers.whereabouts import HERE, NOWHERE, OUTSIDE, Side, Whereabouts
 from conversation_mcp.records.models import Conversation, Message, PendingTurn
 
 SERVICES: Mapping[str, str] = {
@@ -115,9 +115,4 @@ def with_recipients(conversation: Conversation) -> tuple[Message, ...]:
 
 def passages_in(conversation: Conversation) -> int:
     """Return how many passages of the user's documents the answers quote."""
-    return sum(
-        source.path is not None
-        for message in conversation.messages
-        if message.provider == DOCUMENTS
-        for source in message.sources or ()
-    )
+    return sum(source.path is not None for message in conversation.messages for source in message.sources or ())

@@ -29,10 +29,10 @@ from conversation_mcp.providers.base import (
     Survey,
     TextDelta,
 )
-from conversation_mcp.providers.choosing.chosen import Choice
-from conversation_mcp.providers.choosing.from_passages import checked, framed
+from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.estimate import tokens_of, usable
 from conversation_mcp.providers.whereabouts import Whereabouts
+from conversation_mcp.providers.writer.passages import checked, framed
 from conversation_mcp.records.chat import ChatMessage
 from conversation_mcp.records.models import Source
 from conversation_mcp.records.options import Options
@@ -76,7 +76,7 @@ class _Run:
         )
 
 
-class WithModel:
+class Writer:
     """Has a model write from the passages of a reader. Its runs are named `provider:id`, by who has them."""
 
     def __init__(self, reader: Reader, choose: Choose, named: Named) -> None:

@@ -3,10 +3,10 @@
 from conversation_mcp.errors import ProviderRejectedError
 from conversation_mcp.providers.definitions import Configured
 from conversation_mcp.providers.perplexity.facts import Retired
-from conversation_mcp.providers.wire.problems import Problem
+from conversation_mcp.providers.wire.problems import WireProblem
 
 
-def retirement(problem: Problem, retired: Retired, configured: Configured) -> ProviderRejectedError | None:
+def retirement(problem: WireProblem, retired: Retired, configured: Configured) -> ProviderRejectedError | None:
     """Return the error for a request that went to the retired endpoint; None when this is another problem."""
     is_it = retired.types.intersection(problem.kind.split()) or any(
         phrase in problem.cause for phrase in retired.phrases

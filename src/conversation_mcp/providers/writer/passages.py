@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from conversation_mcp.providers.code_spans import CODE
+from conversation_mcp.providers.wire.code_spans import CODE
 from conversation_mcp.records.chat import ChatMessage
 from conversation_mcp.records.models import Source
 
@@ -14,7 +14,7 @@ CODE_OR_NUMBERS = re.compile(f"{CODE}|{NUMBERS}", re.VERBOSE | re.MULTILINE | re
 """Brackets in code are no citations."""
 
 INSTRUCTIONS = (
-    files("conversation_mcp.providers.choosing").joinpath("instructions", "passages.md").read_text("utf-8").strip()
+    files("conversation_mcp.providers.writer").joinpath("instructions", "passages.md").read_text("utf-8").strip()
 )
 """Read while this module is imported, like code: that happens once, and never while an event loop waits for a file."""
 

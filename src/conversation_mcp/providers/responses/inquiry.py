@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True)
-class Asked:
+class Inquiry:
     """The question as it concerns its answer; `title` is the provider's. One that nobody remembers has no more."""
 
     title: str
@@ -23,6 +23,6 @@ class Asked:
     secret: str = field(default="", repr=False)
     """What must be in no error of its answer: the provider's key."""
 
-    def noting(self, notices: tuple[str, ...]) -> "Asked":
+    def noting(self, notices: tuple[str, ...]) -> "Inquiry":
         """Return the same with notices put before."""
         return replace(self, notices=(*notices, *self.notices))

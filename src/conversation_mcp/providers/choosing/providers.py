@@ -1,0 +1,268 @@
+"""The providers that are configured, and who of them answers: who was named, else the best that can."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from anyio import to_thread
+
+from conversation_mcp.errors import (
+    InvalidInputError,
+    ModelUnavailableError,
+    ProviderError,
+    ProviderNotConfiguredError,
+    WordsStayError,
+)
+from conversation_mcp.providers.base import Defined, Mode, Provider, Reader
+from conversation_mcp.providers.catalog import READERS
+from conversation_mcp.providers.choosing.auto import Auto
+from conversation_mcp.providers.choosing.choice import DOING, Choice, Kept, as_defined, chooses_itself, kind_of
+from conversation_mcp.providers.choosing.listings import Listings
+from conversation_mcp.providers.choosing.ranking import AUTO, USUAL, Category, category_of
+from conversation_mcp.providers.choosing.resolution import Resolver
+from conversation_mcp.providers.choosing.restrictions import Restrictions
+from conversation_mcp.providers.configuration import definitions_in, how_to_configure
+from conversation_mcp.providers.model_facts import Catalogue
+from conversation_mcp.providers.sides import side_of
+from conversation_mcp.providers.whereabouts import HERE, NOWHERE, OUTSIDE, Side, Whereabouts
+from conversation_mcp.settings import Settings
+from conversation_mcp.sources import variable_of
+from conversation_mcp.text import listed
+
+if TYPE_CHECKING:
+    from conversation_mcp.providers.definitions import Definition
+
+Needed = Callable[[], Awaitable[int]]
+
+
+async def _nothing() -> int:
+    return 0
+
+
+class Providers:
+    """The configured providers, built when the first question comes."""
+
+    def __init__(
+        self, build: Callable[[], Iterable[Provider]], settings: Settings, now: Callable[[], datetime]
+    ) -> None:
+        self._build = build
+        self._built: tuple[Provider, ...] | None = None
+        self._settings = settings
+        self.catalogue = Catalogue(settings.models)
+        self.listings = Listings()
+        self.restrictions = Restrictions(settings)
+        self._resolver = Resolver(self.catalogue, self.listings, self.restrictions)
+        self._auto = Auto(self._resolver, settings, now)
+
+    @property
+    def definitions(self) -> "Mapping[str, Definition]":
+        """All providers that are known, configured or not, once they are built."""
+        return self._resolver.definitions
+
+    async def named(self, name: str | None) -> Provider | None:
+        """Return the provider of that name, if it is configured."""
+        return next((provider for provider in await self.all() if provider.name == name), None)
+
+    async def choose(
+        self,
+        mode: Mode,
+        model: str | None,
+        *,
+        preset: str = "",
+        kept: Sequence[Kept] = (),
+        needed: Needed = _nothing,
+        whereabouts: Whereabouts = NOWHERE,
+    ) -> Choice:
+        """Return who answers: the model that was named, who answered last and can do it, or the default.
+
+        Args:
+            mode: what is asked for.
+            model: the model that the call names, or a provider, which then takes its own default.
+            preset: what a provider that has presets is asked for when no model is named.
+            kept: whom the conversation stays with when no model is named, the last one first.
+            needed: tells how large a window auto has to find, in tokens; asked only when auto chooses.
+            whereabouts: who has the words. Names are looked for there first, and what never left this machine is not
+                sent anywhere else by auto while there is anybody here.
+
+        Raises:
+            ProviderNotConfiguredError: none that is configured can do it.
+            InvalidInputError: the model is nobody's, or nobody's who can do it.
+            ModelUnavailableError: the model may not be asked.
+        """
+        everybody = await self.all()
+        able = [provider for provider in everybody if mode in provider.abilities]
+        if not able:
+            how = how_to_configure(mode, self.definitions)
+            raise ProviderNotConfiguredError(f"no provider can {DOING[mode]}. {how}")
+        if model is None and (staying := await self._stay(mode, preset, kept, able, needed, whereabouts)):
+            return staying
+        wanted = model or (self._settings.default_model if mode == "chat" else None)
+        if wanted is None and chooses_itself(able[0]):
+            return self._resolver.at_preset(able[0], preset)
+        await self.catalogue.ready()
+        if wanted is None:
+            return await self._usual(mode, preset, able, needed, whereabouts)
+        if category := category_of(wanted, mode):
+            return await self._best(mode, category, preset, able, needed, whereabouts)
+        if wanted.casefold().startswith(f"{AUTO}:"):
+            raise InvalidInputError(f"auto takes fast, balanced or deep, such as auto:deep; got {wanted!r}.")
+        if alone := [provider for provider in able if provider.name == wanted.casefold() and as_defined(provider)]:
+            return await self._usual(mode, preset, alone, needed, whereabouts)
+        return await self._resolver.resolve(wanted, mode, everybody, whereabouts)
+
+    async def _stay(
+        self,
+        mode: Mode,
+        preset: str,
+        kept: Sequence[Kept],
+        able: list[Provider],
+        needed: Needed,
+        whereabouts: Whereabouts,
+    ) -> Choice | None:
+        """Return who answered last and can do what is asked, if anybody; a research takes a model for researches."""
+        known = {provider.name: provider for provider in able}
+        there = next((one for one in kept if one.provider in known), None)
+        if there is None:
+            return None
+        provider = known[there.provider]
+        model = there.model if there.is_of_mode or mode == "deep_research" else there.other_model
+        if model is None and chooses_itself(provider):
+            return self._resolver.at_preset(provider, preset)
+        await self.catalogue.ready()
+        if model is None:
+            try:
+                return await self._usual(mode, preset, [provider], needed, whereabouts)
+            except ProviderNotConfiguredError:
+                if (model := there.other_model) is None:
+                    raise
+        choice = await self._resolver.at(provider, model.removeprefix(f"{provider.name}:"))
+        return replace(choice, notices=())
+
+    async def fallbacks(self, mode: Mode, first: Choice, whereabouts: Whereabouts) -> list[Choice]:
+        """Return the models of the user's own list; those that cannot be asked are left out."""
+        found: list[Choice] = []
+        known = whereabouts.also_at(first.provider.name, first.side)
+        for name in self._settings.fallback_models:
+            try:
+                choice = await self.choose(mode, name, whereabouts=known)
+            except (InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError):
+                continue
+            if (choice.provider.name, choice.model) != (first.provider.name, first.model):
+                found.append(choice)
+        return found
+
+    async def larger(
+        self, mode: Mode, tokens: int, whereabouts: Whereabouts
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the best models that can be asked and take so much: those that have the words already, and others."""
+        await self.catalogue.ready()
+        able = [provider for provider in await self.all() if mode in provider.abilities]
+        return await self._auto.larger(able, tokens, whereabouts)
+
+    async def keeping(self, mode: Mode) -> tuple[Mode, tuple[str, ...]]:
+        """Return the names of the best on this machine that can do it, or chat where none can."""
+        await self.catalogue.ready()
+        return await self._auto.keeping(await self.all(), mode)
+
+    def may_stand_in(self, other: Choice, first: Choice, whereabouts: Whereabouts) -> bool:
+        """Tell whether the words, which were meant for the first one, may go to another one that nobody named."""
+        if self.shares_always or whereabouts.holds(other.provider.name, other.side):
+            return True
+        return first.side == OUTSIDE and not whereabouts.is_kept_here
+
+    @property
+    def readers(self) -> tuple[str, ...]:
+        """The names of those that read files, configured or not."""
+        return tuple(READERS)
+
+    @property
+    def shares_always(self) -> bool:
+        """Whether words may leave this machine without being sent away by name."""
+        return self._settings.sharing == "always"
+
+    @property
+    def sides(self) -> Mapping[str, Side]:
+        """On which side each configured provider is, once they are built."""
+        return {provider.name: side_of(provider) for provider in self._built or ()}
+
+    async def all(self) -> tuple[Provider, ...]:
+        """Return the configured providers in the order in which names are looked for."""
+        if self._built is None:
+            built = await to_thread.run_sync(lambda: tuple(map(self._writing, self._build())))
+            self._resolver.definitions = await to_thread.run_sync(definitions_in, self._settings)
+            order = self._settings.provider_order
+            rank = {kind: place for place, kind in enumerate(order)}
+            self._built = tuple(sorted(built, key=lambda provider: rank.get(kind_of(provider), len(order))))
+        return self._built
+
+    def _writing(self, provider: Provider) -> Provider:
+        """Return the provider; one that quotes together with the model that writes from its passages, if one is set."""
+        if self._settings.documents_model is None or not isinstance(provider, Reader):
+            return provider
+        from conversation_mcp.providers.writer.provider import Writer
+
+        return Writer(provider, partial(self._model_for, provider.name), self.named)
+
+    async def _model_for(self, reader: str, needed: Needed, whereabouts: Whereabouts) -> Choice:
+        """Return the model that writes from what a reader quotes.
+
+        Raises:
+            WordsStayError: it is outside of this machine and would get words that were not said about documents.
+        """
+        setting = self._settings.documents_model
+        choice = await self.choose("chat", setting, needed=needed, whereabouts=NOWHERE.also_at(reader, HERE))
+        if not self.shares_always:
+            _check_writer(choice, reader, whereabouts)
+        return choice
+
+    async def require_writer(self, choice: Choice, whereabouts: Whereabouts) -> None:
+        """Raise WordsStayError when a model would write for the choice that must not get the passages."""
+        if self._settings.documents_model and isinstance(choice.provider, Reader):
+            with suppress(InvalidInputError, ProviderError):  # said when the model is really asked
+                await self._model_for(choice.provider.name, _nothing, whereabouts)
+
+    async def _usual(
+        self, mode: Mode, preset: str, able: list[Provider], needed: Needed, whereabouts: Whereabouts
+    ) -> Choice:
+        """Return the first provider that is there, with its own default."""
+        for provider in able:
+            if not isinstance(provider, Defined) or chooses_itself(provider):
+                return self._resolver.at_preset(provider, preset)
+            if not provider.configured.is_certain:
+                continue
+            if model := provider.configured.model(mode):
+                return await self._resolver.at(provider, model)
+            return await self._best(mode, None, preset, [provider], needed, whereabouts)
+        return await self._best(mode, None, preset, able, needed, whereabouts)
+
+    async def _best(
+        self,
+        mode: Mode,
+        category: Category | None,
+        preset: str,
+        able: list[Provider],
+        needed: Needed,
+        whereabouts: Whereabouts,
+    ) -> Choice:
+        wanted = category or USUAL[mode]
+        here_first = whereabouts.is_kept_here and not self.shares_always
+        return await self._auto.choose(mode, wanted, preset, able, await needed(), here_first=here_first)
+
+
+def _check_writer(choice: Choice, reader: str, whereabouts: Whereabouts) -> None:
+    """Raise WordsStayError when the model that writes from documents must not get the conversation.
+
+    The setting allows it for documents and what was said about them, not for words that only a model of this machine
+    has.
+    """
+    others = [name for name in whereabouts.here if name != reader]
+    if choice.side == HERE or not whereabouts.is_kept_here or not others:
+        return
+    raise WordsStayError(
+        choice.naming,
+        f"this conversation, which only {listed(others)} on this machine had until now,",
+        f"Unset {variable_of('documents_model')} to have passages quoted instead",
+    )

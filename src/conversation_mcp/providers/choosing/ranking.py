@@ -1,0 +1,79 @@
+"""The order of models by what is known of them: how able one is, then its window, then its price."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, cast, get_args
+
+from conversation_mcp.providers.base import Mode
+from conversation_mcp.providers.model_facts import ModelFacts
+
+Category = Literal["fast", "balanced", "deep"]
+
+AUTO = "auto"
+BANDS: dict[Category, int] = {"fast": 0, "balanced": 1, "deep": 2}
+POINTS_PER_BAND = 10
+USUAL: dict[Mode, Category] = {"search": "fast", "chat": "balanced", "deep_research": "deep"}
+UNKNOWN_DISTANCE = 9
+"""Of a model that nobody has rated: it comes after all others."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A model that could be asked."""
+
+    provider: str
+    facts: ModelFacts
+
+    @property
+    def name(self) -> str:
+        """How it is called among those of all providers."""
+        return f"{self.provider}:{self.facts.id}"
+
+
+def category_of(model: str, mode: Mode) -> Category | None:
+    """Return the category of `auto` or `auto:deep`; None when the name is something else."""
+    head, _, category = model.casefold().partition(":")
+    if head != AUTO:
+        return None
+    if not category:
+        return USUAL[mode]
+    return cast("Category", category) if category in get_args(Category) else None
+
+
+def best(candidates: Iterable[Candidate], category: Category) -> Candidate | None:
+    """Return the best one; where all facts are equal the first, which is that of the provider looked at first."""
+    return min(candidates, key=lambda candidate: _rank(candidate.facts, category), default=None)
+
+
+def may_be_chosen(facts: ModelFacts, today: str, needed_tokens: int) -> bool:
+    """Tell whether auto may take the model: a current one for any purpose, into which the conversation fits."""
+    is_current = facts.status == "active" and (facts.ends is None or facts.ends > today)
+    limit = facts.input_limit
+    return is_current and not facts.named_only and (limit is None or limit >= needed_tokens)
+
+
+def reason(candidate: Candidate, category: Category) -> str:
+    """Return what was chosen and why."""
+    facts = candidate.facts
+    parts = [f"ability {facts.ability} of 29" if facts.ability is not None else "nothing better known"]
+    if facts.context:
+        parts.append(f"a window of {facts.context:,} tokens")
+    if facts.price_in is not None and facts.price_out is not None:
+        parts.append(f"${facts.price_in:g} in and ${facts.price_out:g} out for a million tokens")
+    source = f" ({facts.source})" if facts.source else ""
+    return f"auto chose {candidate.name} for {category}: {', '.join(parts)}{source}"
+
+
+def _rank(facts: ModelFacts, category: Category) -> tuple[int, int, int, float]:
+    ability = -1 if facts.ability is None else facts.ability
+    price = (facts.price_in or 0) + (facts.price_out or 0) if facts.price_out is not None else math.inf
+    return (_distance(facts.ability, category), -ability, -(facts.context or 0), price)
+
+
+def _distance(ability: int | None, category: Category) -> int:
+    """Return how far the model is from the category; more able than asked for is nearer than less."""
+    if ability is None:
+        return UNKNOWN_DISTANCE
+    steps = min(ability // POINTS_PER_BAND, BANDS["deep"]) - BANDS[category]
+    return 2 * steps - 1 if steps > 0 else -2 * steps

@@ -1,0 +1,87 @@
+"""What every provider with an address has in common, whichever wire it speaks."""
+
+import time
+from collections.abc import Callable, Mapping
+from functools import cached_property
+
+import anyio
+
+from conversation_mcp.errors import ProviderError
+from conversation_mcp.providers.base import ListedModel, Mode
+from conversation_mcp.providers.client import LazyClient
+from conversation_mcp.providers.definitions import Configured
+from conversation_mcp.providers.wire.api import Api
+from conversation_mcp.providers.wire.guard import Guard
+from conversation_mcp.providers.wire.http import Sleep
+from conversation_mcp.providers.wire.limits import LIMITS, Limits
+from conversation_mcp.providers.wire.names import serves
+from conversation_mcp.providers.wire.problems import WireProblem
+
+
+class WireProvider:
+    """One configured provider. Its family says how it is asked; a dialect changes what differs."""
+
+    path = ""
+    """The endpoint of its questions."""
+
+    def __init__(
+        self,
+        configured: Configured,
+        client: LazyClient,
+        *,
+        retries: int,
+        limits: Limits = LIMITS,
+        sleep: Sleep = anyio.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.configured = self._addressed(configured)
+        self.name = configured.definition.name
+        self.abilities: frozenset[Mode] = configured.definition.abilities
+        self._client = client
+        self._limits = limits
+        self._retries = retries
+        self._sleep = sleep
+        self._clock = clock
+
+    @property
+    def _headers(self) -> Mapping[str, str]:
+        """What is sent with every call beside the key."""
+        return {}
+
+    def _addressed(self, configured: Configured) -> Configured:
+        """Return the provider with the address that the endpoints follow."""
+        return configured
+
+    def _special_error(self, problem: WireProblem) -> ProviderError | None:
+        """Return the error for a problem that only this provider has."""
+        del problem
+
+    def serves(self, model: str) -> bool:
+        """Tell whether the name is known to be this provider's, or any is taken that can be one."""
+        return serves(self.configured, model)
+
+    async def list_models(self) -> tuple[ListedModel, ...]:
+        """Have the models listed; a local server that nobody named must answer at once."""
+        return await self._api.list_models()
+
+    async def check(self) -> str:
+        """Have the models listed, which costs nothing and needs a key that works."""
+        return await self._api.check()
+
+    @cached_property
+    def _api(self) -> Api:
+        """The calls to its address."""
+        return Api(
+            self._client,
+            self.configured,
+            self._limits,
+            retries=self._retries,
+            sleep=self._sleep,
+            headers=self._headers,
+            special=self._special_error,
+        )
+
+    @cached_property
+    def _guard(self) -> Guard:
+        """What keeps its key out of everything that it sends."""
+        return Guard(self._api.errors.secret)
