@@ -2,6 +2,7 @@
 
 from conversation_mcp.errors.base import NO_TOOLS, ConversationMCPError, Tools
 from conversation_mcp.errors.conversations import (
+    Argument,
     BudgetReachedError,
     ConversationBusyError,
     ConversationCorruptedError,
@@ -44,6 +45,7 @@ __all__ = [
     "MAYBE_BILLED",
     "NO_TOOLS",
     "AnswerIncompleteError",
+    "Argument",
     "BudgetReachedError",
     "CancelledUnsentError",
     "ContextTooLargeError",

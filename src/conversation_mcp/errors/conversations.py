@@ -1,9 +1,9 @@
 """What goes wrong with conversations, input and the program itself."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from conversation_mcp.errors.base import NO_TOOLS, ConversationMCPError, Tools, stopping
-from conversation_mcp.text import dollars
+from conversation_mcp.text import dollars, without_keys
 
 
 class ConversationNotFoundError(ConversationMCPError):
@@ -137,10 +137,30 @@ class IdTakenError(FilesystemError):
         super().__init__(path, "there is a conversation already", conversation_id)
 
 
+class Argument(str):
+    """The name of an argument, within a message, as it goes over the wire."""
+
+    __slots__ = ()
+
+
 class InvalidInputError(ConversationMCPError):
-    """An argument, option or setting is not what it must be."""
+    """An argument, option or setting is not what it must be.
+
+    The message comes in pieces where it names arguments (`Argument`), because whoever shows it may call them otherwise.
+    `field` is the argument that is at fault, if one is; it is said where the message does not name it.
+    """
 
     code = "VALIDATION_ERROR"
+
+    def __init__(self, *pieces: str, field: str | None = None) -> None:
+        super().__init__("".join(pieces))
+        self._pieces = pieces
+        self.field = field or next((piece for piece in pieces if isinstance(piece, Argument)), None)
+
+    def message_with(self, names: Mapping[str, str]) -> str:
+        """Return the message with the arguments that are among the names called as these say."""
+        named = (names.get(piece, piece) if isinstance(piece, Argument) else piece for piece in self._pieces)
+        return without_keys("".join(named))
 
 
 class TurnLimitReachedError(ConversationMCPError):

@@ -11,6 +11,7 @@ from anyio import to_thread
 
 from conversation_mcp.conversations.whereabouts import whereabouts_of
 from conversation_mcp.errors import (
+    Argument,
     ConversationBusyError,
     ConversationMCPError,
     InvalidInputError,
@@ -126,10 +127,11 @@ class Turns:
 
     def _check_question(self, ask: Ask) -> None:
         if not ask.question.strip():
-            raise InvalidInputError(f"{ask.question_name} must not be empty.")
+            raise InvalidInputError(Argument(ask.question_name), " must not be empty.")
         if len(ask.question) > (limit := self._limits.max_question_chars):
             raise InvalidInputError(
-                f"{ask.question_name} has {len(ask.question):,} characters; at most {limit:,} are taken."
+                Argument(ask.question_name),
+                f" has {len(ask.question):,} characters; at most {limit:,} are taken.",
             )
 
     async def _wait(self, turn: RunningTurn, caller: Caller) -> TurnResult:

@@ -26,7 +26,7 @@ def opened(settings: Settings, work: Callable[[App], Awaitable[T]]) -> T:
     try:
         return anyio.run(_opened, settings, work)
     except InvalidInputError as error:
-        raise WrongUsageError(error.message.replace("messageNumber", "NUMBER")) from None
+        raise WrongUsageError(error.message_with({"messageNumber": "NUMBER"})) from None
 
 
 async def _opened(settings: Settings, work: Callable[[App], Awaitable[T]]) -> T:

@@ -109,7 +109,7 @@ def ask_and_show(
         except InvalidInputError as error:
             watching.finish()
             _note_all(notes)
-            raise WrongUsageError(_in_options(error.message)) from None
+            raise WrongUsageError(error.message_with(OPTION_OF)) from None
         except Exception:
             watching.finish()
             _note_all(notes)
@@ -146,13 +146,7 @@ def _parsed(tool: AnyTool, question: Question) -> Any:  # noqa: ANN401 -- the to
     try:
         return parse(tool, arguments)
     except InvalidInputError as error:
-        raise WrongUsageError(_in_options(error.message)) from None
-
-
-def _in_options(message: str) -> str:
-    for name, option in OPTION_OF.items():
-        message = message.replace(name, option)
-    return message
+        raise WrongUsageError(error.message_with(OPTION_OF)) from None
 
 
 async def _ask(

@@ -5,7 +5,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from conversation_mcp.errors import InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError
+from conversation_mcp.errors import Argument, InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError
 from conversation_mcp.providers.base import Mode, Provider
 from conversation_mcp.providers.choosing.chosen import (
     DOING,
@@ -28,6 +28,7 @@ from conversation_mcp.text import presentable
 if TYPE_CHECKING:
     from conversation_mcp.providers.definitions import Definition
 
+MODEL = Argument("model")
 MAX_NAME_CHARS = 200
 ASSUMED = "assumed"
 NEEDS_KEY = "Set PERPLEXITY_API_KEY, or leave model out."
@@ -54,7 +55,7 @@ class Resolver:
             InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError: there is none; the message says why.
         """
         if len(name) > MAX_NAME_CHARS:
-            raise InvalidInputError(f"model has {len(name):,} characters; at most {MAX_NAME_CHARS} are taken.")
+            raise InvalidInputError(MODEL, f" has {len(name):,} characters; at most {MAX_NAME_CHARS} are taken.")
         providers = nearest_first(providers, whereabouts)
         if newest := await self._newest(name, mode, providers):
             return newest
@@ -72,7 +73,7 @@ class Resolver:
         if refused:
             raise refused
         if unable:
-            raise InvalidInputError(_unable(unable, mode, providers))
+            raise InvalidInputError(_unable(unable, mode, providers), field=MODEL)
         raise await self._unknown(name, mode, providers, whereabouts)
 
     async def _newest(self, name: str, mode: Mode, providers: Sequence[Provider]) -> Choice | None:
@@ -179,7 +180,7 @@ class Resolver:
         provider = known[owner]
         if chooses_itself(provider) and not provider.serves(model):
             near = await self._near(model, providers, whereabouts)
-            raise InvalidInputError(f"{owner} has no model {presentable(model)!r}.{near}")
+            raise InvalidInputError(f"{owner} has no model {presentable(model)!r}.{near}", field=MODEL)
         return provider, model
 
     def _catches(self, provider: Provider, name: str) -> bool:
@@ -204,7 +205,7 @@ class Resolver:
             return
         definition = described.configured.definition
         if definition.accepts_any_model:
-            raise InvalidInputError(f"{presentable(model)!r} is no name of a model.")
+            raise InvalidInputError(f"{presentable(model)!r} is no name of a model.", field=MODEL)
         listed = await self._listings.of(provider)
         if listed is not None and model not in {one.id for one in listed}:
             there = ", ".join(one.id for one in listed) or "none"
@@ -226,12 +227,14 @@ class Resolver:
         near = await self._near(name, able, whereabouts)
         if not others:
             return InvalidInputError(
-                "model must be a preset (fast, low, medium, high, xhigh), provider/model, or local; "
-                f"got {presentable(name)!r}.{near}"
+                MODEL,
+                " must be a preset (fast, low, medium, high, xhigh), provider/model, or local; "
+                f"got {presentable(name)!r}.{near}",
             )
         return InvalidInputError(
             f"no configured provider knows the model {presentable(name)!r}.{near} "
-            f"If it is new, say whose it is: {others[0].name}:{name}."
+            f"If it is new, say whose it is: {others[0].name}:{name}.",
+            field=MODEL,
         )
 
     async def _near(self, name: str, providers: Sequence[Provider], whereabouts: Whereabouts) -> str:
