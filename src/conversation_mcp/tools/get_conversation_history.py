@@ -51,4 +51,10 @@ GET_CONVERSATION_HISTORY = Tool(
         "answered or was never answered; waitSeconds waits for its answer. Asks nothing anew."
     ),
     hints=READS,
+    steps={
+        "read": "get_conversation_history",
+        "wait": "get_conversation_history and waitSeconds 50",
+        "fetch": "get_conversation_history with conversationId {} and waitSeconds 50",
+    },
+    usage="A result with status running is not lost: get_conversation_history with waitSeconds waits for the answer.",
 )

@@ -77,4 +77,5 @@ LIST_CONVERSATIONS = Tool(
         "Archived ones only with state archived."
     ),
     hints=READS,
+    steps={"find": "list_conversations"},
 )

@@ -26,6 +26,7 @@ from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.stores.files.folder import ConversationFolder
 from conversation_mcp.stores.files.scan import find
 from conversation_mcp.text import counted
+from conversation_mcp.tooling.steps import COMMANDS
 
 if TYPE_CHECKING:
     from conversation_mcp.exporting.base import ExportFormat
@@ -60,7 +61,7 @@ class Reading:
             try:
                 conversation = self._read(conversation_id)
             except ConversationMCPError as error:
-                say(error.sentence())
+                say(error.sentence(COMMANDS))
                 self.failed_count += 1
             else:
                 self.read_count += 1

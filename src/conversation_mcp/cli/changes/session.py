@@ -13,6 +13,7 @@ from conversation_mcp.cli.selection.ids import resolve
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.settings import Settings
+from conversation_mcp.tooling.steps import COMMANDS
 
 T = TypeVar("T")
 
@@ -51,6 +52,6 @@ async def on_each(wanted: Iterable[T], work: Callable[[T], Awaitable[object]]) -
         except InvalidInputError:
             raise
         except ConversationMCPError as error:
-            problems.append(error.sentence())
+            problems.append(error.sentence(COMMANDS))
             say(problems[-1])
     return problems
