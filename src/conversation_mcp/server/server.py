@@ -32,7 +32,7 @@ from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundEr
 from conversation_mcp.server.calls import ToolCalls
 from conversation_mcp.server.clients import wait_seconds_for
 from conversation_mcp.server.completion import complete
-from conversation_mcp.server.delivery import Handing
+from conversation_mcp.server.delivery import Deliveries
 from conversation_mcp.server.prompts import prompts_of, render_prompt
 from conversation_mcp.server.resources import MIME_TYPE, SCHEME, TEMPLATE
 from conversation_mcp.server.tasks import TasksExtension
@@ -77,7 +77,7 @@ class ConversationServer(MCPServer[App]):
         self._client_limits = client_limits
         self._updates = Updates(look_every_seconds)
         self.app: App | None = None
-        self.handing: Handing | None = None
+        self.deliveries: Deliveries | None = None
         """Set by a transport that knows when a result was read; without it a result is delivered when it is made."""
         super().__init__(
             "conversation-mcp",
@@ -192,6 +192,6 @@ class ConversationServer(MCPServer[App]):
 
         wait_seconds = wait_seconds_for(request, self._client_limits, self._wait_seconds)
         caller = Caller(wait_seconds=wait_seconds, report=report)
-        if self.handing is None:
+        if self.deliveries is None:
             return caller
-        return replace(caller, on_result=partial(self.handing.owe, request.request_id))
+        return replace(caller, on_result=partial(self.deliveries.owe, request.request_id))

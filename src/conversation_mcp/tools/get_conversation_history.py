@@ -8,7 +8,7 @@ from conversation_mcp.app import App
 from conversation_mcp.conversations.history import HistoryPage, history_page
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.tooling.questions import ConversationIdArgument
-from conversation_mcp.tooling.rendering.turns import render_history
+from conversation_mcp.tooling.rendering.history import render_history
 from conversation_mcp.tooling.tool import READS, Input, Tool
 from conversation_mcp.turns.ask import Caller
 
