@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
+from functools import cache
 from importlib.resources import files
 from pkgutil import resolve_name
 from typing import Any
@@ -56,8 +57,9 @@ def check_set(name: str) -> None:
         raise InvalidInputError(f"there is no tool set {name!r}; the sets are {', '.join(TOOL_SETS)}.")
 
 
+@cache
 def tool_of(name: str) -> AnyTool:
-    """Return the tool; its module is imported now."""
+    """Return the tool; its module is imported when it is first asked for."""
     return resolve_name(f"conversation_mcp.tools.{name}:{name.upper()}")
 
 
