@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from conversation_mcp.conversations.recipients import with_recipients
-from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.errors import Argument, InvalidInputError
 from conversation_mcp.records.ids import created_at
 from conversation_mcp.records.models import Conversation, ConversationId, Message
 
@@ -21,7 +21,7 @@ def branched(original: Conversation, message_number: int, conversation_id: Conve
     """
     points = _points(original.messages)
     if message_number not in points:
-        raise InvalidInputError(_refusal(original, message_number, points))
+        raise _refusal(original, message_number, points)
     now = created_at(conversation_id)
     return original.changed(
         conversation_id=conversation_id,
@@ -49,14 +49,16 @@ def _points(messages: Sequence[Message]) -> list[int]:
     return points
 
 
-def _refusal(original: Conversation, message_number: int, points: Sequence[int]) -> str:
+def _refusal(original: Conversation, message_number: int, points: Sequence[int]) -> InvalidInputError:
     if not points:
-        return f"no message of {original.conversation_id} is an answer, so it cannot be branched."
+        return InvalidInputError(f"no message of {original.conversation_id} is an answer, so it cannot be branched.")
     below = [point for point in points if point < message_number][-1:]
     above = [point for point in points if point > message_number][:1]
     nearest = " or ".join(map(str, (*below, *above)))
     count = len(original.messages)
     if not 1 <= message_number <= count:
-        return f"messageNumber must be {nearest}: {original.conversation_id} has messages 1 to {count}."
-    kind = KINDS.get(original.messages[message_number - 1].role, "no answer")
-    return f"messageNumber must be {nearest}: message {message_number} is {kind}, and a branch ends at an answer."
+        why = f"{original.conversation_id} has messages 1 to {count}"
+    else:
+        kind = KINDS.get(original.messages[message_number - 1].role, "no answer")
+        why = f"message {message_number} is {kind}, and a branch ends at an answer"
+    return InvalidInputError(Argument("messageNumber"), f" must be {nearest}: {why}.")

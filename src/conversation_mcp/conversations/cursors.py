@@ -5,10 +5,11 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import astuple
 from hashlib import sha256
 
-from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.errors import Argument, InvalidInputError
 from conversation_mcp.records.found import Place
 from conversation_mcp.records.ids import SHAPE
 
+CURSOR = Argument("cursor")
 MAX_CHARS = 400
 MAX_NUMBER = 1 << 53
 
@@ -28,9 +29,9 @@ def read_cursor(cursor: str, query: str) -> Place:
     try:
         place, digest = _parse(cursor)
     except (ValueError, TypeError, OverflowError):
-        raise InvalidInputError("cursor must be the nextCursor of an earlier result, unchanged.") from None
+        raise InvalidInputError(CURSOR, " must be the nextCursor of an earlier result, unchanged.") from None
     if digest != _digest(query):
-        raise InvalidInputError("cursor belongs to another query; give the same query again, or no cursor.")
+        raise InvalidInputError(CURSOR, " belongs to another query; give the same query again, or no cursor.")
     return place
 
 

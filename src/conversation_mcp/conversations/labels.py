@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.errors import Argument, InvalidInputError
 from conversation_mcp.records.models import Conversation
 from conversation_mcp.records.titles import CONTROLS
 from conversation_mcp.text import fold, storable
@@ -25,7 +25,7 @@ def with_facts(
     """
     changes: dict[str, object] = {}
     if title is not None:
-        changes["title"] = _line("title", title, MAX_TITLE_CHARS) or None
+        changes["title"] = _line(Argument("title"), title, MAX_TITLE_CHARS) or None
     if retag is not None:
         changes["tags"] = clean_tags(retag(conversation.tags or ())) or None
     if archived is not None:
@@ -39,18 +39,18 @@ def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
     Raises:
         InvalidInputError: one is too long, or there are too many.
     """
-    cleaned = (_line("a tag", tag, MAX_TAG_CHARS) for tag in tags)
+    cleaned = (_line("a tag", tag, MAX_TAG_CHARS, field="tags") for tag in tags)
     kept: dict[str, str] = {}
     for tag in cleaned:
         if tag:
             kept.setdefault(fold(tag), tag)
     if len(kept) > MAX_TAGS:
-        raise InvalidInputError(f"a conversation takes up to {MAX_TAGS} tags; got {len(kept)}.")
+        raise InvalidInputError(f"a conversation takes up to {MAX_TAGS} tags; got {len(kept)}.", field="tags")
     return tuple(kept.values())
 
 
-def _line(name: str, text: str, max_chars: int) -> str:
+def _line(name: str, text: str, max_chars: int, field: str | None = None) -> str:
     line = " ".join(storable(text).translate(CONTROLS).split())
     if len(line) > max_chars:
-        raise InvalidInputError(f"{name} takes up to {max_chars} characters; got {len(line):,}.")
+        raise InvalidInputError(name, f" takes up to {max_chars} characters; got {len(line):,}.", field=field)
     return line

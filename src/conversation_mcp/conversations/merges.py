@@ -30,7 +30,7 @@ def merged(originals: Sequence[Conversation], conversation_id: ConversationId) -
     """
     ids = [original.conversation_id for original in originals]
     if len(set(ids)) < len(ids) or len(ids) < 2:  # noqa: PLR2004 -- a merge is of two
-        raise InvalidInputError("merging needs at least two different conversations.")
+        raise InvalidInputError("merging needs at least two different conversations.", field="conversationIds")
     heads = [_head(original) for original in originals]
     is_same = len({_recipients(original) for original in originals}) == 1
     messages_of = with_recipients if is_same else with_recipients_of_questions

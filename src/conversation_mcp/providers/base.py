@@ -1,6 +1,6 @@
 """The port of a provider: an answer engine behind one name."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from conversation_mcp.providers.definitions import Configured
 
 Mode = Literal["search", "deep_research", "chat"]
+ModeOf = Callable[[str | None], Mode | None]
+"""Tells what a stored question was asked for, by the name of its tool; None where nobody knows the tool any more."""
 
 
 @dataclass(frozen=True)

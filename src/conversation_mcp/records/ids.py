@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, cast
 
-from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.errors import Argument, InvalidInputError
 
 if TYPE_CHECKING:
     from conversation_mcp.records.models import ConversationId
@@ -24,7 +24,8 @@ def check_id(text: str) -> "ConversationId":
         return cast("ConversationId", text)
     shown = text if len(text) <= SHOWN_CHARS else text[:SHOWN_CHARS] + "…"
     raise InvalidInputError(
-        f"conversationId must look like 20260131-1769817600000 (eight digits, a dash, thirteen digits); got {shown!r}."
+        Argument("conversationId"),
+        f" must look like 20260131-1769817600000 (eight digits, a dash, thirteen digits); got {shown!r}.",
     )
 
 

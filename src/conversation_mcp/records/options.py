@@ -8,12 +8,14 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.errors import Argument, InvalidInputError
 from conversation_mcp.text import listed
 
 Recency = Literal["hour", "day", "week", "month", "year"]
 Effort = Literal["low", "medium", "high"]
 
+RECENCY, DOMAINS = Argument("search_recency_filter"), Argument("search_domain_filter")
+AFTER, BEFORE = Argument("search_after_date_filter"), Argument("search_before_date_filter")
 MAX_DOMAINS = 20
 MAX_NAME_CHARS = 1_000
 DOMAIN = re.compile(r"-?(?=.{1,253}\Z)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}", re.IGNORECASE)
@@ -78,11 +80,9 @@ class SearchFilters(BaseModel):
     def _fit_together(self) -> Self:
         after, before = self.search_after_date_filter, self.search_before_date_filter
         if self.search_recency_filter and (after or before):
-            message = "search_recency_filter cannot be combined with dates: give one or the other"
-            raise ValueError(message)
+            raise InvalidInputError(RECENCY, " cannot be combined with dates: give one or the other.")
         if after and before and after > before:
-            message = "search_after_date_filter lies after search_before_date_filter"
-            raise ValueError(message)
+            raise InvalidInputError(AFTER, " lies after ", BEFORE, ".")
         return self
 
 
@@ -108,4 +108,4 @@ def refuse_paths(options: Options, readers: Iterable[str]) -> None:
     for name in options.search_domain_filter or ():
         if not DOMAIN.fullmatch(name):
             whose = listed(map(repr, readers), "or")
-            raise InvalidInputError(f"search_domain_filter {_no_domain(name)}. Paths are for model {whose}.")
+            raise InvalidInputError(DOMAINS, f" {_no_domain(name)}. Paths are for model {whose}.")

@@ -14,6 +14,7 @@ from conversation_mcp.cli.setup import finder_of
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.settings import Settings
+from conversation_mcp.tooling.steps import COMMANDS
 
 T = TypeVar("T")
 
@@ -27,7 +28,7 @@ def opened(settings: Settings, work: Callable[[App], Awaitable[T]]) -> T:
     try:
         return anyio.run(_opened, settings, work)
     except InvalidInputError as error:
-        raise WrongUsageError(error.message.replace("messageNumber", "NUMBER")) from None
+        raise WrongUsageError(error.message_with({"messageNumber": "NUMBER"})) from None
 
 
 async def _opened(settings: Settings, work: Callable[[App], Awaitable[T]]) -> T:
@@ -53,6 +54,6 @@ async def on_each(wanted: Iterable[T], work: Callable[[T], Awaitable[object]]) -
         except InvalidInputError:
             raise
         except ConversationMCPError as error:
-            problems.append(error.sentence())
+            problems.append(error.sentence(COMMANDS))
             say(problems[-1])
     return problems

@@ -15,6 +15,7 @@ from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.records.models import Conversation, ConversationId, PendingTurn
 from conversation_mcp.settings import Settings
 from conversation_mcp.text import dollars, shorten
+from conversation_mcp.tooling.steps import COMMANDS
 from conversation_mcp.turns.ask import Caller
 
 SHOWN_QUESTION_CHARS = 60
@@ -60,7 +61,7 @@ async def _is_pending(app: App, conversation_id: ConversationId) -> bool:
     try:
         pending = (await app.store.load(conversation_id)).pending_turn
     except ConversationMCPError as error:
-        say(error.sentence())
+        say(error.sentence(COMMANDS))
         return False
     return pending is not None and pending.status != "failed" and pending.error is None
 

@@ -45,4 +45,4 @@ def place_of(cursor: str | None, query: str) -> Place | None:
     try:
         return read_cursor(cursor, query) if cursor else None
     except InvalidInputError as error:
-        raise WrongUsageError(f"--{error.message}") from None
+        raise WrongUsageError(error.message_with({"cursor": "--cursor"})) from None

@@ -55,7 +55,7 @@ class Choice:
             return True
         if presets_of(provider):
             return self.model is not None and "/" not in wanted and wanted == self.model.casefold()
-        is_own = self.facts.source.startswith("your") and wanted in map(str.casefold, self.facts.aliases)
+        is_own = self.facts.is_own and wanted in map(str.casefold, self.facts.aliases)
         return is_own or (kind_of(provider) == "direct" and wanted in self.facts.names)
 
 

@@ -108,7 +108,9 @@ class Providers:
         if category := category_of(wanted, mode):
             return await self._best(mode, category, preset, able, needed, whereabouts)
         if wanted.casefold().startswith(f"{AUTO}:"):
-            raise InvalidInputError(f"auto takes fast, balanced or deep, such as auto:deep; got {wanted!r}.")
+            raise InvalidInputError(
+                f"auto takes fast, balanced or deep, such as auto:deep; got {wanted!r}.", field="model"
+            )
         if alone := [provider for provider in able if provider.name == wanted.casefold() and as_defined(provider)]:
             return await self._usual(mode, preset, alone, needed, whereabouts)
         return await self._resolver.resolve(wanted, mode, everybody, whereabouts)

@@ -5,7 +5,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from conversation_mcp.errors import InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError
+from conversation_mcp.errors import Argument, InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError
 from conversation_mcp.providers.base import Defined, Mode, Provider
 from conversation_mcp.providers.catalog import READERS
 from conversation_mcp.providers.choosing.choice import (
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from conversation_mcp.providers.definitions import Definition
 
 MAX_NAME_CHARS = 200
+MODEL = Argument("model")
 ASSUMED = "assumed"
 
 
@@ -54,7 +55,7 @@ class Resolver:
             InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError: there is none; the message says why.
         """
         if len(name) > MAX_NAME_CHARS:
-            raise InvalidInputError(f"model has {len(name):,} characters; at most {MAX_NAME_CHARS} are taken.")
+            raise InvalidInputError(MODEL, f" has {len(name):,} characters; at most {MAX_NAME_CHARS} are taken.")
         providers = nearest_first(providers, whereabouts)
         if newest := await self._newest(name, mode, providers):
             return newest
@@ -72,7 +73,7 @@ class Resolver:
         if refused:
             raise refused
         if unable:
-            raise InvalidInputError(_unable(unable, mode, providers))
+            raise InvalidInputError(_unable(unable, mode, providers), field=MODEL)
         raise await self._unknown(name, mode, providers, whereabouts)
 
     async def _newest(self, name: str, mode: Mode, providers: Sequence[Provider]) -> Choice | None:
@@ -190,7 +191,7 @@ class Resolver:
         provider = known[owner]
         if chooses_itself(provider) and not provider.serves(model):
             near = await self._near(model, providers, whereabouts)
-            raise InvalidInputError(f"{owner} has no model {presentable(model)!r}.{near}")
+            raise InvalidInputError(f"{owner} has no model {presentable(model)!r}.{near}", field=MODEL)
         return provider, model
 
     def _catches(self, provider: Provider, name: str) -> bool:
@@ -215,7 +216,7 @@ class Resolver:
             return
         definition = defined.configured.definition
         if definition.accepts_any_model:
-            raise InvalidInputError(f"{presentable(model)!r} is no name of a model.")
+            raise InvalidInputError(f"{presentable(model)!r} is no name of a model.", field=MODEL)
         told = await self.listings.of(provider)
         if told is not None and model not in {one.id for one in told}:
             there = ", ".join(one.id for one in told) or "none"
@@ -239,12 +240,14 @@ class Resolver:
         near = await self._near(name, able, whereabouts)
         if not others:
             return InvalidInputError(
-                f"model must be a preset ({', '.join(presets)}), provider/model, or {' or '.join(READERS)}; "
-                f"got {presentable(name)!r}.{near}"
+                MODEL,
+                f" must be a preset ({', '.join(presets)}), provider/model, or {' or '.join(READERS)}; "
+                f"got {presentable(name)!r}.{near}",
             )
         return InvalidInputError(
             f"no configured provider knows the model {presentable(name)!r}.{near} "
-            f"If it is new, say whose it is: {others[0].name}:{name}."
+            f"If it is new, say whose it is: {others[0].name}:{name}.",
+            field=MODEL,
         )
 
     async def _near(self, name: str, providers: Sequence[Provider], whereabouts: Whereabouts) -> str:
@@ -267,7 +270,7 @@ class Resolver:
 
 def _is_own_name(facts: ModelFacts, name: str) -> bool:
     """Tell whether the provider itself knows the name; an alias of the user's it does not."""
-    return name == facts.id or (name in facts.aliases and not facts.source.startswith("your"))
+    return name == facts.id or (name in facts.aliases and not facts.is_own)
 
 
 def _assumed(provider: Provider, facts: ModelFacts) -> str:

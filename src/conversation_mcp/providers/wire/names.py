@@ -27,5 +27,6 @@ def model_of(request: Request, configured: Configured) -> str:
     definition = configured.definition
     raise InvalidInputError(
         f"{definition.title} has no default model: name one, as in {definition.name}:MODEL, or set default_model "
-        f"under [providers.{definition.name}]."
+        f"under [providers.{definition.name}].",
+        field="model",
     )
