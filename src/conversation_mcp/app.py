@@ -11,9 +11,9 @@ from conversation_mcp.conversations.trash_can import TrashCan
 from conversation_mcp.providers.choosing.choice import Providers
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Store
-from conversation_mcp.turns.engine import Turns
-from conversation_mcp.turns.running import RunningTurns
-from conversation_mcp.turns.watch import Watch
+from conversation_mcp.turns.engine import TurnEngine
+from conversation_mcp.turns.roster import RunningTurns
+from conversation_mcp.turns.watch import TurnWatch
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class App:
     settings: Settings
     store: Store
     providers: Providers
-    turns: Turns
-    watch: Watch
+    turns: TurnEngine
+    watch: TurnWatch
     running: RunningTurns
     library: Library
     tidier: Tidier

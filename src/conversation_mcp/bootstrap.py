@@ -25,15 +25,16 @@ from conversation_mcp.stores.files.index.build import build_index
 from conversation_mcp.stores.files.keeper import IndexKeeper
 from conversation_mcp.tools.catalog import tools_of
 from conversation_mcp.turns.budget import Budget
+from conversation_mcp.turns.claims import Claims
 from conversation_mcp.turns.earlier_calls import EarlierCalls
-from conversation_mcp.turns.engine import Turns
+from conversation_mcp.turns.engine import TurnEngine
+from conversation_mcp.turns.receiver import AnswerReceiver
 from conversation_mcp.turns.resumer import Resumer
-from conversation_mcp.turns.runner import TurnRunner
-from conversation_mcp.turns.running import RunningTurns
+from conversation_mcp.turns.roster import RunningTurns
 from conversation_mcp.turns.sender import TurnSender
 from conversation_mcp.turns.settler import Settler
 from conversation_mcp.turns.unsaved import UnsavedAnswers
-from conversation_mcp.turns.watch import Watch
+from conversation_mcp.turns.watch import TurnWatch
 from conversation_mcp.turns.worker import TurnLimits, TurnWorker
 
 if TYPE_CHECKING:
@@ -88,15 +89,15 @@ async def open_app(
         tasks.start_soon(store.sweep)
         running = RunningTurns(tasks)
         chosen = Providers(build, settings, now)
-        runner = TurnRunner(store, unsaved)
-        settler = Settler(store, chosen, runner, unsaved, now)
-        sender = TurnSender(store, chosen, runner, tasks)
-        worker = TurnWorker(store, chosen, runner, sender, unsaved, settler, prompts, limits)
+        receiver = AnswerReceiver(store, unsaved)
+        settler = Settler(store, chosen, receiver, unsaved, now)
+        sender = TurnSender(store, chosen, receiver, tasks)
+        worker = TurnWorker(store, chosen, receiver, sender, unsaved, settler, prompts, limits)
         resumer = Resumer(worker, running)
         budget = Budget(store, settings.max_cost_usd_per_day, chosen.catalogue, now)
-        earlier = EarlierCalls(store, resumer, unsaved)
-        turns = Turns(store, chosen, worker, running, earlier, budget, limits, now)
-        watch = Watch(store, worker, running, resumer, unsaved, now)
+        claims = Claims(store.calls, EarlierCalls(store, resumer, unsaved))
+        turns = TurnEngine(store, chosen, worker, running, claims, budget, limits, now)
+        watch = TurnWatch(store, worker, running, resumer, unsaved, now)
         library, trash = Library(index, keeper, now), TrashCan(store, index)
         tidier = Tidier(store, unsaved.require_saved, settings.lock_wait_seconds)
         pruner = Pruner(store, index, keeper, tidier, now)
