@@ -13,7 +13,7 @@ from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Store
 from conversation_mcp.turns.engine import TurnEngine
 from conversation_mcp.turns.roster import RunningTurns
-from conversation_mcp.turns.watch import TurnWatch
+from conversation_mcp.turns.watch import Watch
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class App:
     store: Store
     providers: Providers
     turns: TurnEngine
-    watch: TurnWatch
+    watch: Watch
     running: RunningTurns
     library: Library
     tidier: Tidier

@@ -34,7 +34,7 @@ from conversation_mcp.turns.roster import RunningTurns
 from conversation_mcp.turns.sender import TurnSender
 from conversation_mcp.turns.settler import Settler
 from conversation_mcp.turns.unsaved import UnsavedAnswers
-from conversation_mcp.turns.watch import TurnWatch
+from conversation_mcp.turns.watch import Watch
 from conversation_mcp.turns.worker import TurnLimits, TurnWorker
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ async def open_app(
         budget = Budget(store, settings.max_cost_usd_per_day, chosen.catalogue, now)
         claims = Claims(store.calls, EarlierCalls(store, resumer, unsaved))
         turns = TurnEngine(store, chosen, worker, running, claims, budget, limits, now)
-        watch = TurnWatch(store, worker, running, resumer, unsaved, now)
+        watch = Watch(store, worker, running, resumer, unsaved, now)
         library, trash = Library(index, keeper, now), TrashCan(store, index)
         tidier = Tidier(store, unsaved.require_saved, settings.lock_wait_seconds)
         pruner = Pruner(store, index, keeper, tidier, now)

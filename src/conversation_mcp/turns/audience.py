@@ -14,13 +14,12 @@ SHOWN_PROGRESS_CHARS = 160
 class Audience:
     """The waiters and listeners of one turn. Whoever works on the turn reports to them."""
 
-    def __init__(self, seconds: Callable[[], float]) -> None:
+    def __init__(self) -> None:
         self.doing = "starting"
         self.bell = anyio.Event()
         self._waiters = 0
         self._listeners: list[OnText] = []
-        self._seconds = seconds
-        self._started_seconds = seconds()
+        self._started_seconds = anyio.current_time()
 
     @property
     def is_empty(self) -> bool:
@@ -30,7 +29,7 @@ class Audience:
     @property
     def elapsed_seconds(self) -> float:
         """How long the turn has been running."""
-        return self._seconds() - self._started_seconds
+        return anyio.current_time() - self._started_seconds
 
     @property
     def headline(self) -> str:

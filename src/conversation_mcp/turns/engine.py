@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-import anyio
 from anyio import to_thread
 
 from conversation_mcp.cancellation import finish
@@ -89,7 +88,7 @@ class TurnEngine:
         while (turn := self._running.get(key)) and turn.wishes.is_given_up:
             await turn.wait_end()
         if turn is None:
-            turn = RunningTurn(key, ask, conversation_id, anyio.current_time)
+            turn = RunningTurn(key, ask, conversation_id)
             self._running.begin(turn, self._claimed(turn, choice, is_there=stored is not None))
         return await self._wait(turn, caller)
 
@@ -116,7 +115,7 @@ class TurnEngine:
         choice = await self._providers.choose(
             ask.mode, ask.model, level=ask.preset, kept=stays, needed=needed, whereabouts=known
         )
-        if stored:
+        if stored and known.is_kept_here:
             try:
                 self._worker.require_sharing(stored, ask, choice)
             except WordsStayError as error:

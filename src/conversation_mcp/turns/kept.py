@@ -18,7 +18,7 @@ MODES: Mapping[str, Mode] = {
 
 
 @dataclass(frozen=True)
-class PastAsk:
+class Asked:
     """Who was asked by which tool, and the model that was named or chosen; None where it took the default.
 
     A level, such as xhigh, counts for its own question only: it says how much to spend, not whom to ask.
@@ -48,7 +48,7 @@ def kept(conversation: Conversation, mode: Mode) -> tuple[Kept, ...]:
     return tuple(found.values())
 
 
-def last_asked(conversation: Conversation) -> PastAsk | None:
+def last_asked(conversation: Conversation) -> Asked | None:
     """Return who answered last, or was asked last where nobody answered; None where the file does not say."""
     return next(iter(_asked(conversation)), None)
 
@@ -58,21 +58,21 @@ def without_level(model: str | None, preset: str | None) -> str | None:
     return None if model == preset else model
 
 
-def _asked(conversation: Conversation) -> Iterable[PastAsk]:
+def _asked(conversation: Conversation) -> Iterable[Asked]:
     return list(_answered(conversation)) or _unanswered(conversation)
 
 
-def _answered(conversation: Conversation) -> Iterator[PastAsk]:
+def _answered(conversation: Conversation) -> Iterator[Asked]:
     messages = conversation.messages
     for question, reply in zip(messages[-2::-1], messages[::-1], strict=False):
         if question.role == "user" and reply.role == "assistant" and reply.provider:
-            yield PastAsk(reply.provider, question.tool, without_level(reply.requested_model, reply.preset))
+            yield Asked(reply.provider, question.tool, without_level(reply.requested_model, reply.preset))
 
 
-def _unanswered(conversation: Conversation) -> Iterator[PastAsk]:
+def _unanswered(conversation: Conversation) -> Iterator[Asked]:
     pending = (conversation.pending_turn,) if conversation.pending_turn else ()
     left: tuple[PendingTurn, ...] = (*(conversation.unanswered_turns or ()), *pending)
     for turn in reversed(left):
         if turn.provider:
             is_level = turn.provider == PERPLEXITY and "/" not in (turn.model or "")
-            yield PastAsk(turn.provider, turn.tool, None if is_level else turn.model)
+            yield Asked(turn.provider, turn.tool, None if is_level else turn.model)

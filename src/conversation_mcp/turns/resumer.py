@@ -23,7 +23,7 @@ class Resumer:
         key = f"resume {conversation_id}"
         turn = self._running.get(key)
         if turn is None:
-            turn = RunningTurn(key, NO_ASK, conversation_id, anyio.current_time)
+            turn = RunningTurn(key, NO_ASK, conversation_id)
             self._running.begin(turn, self._worker.resume(turn, conversation_id))
         with anyio.move_on_after(FIRST_LOOK_SECONDS):
             await turn.audience.until(lambda: turn.course.has_looked or turn.has_ended)

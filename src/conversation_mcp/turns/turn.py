@@ -1,6 +1,5 @@
 """A turn while it runs: its parts, each written by one module and read by all."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import anyio
@@ -51,9 +50,7 @@ class Course:
 class RunningTurn:
     """One turn of this process. `roster.py` writes how it ends."""
 
-    def __init__(
-        self, key: str, ask: Ask, conversation_id: ConversationId | None, seconds: Callable[[], float]
-    ) -> None:
+    def __init__(self, key: str, ask: Ask, conversation_id: ConversationId | None) -> None:
         self.key = key
         self.ask = ask
         self.is_follow_up = conversation_id is not None
@@ -61,7 +58,7 @@ class RunningTurn:
         self.course = Course()
         self.run = Run()
         self.wishes = Wishes()
-        self.audience = Audience(seconds)
+        self.audience = Audience()
         self.outcome: TurnOutcome | None = None
         self.has_ended = False
         self.is_left = False

@@ -37,7 +37,7 @@ class View:
     notices: tuple[str, ...] = ()
 
 
-class TurnWatch:
+class Watch:
     """Shows conversations, settles what dead servers left behind, and stops turns."""
 
     def __init__(
@@ -91,7 +91,7 @@ class TurnWatch:
         elif conversation.pending_turn is None or conversation.pending_turn.status == "failed":
             raise InvalidInputError(f"no question of {checked} is being answered.")
         else:
-            turn = RunningTurn(f"stop {checked}", NO_ASK, checked, anyio.current_time)
+            turn = RunningTurn(f"stop {checked}", NO_ASK, checked)
             self._running.begin(turn, self._worker.stop(turn, checked))
             outcome = await turn.wait(Caller(STOP_SECONDS).report, STOP_SECONDS)
             if isinstance(outcome, ConversationMCPError) and not isinstance(outcome, RunCancelledError):

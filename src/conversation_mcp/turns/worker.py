@@ -231,7 +231,7 @@ class TurnWorker:
         A run that still goes on at its provider is waited for, as one that another process has in its hands.
         """
         turn, conversation_id = question.turn, question.conversation_id
-        before = RunningTurn("", NO_ASK, conversation_id, anyio.current_time)
+        before = RunningTurn("", NO_ASK, conversation_id)
         pause_seconds = LOOK_SECONDS
         turn.course.is_queued = True
         with turn.wishes.line():
