@@ -141,13 +141,20 @@ class TurnEngine:
             if turn.is_queued and turn.audience.is_empty:
                 turn.wishes.give_up()
         if outcome is None:
-            if turn.is_left and not turn.run.in_background:
-                raise ServerEndedError(str(turn.conversation_id)) if turn.question else ServerEndingError
+            conversation_id = turn.conversation_id
+            if conversation_id is None or (turn.is_left and not turn.run.in_background):
+                raise ServerEndedError(str(conversation_id)) if turn.question else ServerEndingError
             if turn.is_queued:
-                raise ConversationBusyError(str(turn.conversation_id), turn.audience.elapsed_seconds)
+                raise ConversationBusyError(conversation_id, turn.audience.elapsed_seconds)
             if caller.on_asked and turn.place:
                 caller.on_asked(turn.place)
-            return self._still_running(turn)
+            return TurnResult.of(
+                conversation_id=conversation_id,
+                status="running",
+                progress=turn.audience.doing,
+                elapsed_seconds=round(turn.audience.elapsed_seconds),
+                conversation_path=self._store.location(conversation_id),
+            )
         call = turn.claim.call
         if call and not (turn.run.in_background and isinstance(outcome, ProviderError) and not outcome.ends_run):
             is_failed_start = isinstance(outcome, ConversationMCPError) and not turn.is_follow_up
@@ -156,16 +163,6 @@ class TurnEngine:
         if isinstance(outcome, ConversationMCPError):
             raise outcome
         return outcome
-
-    def _still_running(self, turn: RunningTurn) -> TurnResult:
-        assert turn.conversation_id is not None  # noqa: S101 -- RunningTurn.wait has seen to it
-        return TurnResult.of(
-            conversation_id=turn.conversation_id,
-            status="running",
-            progress=turn.audience.doing,
-            elapsed_seconds=round(turn.audience.elapsed_seconds),
-            conversation_path=self._store.location(turn.conversation_id),
-        )
 
     async def _claimed(self, turn: RunningTurn, choice: Choice, *, is_there: bool) -> TurnResult:
         """Join the same call made by somebody else, or run the turn under the call's name."""

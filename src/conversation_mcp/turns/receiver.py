@@ -14,7 +14,7 @@ from conversation_mcp.records.models import Conversation, ConversationId, Pendin
 from conversation_mcp.stores.base import Change, Store
 from conversation_mcp.turns import changes
 from conversation_mcp.turns.result import TurnResult, answer_result
-from conversation_mcp.turns.run import Run, SentTo
+from conversation_mcp.turns.run import Run
 from conversation_mcp.turns.turn import RunningTurn
 from conversation_mcp.turns.unsaved import UnsavedAnswer, UnsavedAnswers
 
@@ -47,10 +47,10 @@ class OpenQuestion:
 
 
 def open_question(
-    turn: RunningTurn, conversation: Conversation, pending: PendingTurn, sent_to: SentTo | None = None
+    turn: RunningTurn, conversation: Conversation, pending: PendingTurn, newest: str | None = None
 ) -> OpenQuestion:
-    """Make this question, which is on disk, the one that the turn gets an answer to."""
-    turn.run = Run.of(pending, sent_to or SentTo(pending.sent_to))
+    """Make this question, which is on disk, the one that the turn gets an answer to, in a new run (`Run.of`)."""
+    turn.run = Run.of(pending, newest)
     return OpenQuestion(turn, conversation, pending)
 
 

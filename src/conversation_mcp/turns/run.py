@@ -42,9 +42,11 @@ class Run:
     text: str = ""
 
     @classmethod
-    def of(cls, pending: PendingTurn, sent_to: SentTo) -> "Run":
-        """Return the run of a question as its file tells of it."""
-        return cls(sent_to, pending.response_id, bool(pending.background), pending.partial_text or "")
+    def of(cls, pending: PendingTurn, newest: str | None) -> "Run":
+        """Return the run of a question as its file tells of it; `newest` has not had the words before."""
+        return cls(
+            SentTo(pending.sent_to, newest), pending.response_id, bool(pending.background), pending.partial_text or ""
+        )
 
     def hear(self, text: str, *, replaces: bool) -> bool:
         """Take the next piece of the text, and return whether it replaces what came before.

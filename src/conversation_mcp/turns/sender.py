@@ -117,7 +117,7 @@ class TurnSender:
         )
         opened.turn.audience.report(notice)
         await self._store.update(opened.conversation_id, lambda stored, _: changes.asked_again(stored, pending))
-        return open_question(opened.turn, opened.conversation, pending, sent_to)
+        return open_question(opened.turn, opened.conversation, pending, sent_to.newest)
 
     def _whereabouts(self, conversation: Conversation) -> Whereabouts:
         return whereabouts_of(conversation, self._providers.sides)

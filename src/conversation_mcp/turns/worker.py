@@ -33,7 +33,6 @@ from conversation_mcp.turns.ask import Ask
 from conversation_mcp.turns.disclosure import sharing_notices
 from conversation_mcp.turns.receiver import AnswerReceiver, open_question
 from conversation_mcp.turns.result import TurnResult
-from conversation_mcp.turns.run import SentTo
 from conversation_mcp.turns.sender import TurnSender
 from conversation_mcp.turns.settler import AliveRun, Settler
 from conversation_mcp.turns.turn import NO_ASK, RunningTurn
@@ -117,8 +116,8 @@ class TurnWorker:
                 error.larger, error.outside = await self._larger(question, error.tokens)
                 raise
             turn.course.question = call
-            sent_to = SentTo().also(choice.provider.name, choice.side)
-            opened = open_question(turn, conversation, conversation.pending_turn or pending, sent_to)
+            pending = conversation.pending_turn or pending
+            opened = open_question(turn, conversation, pending, newest=choice.provider.name)
             return await self._sender.send(opened, choice)
 
     async def _larger(self, question: NewQuestion, tokens: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
