@@ -13,8 +13,8 @@ from conversation_mcp.providers.base import Mode, ModeOf
 from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Store
-from conversation_mcp.turns.engine import Turns
-from conversation_mcp.turns.running import RunningTurns
+from conversation_mcp.turns.engine import TurnEngine
+from conversation_mcp.turns.roster import RunningTurns
 from conversation_mcp.turns.watch import Watch
 
 
@@ -43,7 +43,7 @@ class App:
     settings: Settings
     store: Store
     providers: Providers
-    turns: Turns
+    turns: TurnEngine
     watch: Watch
     running: RunningTurns
     library: Library

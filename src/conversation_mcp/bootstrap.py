@@ -25,11 +25,12 @@ from conversation_mcp.sources import store_url
 from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.tools.catalog import mode_of, tools_of
 from conversation_mcp.turns.budget import Budget
+from conversation_mcp.turns.claims import Claims
 from conversation_mcp.turns.earlier_calls import EarlierCalls
-from conversation_mcp.turns.engine import Turns
+from conversation_mcp.turns.engine import TurnEngine
+from conversation_mcp.turns.receiver import AnswerReceiver
 from conversation_mcp.turns.resumer import Resumer
-from conversation_mcp.turns.runner import TurnRunner
-from conversation_mcp.turns.running import RunningTurns
+from conversation_mcp.turns.roster import RunningTurns
 from conversation_mcp.turns.sender import TurnSender
 from conversation_mcp.turns.settler import Settler
 from conversation_mcp.turns.unsaved import UnsavedAnswers
@@ -85,15 +86,15 @@ async def open_app(
         tasks.start_soon(store.run)
         running = RunningTurns(tasks)
         chosen = Providers(build, settings, now)
-        runner = TurnRunner(store, unsaved)
-        settler = Settler(store, chosen, runner, unsaved, now)
+        receiver = AnswerReceiver(store, unsaved)
+        settler = Settler(store, chosen, receiver, unsaved, now)
         room = Room(mode_of)
-        sender = TurnSender(store, chosen, runner, room, tasks)
-        worker = TurnWorker(store, chosen, runner, sender, unsaved, settler, room, prompts, limits)
+        sender = TurnSender(store, chosen, receiver, room, tasks)
+        worker = TurnWorker(store, chosen, receiver, sender, unsaved, settler, room, prompts, limits)
         resumer = Resumer(worker, running)
         budget = Budget(store, settings.max_cost_usd_per_day, chosen.catalogue, now)
-        earlier = EarlierCalls(store, resumer, unsaved)
-        turns = Turns(store, chosen, worker, running, earlier, budget, limits, mode_of, now)
+        claims = Claims(store.calls, EarlierCalls(store, resumer, unsaved))
+        turns = TurnEngine(store, chosen, worker, running, claims, budget, limits, mode_of, now)
         watch = Watch(store, worker, running, resumer, unsaved, now)
         library, trash = Library(store), TrashCan(store)
         tidier = Tidier(store, unsaved.require_saved, settings.lock_wait_seconds)

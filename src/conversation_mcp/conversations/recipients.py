@@ -54,7 +54,8 @@ def recipients_of(said: Message | PendingTurn, conversation: Conversation, sides
 
 def recipients_of_questions(conversation: Conversation, sides: Recipients) -> Iterator[Recipients]:
     """Yield for each question that a merge brought who has it by now: whoever got it there, or all of it here."""
-    start = _own_start(conversation)
+    if (start := _own_start(conversation)) == 0:
+        return
     since = _since(conversation, start, sides)
     for message in conversation.messages[:start]:
         if message.role == "user":

@@ -1,10 +1,19 @@
 """Which messages are sent: the whole conversation, each where it was said. Nothing here changes the file."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
+from typing import Literal
 
 from conversation_mcp.providers.wire.roles import merged
 from conversation_mcp.records.chat import ChatMessage
-from conversation_mcp.records.models import Conversation, Message
+from conversation_mcp.records.models import Conversation
+
+ROLES: Mapping[str, Literal["system", "user", "assistant"]] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+}
+"""As whose words a message is sent, by its role in the file; those of tools are not."""
 
 
 def messages_to_send(conversation: Conversation, question: str) -> tuple[ChatMessage, ...]:
@@ -19,10 +28,14 @@ def history_to_send(conversation: Conversation) -> tuple[ChatMessage, ...]:
     Texts are sent as they are stored. Empty messages are left out, tool messages too: their results stand in the
     answers that used them.
     """
-    system = [message for message in conversation.messages if message.role in ("system", "developer")]
-    spoken = list(_plain(message for message in conversation.messages if message.role in ("user", "assistant")))
+    told = [
+        ChatMessage(role, message.content)
+        for message in conversation.messages
+        if (role := ROLES.get(message.role)) and message.content.strip()
+    ]
+    spoken = [message for message in told if message.role != "system"]
     first = next((place for place, message in enumerate(spoken) if message.role == "user"), len(spoken))
-    return (*merged(_plain(system)), *spoken[first:])
+    return (*merged(message for message in told if message.role == "system"), *spoken[first:])
 
 
 def finished_turns(conversation: Conversation) -> tuple[ChatMessage, ...]:
@@ -31,11 +44,3 @@ def finished_turns(conversation: Conversation) -> tuple[ChatMessage, ...]:
     while turns and turns[-1].role == "user":
         turns.pop()
     return tuple(turns)
-
-
-def _plain(messages: Iterable[Message]) -> Iterable[ChatMessage]:
-    for message in messages:
-        if message.content.strip():
-            role = "system" if message.role in ("system", "developer") else message.role
-            assert role != "tool"  # noqa: S101 -- narrows the type; callers pass no tool messages
-            yield ChatMessage(role, message.content)

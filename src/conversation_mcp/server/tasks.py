@@ -16,7 +16,7 @@ from pydantic import ConfigDict, JsonValue
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.server.calls import ToolCalls
 from conversation_mcp.server.task_states import Task, is_unfinished, place_of, state_of, working
-from conversation_mcp.turns.ask import Caller, Place
+from conversation_mcp.turns.ask import Caller, QuestionPlace
 
 IDENTIFIER = "io.modelcontextprotocol/tasks"
 VERSIONS = frozenset(MODERN_PROTOCOL_VERSIONS)
@@ -61,7 +61,7 @@ class TasksExtension(Extension):
         """Answer with a task as soon as a question is on disk; what asks no question answers as ever."""
         if params.name not in self._calls.names or not is_declared(ctx):
             return await call_next(ctx)
-        places: list[Place] = []
+        places: list[QuestionPlace] = []
         caller = replace(self._caller_of(ctx), on_asked=places.append)
         result = await self._calls.call(params.name, params.arguments or {}, ctx.lifespan_context, caller)
         return {"resultType": "task", **working(places[0])} if places else result
@@ -90,7 +90,7 @@ def is_declared(context: Request) -> bool:
     return IDENTIFIER in declared and context.protocol_version in VERSIONS
 
 
-def _place(context: Request, params: TaskParams) -> Place:
+def _place(context: Request, params: TaskParams) -> QuestionPlace:
     require_client_extension(context, IDENTIFIER)
     headers = getattr(context.request, "headers", None)
     if headers is not None and headers.get("mcp-name") != params.task_id:

@@ -26,7 +26,7 @@ from conversation_mcp.records.models import ConversationId
 from conversation_mcp.server.resources import SCHEME, uri_of
 from conversation_mcp.stores.base import Stamp, Store
 from conversation_mcp.turns.result import TurnResult
-from conversation_mcp.turns.running import RunningTurn
+from conversation_mcp.turns.turn import RunningTurn
 
 LOOK_EVERY_SECONDS = 1.0
 

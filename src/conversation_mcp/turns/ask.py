@@ -14,6 +14,8 @@ from conversation_mcp.records.options import Options
 Report = Callable[[str], Awaitable[None]]
 Note = Callable[[], Awaitable[None]]
 """Writes down that a result was delivered."""
+OnText = Callable[[str, bool], None]
+"""Told each piece of the answer's text, and whether it replaces all that came before; must not block or raise."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ async def _at_once(note: Note) -> None:
 
 
 @dataclass(frozen=True)
-class Place:
+class QuestionPlace:
     """Where a question stands on disk: by it any process finds its answer, at any later time."""
 
     conversation_id: ConversationId
@@ -69,10 +71,9 @@ class Caller:
     wait_seconds: float
     report: Report = _silent
     owner: str = "local"
-    on_asked: Callable[[Place], None] | None = None
+    on_asked: Callable[[QuestionPlace], None] | None = None
     """Of a caller who leaves as soon as the question is on disk: told where the answer will be."""
-    on_text: Callable[[str, bool], None] | None = None
-    """Told each piece of the answer's text, and whether it replaces all that came before; must not block or raise."""
+    on_text: OnText | None = None
     on_result: Callable[[Note], Awaitable[None]] = _at_once
     """Takes what is to be done once the result is in the asker's hands."""
     system: str | None = None

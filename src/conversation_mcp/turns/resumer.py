@@ -3,7 +3,8 @@
 import anyio
 
 from conversation_mcp.records.models import Conversation, ConversationId
-from conversation_mcp.turns.running import NO_ASK, RunningTurn, RunningTurns
+from conversation_mcp.turns.roster import RunningTurns
+from conversation_mcp.turns.turn import NO_ASK, RunningTurn
 from conversation_mcp.turns.worker import TurnWorker
 
 FIRST_LOOK_SECONDS = 10.0
@@ -22,8 +23,8 @@ class Resumer:
         key = f"resume {conversation_id}"
         turn = self._running.get(key)
         if turn is None:
-            turn = RunningTurn(key, NO_ASK, conversation_id, anyio.current_time)
+            turn = RunningTurn(key, NO_ASK, conversation_id)
             self._running.begin(turn, self._worker.resume(turn, conversation_id))
         with anyio.move_on_after(FIRST_LOOK_SECONDS):
-            await turn.looked.wait()
+            await turn.audience.until(lambda: turn.course.has_looked or turn.has_ended)
         return turn

@@ -10,8 +10,9 @@ from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.records.models import ConversationId, PendingTurn, parse_time
 from conversation_mcp.stores.base import Store
 from conversation_mcp.turns import changes
-from conversation_mcp.turns.runner import OpenTurn, TurnRunner
-from conversation_mcp.turns.running import RunningTurn
+from conversation_mcp.turns.receiver import AnswerReceiver, OpenQuestion, open_question
+from conversation_mcp.turns.result import TurnResult
+from conversation_mcp.turns.turn import RunningTurn
 from conversation_mcp.turns.unsaved import UnsavedAnswers
 
 LOST_AFTER = timedelta(seconds=30)
@@ -26,7 +27,7 @@ BACKGROUND_RUN_LIMIT = timedelta(days=1)
 class AliveRun:
     """A run of a dead server that still goes on at its provider."""
 
-    opened: OpenTurn
+    opened: OpenQuestion
     provider: Provider
     look: StillRunning
 
@@ -43,18 +44,18 @@ class Settler:
         self,
         store: Store,
         providers: Providers,
-        runner: TurnRunner,
+        receiver: AnswerReceiver,
         unsaved: UnsavedAnswers,
         now: Callable[[], datetime],
     ) -> None:
         self._store = store
         self._providers = providers
-        self._runner = runner
+        self._receiver = receiver
         self._unsaved = unsaved
         self._now = now
 
-    async def settle(self, conversation_id: ConversationId, turn: RunningTurn) -> AliveRun | None:
-        """Look once for what became of the pending turn and write it down; return the run if it goes on.
+    async def settle(self, conversation_id: ConversationId, turn: RunningTurn) -> TurnResult | AliveRun | None:
+        """Look once for what became of the pending turn and write it down; return its result, or the run if it goes on.
 
         Raises:
             ProviderError: the provider cannot be asked now; the turn stays as it is.
@@ -70,15 +71,13 @@ class Settler:
             return None
         if provider is None:
             raise ProviderMissingError(str(pending.provider), conversation_id)
-        turn.response_id, turn.background = pending.response_id, bool(pending.background)
-        turn.partial_text, turn.sent_to = pending.partial_text or "", pending.sent_to
-        turn.report(f"asking {provider.name} what became of the question")
-        opened = OpenTurn(turn, conversation, pending)
+        opened = open_question(turn, conversation, pending)
+        turn.audience.report(f"asking {provider.name} what became of the question")
         look = await self._look(opened, provider, pending.response_id or "")
         if isinstance(look, Finished):
-            turn.finish(await self._runner.save(opened, look.answer))
-        elif isinstance(look, StillRunning):
-            if self._age(pending) < (BACKGROUND_RUN_LIMIT if turn.background else PLAIN_RUN_LIMIT):
+            return await self._receiver.save(opened, look.answer)
+        if isinstance(look, StillRunning):
+            if self._age(pending) < (BACKGROUND_RUN_LIMIT if turn.run.in_background else PLAIN_RUN_LIMIT):
                 return AliveRun(opened, provider, look)
             await self._interrupt(conversation_id, pending, RunLostError(provider.name))
         return None
@@ -89,7 +88,7 @@ class Settler:
         if conversation.pending_turn:
             await self._interrupt(conversation_id, conversation.pending_turn, error)
 
-    async def _look(self, opened: OpenTurn, provider: Provider, response_id: str) -> Finished | StillRunning | None:
+    async def _look(self, opened: OpenQuestion, provider: Provider, response_id: str) -> Finished | StillRunning | None:
         """Look at the run; None when it ended without an answer, which then stands in the file."""
         try:
             return await provider.fetch(response_id)
@@ -100,7 +99,7 @@ class Settler:
         except ProviderError as error:
             if not error.ends_run:
                 raise
-            await self._runner.mark_failed(opened, error)
+            await self._receiver.mark_failed(opened, error)
         return None
 
     def _age(self, pending: PendingTurn) -> timedelta:

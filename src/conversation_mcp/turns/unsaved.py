@@ -8,7 +8,7 @@ from conversation_mcp.providers.base import Answer
 from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn
 from conversation_mcp.stores.base import Store
 from conversation_mcp.turns import changes
-from conversation_mcp.turns.finding import find_turn
+from conversation_mcp.turns.stored_turns import find_turn
 
 logger = logging.getLogger(__name__)
 

@@ -17,8 +17,10 @@ from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.models import Conversation, ConversationId, parse_time
 from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.turns.ask import Caller
+from conversation_mcp.turns.audience import HEARTBEAT_SECONDS
 from conversation_mcp.turns.resumer import Resumer
-from conversation_mcp.turns.running import HEARTBEAT_SECONDS, NO_ASK, RunningTurn, RunningTurns
+from conversation_mcp.turns.roster import RunningTurns
+from conversation_mcp.turns.turn import NO_ASK, RunningTurn
 from conversation_mcp.turns.unsaved import UnsavedAnswers, with_unsaved
 from conversation_mcp.turns.worker import TurnWorker
 
@@ -78,7 +80,7 @@ class Watch:
         checked = check_id(conversation_id)
         conversation = await self._store.load(checked)
         if turn := self._running.on(checked):
-            turn.stop()
+            turn.wishes.stop()
             await turn.wait(Caller(STOP_SECONDS).report, STOP_SECONDS)
         elif await self._store.turn_is_held(checked):
             pending = conversation.pending_turn
@@ -89,7 +91,7 @@ class Watch:
         elif conversation.pending_turn is None or conversation.pending_turn.status == "failed":
             raise InvalidInputError(f"no question of {checked} is being answered.")
         else:
-            turn = RunningTurn(f"stop {checked}", NO_ASK, checked, anyio.current_time)
+            turn = RunningTurn(f"stop {checked}", NO_ASK, checked)
             self._running.begin(turn, self._worker.stop(turn, checked))
             outcome = await turn.wait(Caller(STOP_SECONDS).report, STOP_SECONDS)
             if isinstance(outcome, ConversationMCPError) and not isinstance(outcome, RunCancelledError):
@@ -144,8 +146,8 @@ class Watch:
         if pending is None:
             return View(conversation, None, notices)
         turn = self._running.on(conversation_id)
-        if turn is not None and turn.partial_text:
-            pending = pending.model_copy(update={"partial_text": turn.partial_text})
+        if turn is not None and turn.run.text:
+            pending = pending.model_copy(update={"partial_text": turn.run.text})
             conversation = conversation.changed(pending_turn=pending)
         return View(conversation, self._age(pending.started_at), notices)
 

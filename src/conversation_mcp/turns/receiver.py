@@ -1,20 +1,21 @@
-"""One turn from the open question to the saved answer, while the turn lock is held."""
+"""The answer to an open question, from the first event to the saved file, while the turn lock is held."""
 
 import logging
-from collections.abc import AsyncGenerator, Awaitable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import anyio
 
+from conversation_mcp.cancellation import finish
 from conversation_mcp.errors import ConversationMCPError, ProviderError, ProviderUnavailableError
 from conversation_mcp.providers.base import Answer, Event, Finished, PassedOn, Progress, Provider, Started, TextDelta
 from conversation_mcp.records.models import Conversation, ConversationId, PendingTurn
 from conversation_mcp.stores.base import Change, Store
 from conversation_mcp.turns import changes
 from conversation_mcp.turns.result import TurnResult, answer_result
-from conversation_mcp.turns.running import RunningTurn
+from conversation_mcp.turns.run import Run
+from conversation_mcp.turns.turn import RunningTurn
 from conversation_mcp.turns.unsaved import UnsavedAnswer, UnsavedAnswers
 
 PARTIAL_TEXT_SECONDS = 5.0
@@ -24,11 +25,9 @@ FETCHED = "the connection broke off; the whole answer was fetched by its id, not
 
 logger = logging.getLogger(__name__)
 
-T = TypeVar("T")
-
 
 @dataclass(frozen=True)
-class OpenTurn:
+class OpenQuestion:
     """A question that is on disk and waits for its answer."""
 
     turn: RunningTurn
@@ -38,8 +37,8 @@ class OpenTurn:
     @property
     def asked(self) -> PendingTurn:
         """The question with everybody who may have got it by now."""
-        sent_to = self.turn.sent_to
-        return self.pending if sent_to is None else self.pending.model_copy(update={"sent_to": sent_to})
+        known = self.turn.run.sent_to.known
+        return self.pending if known is None else self.pending.model_copy(update={"sent_to": known})
 
     @property
     def conversation_id(self) -> ConversationId:
@@ -47,26 +46,35 @@ class OpenTurn:
         return ConversationId(self.conversation.conversation_id)
 
 
-class TurnRunner:
-    """Carries an open turn to its end; whatever happens stands in the file before anybody is told."""
+def open_question(
+    turn: RunningTurn, conversation: Conversation, pending: PendingTurn, newest: str | None = None
+) -> OpenQuestion:
+    """Make this question, which is on disk, the one that the turn gets an answer to, in a new run (`Run.of`)."""
+    turn.run = Run.of(pending, newest)
+    return OpenQuestion(turn, conversation, pending)
+
+
+class AnswerReceiver:
+    """Gets open questions their answers; whatever happens stands in the file before anybody is told."""
 
     def __init__(self, store: Store, unsaved: UnsavedAnswers) -> None:
         self._store = store
         self._unsaved = unsaved
 
-    async def carry(self, opened: OpenTurn, provider: Provider, events: AsyncGenerator[Event]) -> TurnResult:
+    async def receive(self, opened: OpenQuestion, provider: Provider, events: AsyncGenerator[Event]) -> TurnResult:
         """Consume the events of the provider and save the answer.
 
         Raises:
             ConversationMCPError: there is no answer; the file says so.
         """
+        run = opened.turn.run
         try:
             answer = await self._answer(opened, provider, events)
         except ConversationMCPError as error:
             error.keep_in(opened.conversation_id)
             if not error.was_sent:
-                opened.turn.take_back()
-            if not (opened.turn.background and isinstance(error, ProviderError) and not error.ends_run):
+                run.sent_to = run.sent_to.without_newest()
+            if not (run.in_background and isinstance(error, ProviderError) and not error.ends_run):
                 await self.mark_failed(opened, error)
             raise
         except BaseException:
@@ -74,20 +82,20 @@ class TurnRunner:
             raise
         return await self.save(opened, answer)
 
-    async def _answer(self, opened: OpenTurn, provider: Provider, events: AsyncGenerator[Event]) -> Answer:
+    async def _answer(self, opened: OpenQuestion, provider: Provider, events: AsyncGenerator[Event]) -> Answer:
         try:
             return await self._consume(opened, events)
         except ProviderError as error:
-            turn = opened.turn
-            if error.ends_run or turn.background or turn.response_id is None:
+            run = opened.turn.run
+            if error.ends_run or run.in_background or run.response_id is None:
                 raise
-            return await self._watch_broken(opened, provider.follow(turn.response_id), error)
+            return await self._watch_broken(opened, provider.follow(run.response_id), error)
 
-    async def _watch_broken(self, opened: OpenTurn, events: AsyncGenerator[Event], error: ProviderError) -> Answer:
+    async def _watch_broken(self, opened: OpenQuestion, events: AsyncGenerator[Event], error: ProviderError) -> Answer:
         """Get the answer of a run whose stream broke; raises the error of the stream when the run has none."""
-        turn = opened.turn
-        turn.report("the connection broke, looking for the answer")
-        turn.background, seen, turn.partial_text = True, turn.partial_text, ""
+        run = opened.turn.run
+        opened.turn.audience.report("the connection broke, looking for the answer")
+        run.in_background, seen, run.text = True, run.text, ""
         await self._note(opened, background=True)
         try:
             with anyio.fail_after(WATCH_BROKEN_SECONDS):
@@ -95,47 +103,48 @@ class TurnRunner:
                 return replace(answer, notices=(FETCHED, *answer.notices))
         except ProviderError as problem:
             error.usage = problem.usage
-            turn.background = not problem.ends_run
+            run.in_background = not problem.ends_run
             raise error from None
         except TimeoutError:
             raise error from None
         finally:
-            turn.partial_text = turn.partial_text or seen
+            run.text = run.text or seen
 
-    async def _consume(self, opened: OpenTurn, events: AsyncGenerator[Event]) -> Answer:
-        turn, written_seconds, is_noted = opened.turn, anyio.current_time(), True
+    async def _consume(self, opened: OpenQuestion, events: AsyncGenerator[Event]) -> Answer:
+        run, audience = opened.turn.run, opened.turn.audience
+        written_seconds, is_noted = anyio.current_time(), True
         async with aclosing(events):
             async for event in events:
                 match event:
                     case Finished():
                         return event.answer
                     case Started():
-                        turn.response_id, turn.background = event.response_id, event.background
+                        run.response_id, run.in_background = event.response_id, event.background
                         is_noted = await self._note(opened)
                     case PassedOn():
-                        turn.send_to(event.provider, event.side)
+                        run.sent_to = run.sent_to.also(event.provider, event.side)
                         is_noted = await self._note(opened)
                     case Progress():
-                        turn.report(event.text)
+                        audience.report(event.text)
                     case TextDelta():
-                        turn.hear(event.text, replaces=event.replaces)
+                        audience.tell(event.text, replaces=run.hear(event.text, replaces=event.replaces))
                 waited_seconds = anyio.current_time() - written_seconds
                 if waited_seconds >= PARTIAL_TEXT_SECONDS and (not is_noted or isinstance(event, TextDelta)):
                     written_seconds = anyio.current_time()
-                    is_noted = await self._note(opened, partial_text=turn.partial_text or None)
+                    is_noted = await self._note(opened, partial_text=run.text or None)
         raise ProviderUnavailableError(f"{opened.pending.provider} ended without an answer.", maybe_billed=True)
 
-    async def stop(self, opened: OpenTurn, provider: Provider, error: ProviderError) -> TurnResult:
+    async def stop(self, opened: OpenQuestion, provider: Provider, error: ProviderError) -> TurnResult:
         """Stop the provider's run after a person wished so; an answer that was faster is kept.
 
         Raises:
             ProviderError: `error`, with what was charged if that is known; the turn is marked as failed.
         """
-        turn = opened.turn
-        if turn.response_id is not None:
+        response_id = opened.turn.run.response_id
+        if response_id is not None:
             with anyio.move_on_after(STOP_SECONDS):
                 try:
-                    if isinstance(look := await provider.cancel(turn.response_id), Finished):
+                    if isinstance(look := await provider.cancel(response_id), Finished):
                         return await self.save(opened, look.answer)
                 except ProviderError as problem:
                     error.usage = problem.usage
@@ -143,23 +152,21 @@ class TurnRunner:
         await self.mark_failed(opened, error)
         raise error
 
-    async def save(self, opened: OpenTurn, answer: Answer) -> TurnResult:
+    async def save(self, opened: OpenQuestion, answer: Answer) -> TurnResult:
         """Add the answer to the file; where that fails the answer is returned all the same, with a loud notice."""
-        return await finish(self._save(opened, answer))
-
-    async def _save(self, opened: OpenTurn, answer: Answer) -> TurnResult:
         conversation_id, notice = opened.conversation_id, None
         answer = replace(answer, notices=(*(opened.pending.notices or ()), *answer.notices))
         saved: Conversation | None = None
-        try:
-            saved = await self._store.update(
-                conversation_id, lambda stored, now: changes.answered(stored, opened.asked, answer, now)
-            )
-        except ConversationMCPError as error:
-            logger.warning("an answer could not be saved: %s", error.message)
-            kept = UnsavedAnswer(opened.conversation, opened.asked, answer, error.message)
-            self._unsaved.keep(conversation_id, kept)
-            notice = kept.notice
+        with anyio.CancelScope(shield=True):
+            try:
+                saved = await self._store.update(
+                    conversation_id, lambda stored, now: changes.answered(stored, opened.asked, answer, now)
+                )
+            except ConversationMCPError as error:
+                logger.warning("an answer could not be saved: %s", error.message)
+                kept = UnsavedAnswer(opened.conversation, opened.asked, answer, error.message)
+                self._unsaved.keep(conversation_id, kept)
+                notice = kept.notice
         return answer_result(
             answer,
             conversation_id=conversation_id,
@@ -171,47 +178,40 @@ class TurnRunner:
             extra_notice=notice,
         )
 
-    async def mark_failed(self, opened: OpenTurn, error: ConversationMCPError) -> None:
+    async def mark_failed(self, opened: OpenQuestion, error: ConversationMCPError) -> None:
         """Write down why the question has no answer."""
-        text = opened.turn.partial_text
-        await finish(self._try_update(opened, lambda stored, _: changes.failed(stored, opened.pending, error, text)))
+        text = opened.turn.run.text
+        with anyio.CancelScope(shield=True):
+            await self._try_update(opened, lambda stored, _: changes.failed(stored, opened.pending, error, text))
 
-    async def _mark_broken_off(self, opened: OpenTurn) -> None:
+    async def _mark_broken_off(self, opened: OpenQuestion) -> None:
         """Write down that this server ended before the answer came; a run in the background simply goes on."""
-        text, background = opened.turn.partial_text, opened.turn.background
+        run = opened.turn.run
         await self._try_update(
             opened,
             lambda stored, _: (
-                changes.noted(stored, opened.pending, partial_text=text or None)
-                if background
-                else changes.interrupted(stored, opened.pending, text)
+                changes.noted(stored, opened.pending, partial_text=run.text or None)
+                if run.in_background
+                else changes.interrupted(stored, opened.pending, run.text)
             ),
         )
 
-    async def _note(self, opened: OpenTurn, **facts: object) -> bool:
+    async def _note(self, opened: OpenQuestion, **facts: object) -> bool:
         return await self._try_update(opened, lambda stored, _: changes.noted(stored, opened.pending, **facts))
 
-    async def _try_update(self, opened: OpenTurn, change: Change) -> bool:
+    async def _try_update(self, opened: OpenQuestion, change: Change) -> bool:
         """Apply the change, together with the id of the run: an earlier try to write that may have failed."""
-        turn = opened.turn
-        run = {
-            "response_id": turn.response_id,
-            "background": turn.background or None,
-            "sent_to": turn.sent_to,
+        run = opened.turn.run
+        facts = {
+            "response_id": run.response_id,
+            "background": run.in_background or None,
+            "sent_to": run.sent_to.known,
         }
         try:
             await self._store.update(
-                opened.conversation_id, lambda stored, now: changes.noted(change(stored, now), opened.pending, **run)
+                opened.conversation_id, lambda stored, now: changes.noted(change(stored, now), opened.pending, **facts)
             )
         except ConversationMCPError as error:
             logger.warning("what became of a turn could not be written: %s", error.message)
             return False
         return True
-
-
-async def finish(work: Awaitable[T]) -> T:
-    """Await the work to its end, even if the caller is cancelled meanwhile."""
-    results: list[T] = []
-    with anyio.CancelScope(shield=True):
-        results.append(await work)
-    return results[0]
