@@ -14,15 +14,11 @@ from conversation_mcp.cli.output.terminal import (
     tolerate_narrow_encodings,
 )
 from conversation_mcp.cli.quick import quick_list
-from conversation_mcp.errors import ConversationMCPError, InvalidInputError
+from conversation_mcp.cli.usage import FAILED, INTERRUPTED, WRONG_USAGE, WrongUsageError
+from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.errors.groups import single
 
 COMPLETION_VARIABLE = "_CONVERSATION_MCP_COMPLETE"
-FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
-
-
-class WrongUsageError(InvalidInputError):
-    """The command was called in a way that cannot be meant."""
 
 
 class Refused(Protocol):

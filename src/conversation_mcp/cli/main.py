@@ -29,9 +29,9 @@ from conversation_mcp.cli.commands.stats import stats
 from conversation_mcp.cli.commands.tag import tag
 from conversation_mcp.cli.commands.trash import trash
 from conversation_mcp.cli.commands.verify import verify
-from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.options import Documents, LogsDir, ToolSets
 from conversation_mcp.cli.output.terminal import put
+from conversation_mcp.cli.usage import WrongUsageError
 
 app = typer.Typer(
     name="conversation-mcp",

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.options import AsJson, LogsDir
+from conversation_mcp.cli.usage import WrongUsageError
 from conversation_mcp.importing.catalog import IMPORT_FORMATS
 
 AUTO = "auto"

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.options import Id, LogsDir
 from conversation_mcp.cli.output.rendered import blocks_of, lines_of
 from conversation_mcp.cli.output.terminal import console, is_terminal, printable, put
 from conversation_mcp.cli.selection.ids import resolve
 from conversation_mcp.cli.setup import folder_from
+from conversation_mcp.cli.usage import WrongUsageError
 
 if TYPE_CHECKING:
     from conversation_mcp.records.models import ConversationId
