@@ -143,7 +143,7 @@ def test_only_serving_and_the_self_check_import_the_sdk(tmp_path: Path) -> None:
     code = (
         "import sys\n"
         "from typer.testing import CliRunner\n"
-        "import conversation_mcp.cli.main, conversation_mcp.cli.commands.doctor, conversation_mcp.cli.questions.pending\n"
+        "import conversation_mcp.cli.main\n"
         "for command in (['--version'], ['--help'], ['resume'], ['doctor', '--help']):\n"
         "    CliRunner().invoke(conversation_mcp.cli.main.app, command)\n"
         "print([name for name in ('mcp', 'mcp_types', 'httpx', 'httpx2') if name in sys.modules])\n"

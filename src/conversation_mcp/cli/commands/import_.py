@@ -12,7 +12,7 @@ from conversation_mcp.importing.catalog import IMPORT_FORMATS
 AUTO = "auto"
 
 
-def import_conversations(
+def import_(
     *,
     path: Annotated[
         Path, typer.Argument(metavar="PATH", help="A file, a folder or a zip archive, which is not unpacked.")

@@ -24,7 +24,7 @@ from conversation_mcp.cli.usage import WrongUsageError
 from conversation_mcp.records.found import Wanted
 
 
-def list_conversations(
+def list_(
     *,
     limit: Limit = None,
     cursor: Cursor = None,
