@@ -16,7 +16,6 @@ from tests.fixtures.library import Shelf, child, output_of
 from tests.fixtures.stores import public_folder
 
 from conversation_mcp.cli.output.rows import row_data, table_of
-from conversation_mcp.cli.quick import ListArguments, quick_list
 from conversation_mcp.records.ids import id_at
 from conversation_mcp.records.titles import title_of
 from conversation_mcp.stores.files.newest import newest
@@ -223,41 +222,6 @@ def test_a_title_is_the_one_that_was_set_or_the_first_question_cut_at_a_word() -
     assert title_of(None, ["word " * 40]) == "word " * 14 + "word…"
     assert title_of(None, ["\x1b]0;evil\x07title"]) == "]0;evil title"
     assert title_of(" ", []) == "(empty)"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "parsed"),
-    [
-        (["list"], ListArguments()),
-        (["list", "--json", "--limit", "3"], ListArguments(limit=3, as_json=True)),
-        (["list", "--logs-dir", "/x"], ListArguments(logs_dir=Path("/x"))),
-        (["list", "--limit", "-1"], None),
-        (["list", "--limit", "²"], None),
-        (["list", "--limit"], None),
-        (["list", "--logs-dir", "--json"], None),
-        (["list", "--help"], None),
-        (["list", "--limit=3"], ListArguments(limit=3)),
-        (["list", "--logs-dir=/x=y", "--json"], ListArguments(logs_dir=Path("/x=y"), as_json=True)),
-        (["list", "--limit="], None),
-        (["list", "--limit=x"], None),
-        (["list", "--json=yes"], None),
-        (["list", "--logs-dir=--json"], None),
-        (["list", "more"], None),
-        (["show", "last"], None),
-        (["--logs-dir", "/x"], None),
-    ],
-)
-def test_the_quick_way_takes_only_what_it_is_sure_of(arguments: list[str], parsed: ListArguments | None) -> None:
-    assert quick_list(arguments) == parsed
-
-
-def test_the_quick_way_and_the_parser_print_the_same(here: Here, tmp_path: Path) -> None:
-    for number in range(3):
-        put_conversation(tmp_path, f"20260131-{number:013}")
-    assert here("list", "--limit", "2") == here("list", "--limit=2")
-    assert here("list", "--json", "--limit", "2") == here("list", "--json", "--limit=2")
-    elsewhere = str(logs(tmp_path) / "elsewhere")
-    assert here("list", "--logs-dir", elsewhere) == here("list", f"--logs-dir={elsewhere}")
 
 
 def test_the_largest_files_come_first_when_they_are_asked_for(here: Here, tmp_path: Path) -> None:

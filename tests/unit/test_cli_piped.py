@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.questions.piped import SILENT_SECONDS, is_given, read_text
+from conversation_mcp.cli.usage import WrongUsageError
 
 MANY = 1000
 

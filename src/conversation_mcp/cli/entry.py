@@ -13,16 +13,12 @@ from conversation_mcp.cli.output.terminal import (
     say,
     tolerate_narrow_encodings,
 )
-from conversation_mcp.cli.quick import quick_list
-from conversation_mcp.errors import ConversationMCPError, InvalidInputError
+from conversation_mcp.cli.quick import quick_list, quick_serve
+from conversation_mcp.cli.usage import FAILED, INTERRUPTED, WRONG_USAGE, WrongUsageError
+from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.errors.groups import single
 
 COMPLETION_VARIABLE = "_CONVERSATION_MCP_COMPLETE"
-FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
-
-
-class WrongUsageError(InvalidInputError):
-    """The command was called in a way that cannot be meant."""
 
 
 class Refused(Protocol):
@@ -77,10 +73,10 @@ def _run_ungrouped(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     if COMPLETION_VARIABLE not in os.environ:
-        if not arguments:
+        if (options := quick_serve(arguments)) is not None:
             from conversation_mcp.cli.serving import serve_until_closed
 
-            serve_until_closed({})
+            serve_until_closed(options)
             return 0
         if quick := quick_list(arguments):
             from conversation_mcp.cli.selection.lists import show_list

@@ -4,9 +4,9 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.output.terminal import say
 from conversation_mcp.cli.setup import settings_from
+from conversation_mcp.cli.usage import WrongUsageError
 from conversation_mcp.errors import InvalidInputError
 
 if TYPE_CHECKING:

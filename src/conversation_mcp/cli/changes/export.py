@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conversation_mcp.cli.entry import FAILED, WrongUsageError
 from conversation_mcp.cli.output.terminal import is_terminal, put, say
 from conversation_mcp.cli.selection.ids import resolve
 from conversation_mcp.cli.selection.lists import told
 from conversation_mcp.cli.selection.pages import found_pages
 from conversation_mcp.cli.setup import finder_from
+from conversation_mcp.cli.usage import FAILED, WrongUsageError
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import make_private_folder
 from conversation_mcp.errors import ConversationMCPError

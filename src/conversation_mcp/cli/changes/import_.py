@@ -8,11 +8,11 @@ from pathlib import Path
 import anyio
 from pydantic.alias_generators import to_camel
 
-from conversation_mcp.cli.entry import FAILED, WrongUsageError
 from conversation_mcp.cli.output.progress import bytes_progress
 from conversation_mcp.cli.output.terminal import put, put_json, say
 from conversation_mcp.cli.questions.interrupts import Interrupt, interrupts
 from conversation_mcp.cli.setup import settings_from
+from conversation_mcp.cli.usage import FAILED, WrongUsageError
 from conversation_mcp.clock import utc_now
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.importing.base import Item, LeftOut, Reading

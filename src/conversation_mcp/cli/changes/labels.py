@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from conversation_mcp.app import App
 from conversation_mcp.cli.changes.session import on_each, opened, resolved
-from conversation_mcp.cli.entry import FAILED
 from conversation_mcp.cli.output.terminal import put, put_json, say
+from conversation_mcp.cli.usage import FAILED
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.titles import title_of_conversation
 from conversation_mcp.settings import Settings

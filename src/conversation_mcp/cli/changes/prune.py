@@ -6,10 +6,10 @@ from typing import Any
 
 from conversation_mcp.app import App
 from conversation_mcp.cli.changes.session import opened
-from conversation_mcp.cli.entry import FAILED, WrongUsageError
 from conversation_mcp.cli.output.terminal import is_terminal, put, put_fields, put_json, say
 from conversation_mcp.cli.output.times import when
 from conversation_mcp.cli.selection.moments import age_of
+from conversation_mcp.cli.usage import FAILED, WrongUsageError
 from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.pruner import Action, Plan, Pruned
 from conversation_mcp.records.models import parse_time

@@ -7,10 +7,10 @@ import anyio
 
 from conversation_mcp.app import App
 from conversation_mcp.bootstrap import open_app
-from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.output.terminal import say
 from conversation_mcp.cli.selection.ids import resolve
 from conversation_mcp.cli.setup import finder_of
+from conversation_mcp.cli.usage import WrongUsageError
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.settings import Settings

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 
 from conversation_mcp.app import App
 from conversation_mcp.cli.changes.session import on_each, opened, resolved
-from conversation_mcp.cli.entry import FAILED, WrongUsageError
 from conversation_mcp.cli.output.agreement import agreed
 from conversation_mcp.cli.output.terminal import console, is_terminal, printable, put, put_fields, put_json, say
 from conversation_mcp.cli.output.times import when
 from conversation_mcp.cli.selection.ids import LAST
+from conversation_mcp.cli.usage import FAILED, WrongUsageError
 from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.trash_can import TrashedConversation
 from conversation_mcp.errors import ConversationNotFoundError

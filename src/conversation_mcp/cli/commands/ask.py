@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.options import Continue, Documents, LogsDir, ModelName, System
 from conversation_mcp.cli.questions.piped import stdin_text
 from conversation_mcp.cli.selection.moments import day_at
 from conversation_mcp.cli.setup import settings_from
+from conversation_mcp.cli.usage import WrongUsageError
 
 FROM_STDIN = "-"
 

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.options import AsJson, Documents, LogsDir, ToolSets
 from conversation_mcp.cli.output.terminal import console, is_terminal, put, put_fields, put_json
 from conversation_mcp.cli.setup import settings_from
+from conversation_mcp.cli.usage import WrongUsageError
 from conversation_mcp.sources import config_path
 
 if TYPE_CHECKING:

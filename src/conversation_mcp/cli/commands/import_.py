@@ -5,14 +5,14 @@ from typing import Annotated
 
 import typer
 
-from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.options import AsJson, LogsDir
+from conversation_mcp.cli.usage import WrongUsageError
 from conversation_mcp.importing.catalog import IMPORT_FORMATS
 
 AUTO = "auto"
 
 
-def import_conversations(
+def import_(
     *,
     path: Annotated[
         Path, typer.Argument(metavar="PATH", help="A file, a folder or a zip archive, which is not unpacked.")

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.options import (
     After,
     Archived,
@@ -21,10 +20,11 @@ from conversation_mcp.cli.options import (
 )
 from conversation_mcp.cli.selection.filters import chosen
 from conversation_mcp.cli.selection.lists import show_list
+from conversation_mcp.cli.usage import WrongUsageError
 from conversation_mcp.records.found import Wanted
 
 
-def list_conversations(
+def list_(
     *,
     limit: Limit = None,
     cursor: Cursor = None,

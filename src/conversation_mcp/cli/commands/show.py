@@ -10,12 +10,12 @@ from typing import Annotated
 
 import typer
 
-from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.options import Id, LogsDir
 from conversation_mcp.cli.output.rendered import blocks_of, lines_of
 from conversation_mcp.cli.output.terminal import console, is_terminal, printable, put
 from conversation_mcp.cli.selection.ids import resolve
 from conversation_mcp.cli.setup import finder_from
+from conversation_mcp.cli.usage import WrongUsageError
 
 PAGER = "less"
 LESS_OPTIONS = "-FRX"

@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.options import AsJson, Id, LogsDir
 from conversation_mcp.cli.setup import settings_from
+from conversation_mcp.cli.usage import WrongUsageError
 
 
 def tag(

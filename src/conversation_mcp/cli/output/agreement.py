@@ -4,8 +4,8 @@ import sys
 
 import typer
 
-from conversation_mcp.cli.entry import FAILED, WrongUsageError
 from conversation_mcp.cli.output.terminal import say
+from conversation_mcp.cli.usage import FAILED, WrongUsageError
 
 
 def agreed(question: str, *, sure: bool, to: str, otherwise: str) -> None:

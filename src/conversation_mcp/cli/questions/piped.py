@@ -6,8 +6,8 @@ import sys
 import threading
 from collections.abc import Callable
 
-from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.output.terminal import say
+from conversation_mcp.cli.usage import WrongUsageError
 
 PIECE_BYTES = 1 << 16
 UTF_8_BYTES = 4

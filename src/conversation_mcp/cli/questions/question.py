@@ -8,13 +8,13 @@ from typing import Any, Literal
 import anyio
 
 from conversation_mcp.bootstrap import open_app
-from conversation_mcp.cli.entry import FAILED, WrongUsageError
 from conversation_mcp.cli.output.answer import next_step, put_answer
 from conversation_mcp.cli.output.terminal import is_anybody_reading, put_json, say
 from conversation_mcp.cli.questions.display import Watching
 from conversation_mcp.cli.questions.interrupts import Interrupt, interrupts
 from conversation_mcp.cli.selection.ids import resolve
 from conversation_mcp.cli.setup import finder_of
+from conversation_mcp.cli.usage import FAILED, WrongUsageError
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError
 from conversation_mcp.providers.base import Mode
 from conversation_mcp.records.codec import decode

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.selection.moments import milliseconds_at
+from conversation_mcp.cli.usage import WrongUsageError
 from conversation_mcp.conversations.filters import wanted_of
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.records.found import Place, State, Wanted

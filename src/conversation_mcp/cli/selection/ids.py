@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.output.terminal import say
 from conversation_mcp.cli.selection.lists import say_notices
+from conversation_mcp.cli.usage import WrongUsageError
 from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError
 from conversation_mcp.records.ids import SHAPE
 from conversation_mcp.stores.finder import Finder

@@ -3,7 +3,7 @@
 import re
 from datetime import datetime, timedelta
 
-from conversation_mcp.cli.entry import WrongUsageError
+from conversation_mcp.cli.usage import WrongUsageError
 from conversation_mcp.clock import utc_now
 from conversation_mcp.records.facts import milliseconds_of
 from conversation_mcp.text import shorten
