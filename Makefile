@@ -3,7 +3,8 @@
 # make test-wheel  build the wheel, install it into an environment of its own, test it there without the sources
 # make browser     install Debian's Chromium, in which the page of an export is tested; needs root
 # make check       lint, format, types, import rules, file sizes
-# make docs        write the documents that come from the code
+# make docs        write the documents that come from the code, and the version into the manifests
+# make version     make NEW the version, everywhere: make version NEW=0.2.0
 # make models      make the snapshot of what is known of models anew, from published packages
 # make bundle      pack build/conversation-mcp.mcpb, which Claude Desktop installs; needs npm
 # make crash       end servers and commands at 400 random moments, and in each way 50 times, and look at what is left; CRASH_KILLS, CRASH_TERMS, CRASH_ENDINGS and CRASH_SEED choose another run
@@ -14,7 +15,7 @@ BIN := $(VENV)/bin
 # The pip of Debian 12 warns about a package of the tests that it would build the old way.
 export PIP_USE_PEP517 := 1
 .DEFAULT_GOAL := help
-.PHONY: help run test test-wheel browser check docs models bundle crash bench format clean
+.PHONY: help run test test-wheel browser check docs version models bundle crash bench format clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -70,6 +71,12 @@ test-wheel: $(VENV)/.installed-dev
 	  $$wheel -m pytest $(WHEEL_TESTS) $(OF_CHECKOUT:%=--ignore=%) $(ARGS)
 
 docs: $(VENV)/.installed-dev
+	@$(BIN)/python -m tests.reference
+
+# The version stands in src/conversation_mcp/__init__.py; all else has it from there.
+version: $(VENV)/.installed-dev
+	@test -n "$(NEW)" || { echo "which one? make version NEW=0.2.0"; exit 1; }
+	$(BIN)/hatchling version $(NEW)
 	@$(BIN)/python -m tests.reference
 
 # The packages are no dependency: they are read once, in an environment of their own.

@@ -19,6 +19,7 @@ from tests.fixtures.manifests import (
     instructions_of,
     manifest,
 )
+from tests.reference.versions import PLACES, with_version
 
 from conversation_mcp import __version__
 from conversation_mcp.cli.configuration.file import WORDS
@@ -74,6 +75,14 @@ def test_every_file_has_the_version_of_the_package() -> None:
     versions = [manifest(name)["version"] for name in (SERVER, BUNDLE, PLUGIN)]
     assert {*versions, package["version"], labels()["org.opencontainers.image.version"]} == {__version__}
     assert manifest(PLUGIN_SERVERS)["mcpServers"]["conversations"]["args"] == [f"conversation-mcp@{__version__}"]
+
+
+@pytest.mark.parametrize(("name", "count"), [*zip(PLACES, (2, 1, 1, 1, 1), strict=True)])
+def test_a_new_version_changes_nothing_but_the_version_of_a_file(name: str, count: int) -> None:
+    kept = (ROOT / name).read_text(encoding="utf-8")
+    changed = with_version(name, "12.0.0rc3")
+    assert changed.count("12.0.0rc3") == count
+    assert changed.replace("12.0.0rc3", __version__) == kept
 
 
 def test_every_variable_is_a_setting_in_its_own_words() -> None:
