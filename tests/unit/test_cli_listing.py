@@ -150,6 +150,7 @@ def test_a_damaged_file_is_skipped_and_named(here: Here, tmp_path: Path, damage:
     assert path.read_text(encoding="utf-8") == damage
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become somebody else")
 @pytest.mark.parametrize("locked", ["conversation.json", "."])
 def test_a_conversation_that_others_may_not_read_is_skipped_and_named(locked: str) -> None:
@@ -260,6 +261,7 @@ def test_the_quick_way_and_the_parser_print_the_same(here: Here, tmp_path: Path)
     assert here("list", "--logs-dir", elsewhere) == here("list", f"--logs-dir={elsewhere}")
 
 
+@pytest.mark.slow
 def test_the_largest_files_come_first_when_they_are_asked_for(here: Here, tmp_path: Path) -> None:
     for number, size in enumerate((10, 30_000, 500)):
         put_conversation(tmp_path, id_at(1769817600000 + number), note="x" * size)

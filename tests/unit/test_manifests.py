@@ -45,12 +45,14 @@ BREACHES: list[tuple[str, str, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LINTED)
 def test_the_linter_of_packages_has_no_complaint(kind: str, tmp_path: Path) -> None:
     linted = lint(kind, tmp_path, {name: manifest(name) for name in LINTED[kind]})
     assert linted.returncode == 0, linted.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "name", "change"), BREACHES)
 def test_the_linter_of_packages_notices_a_breach(
     kind: str, name: str, change: Mapping[str, Any], tmp_path: Path
@@ -110,6 +112,7 @@ def test_an_empty_choice_of_the_bundle_is_an_unset_variable(tmp_path: Path) -> N
     assert loaded == load_settings({}, {}, tmp_path / "config.toml", tmp_path)
 
 
+@pytest.mark.slow
 def test_the_linter_of_dockerfiles_has_no_complaint(tmp_path: Path) -> None:
     linter = shutil.which("hadolint", path=str(Path(sys.executable).parent))
     if linter is None:
