@@ -393,6 +393,7 @@ Options:
 """)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="a pseudo-terminal is a thing of POSIX")
 def test_help_reads_the_same_on_a_terminal(here: Here, tmp_path: Path) -> None:
     assert on_terminal(tmp_path, "ask", "--help").out == here("ask", "--help").out.rstrip("\n")

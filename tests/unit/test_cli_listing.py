@@ -149,6 +149,7 @@ def test_a_damaged_file_is_skipped_and_named(here: Here, tmp_path: Path, damage:
     assert path.read_text(encoding="utf-8") == damage
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become somebody else")
 @pytest.mark.parametrize("locked", ["conversation.json", "."])
 def test_a_conversation_that_others_may_not_read_is_skipped_and_named(locked: str) -> None:
@@ -224,6 +225,7 @@ def test_a_title_is_the_one_that_was_set_or_the_first_question_cut_at_a_word() -
     assert title_of(" ", []) == "(empty)"
 
 
+@pytest.mark.slow
 def test_the_largest_files_come_first_when_they_are_asked_for(here: Here, tmp_path: Path) -> None:
     for number, size in enumerate((10, 30_000, 500)):
         put_conversation(tmp_path, id_at(1769817600000 + number), note="x" * size)

@@ -229,6 +229,7 @@ trash	20260131-1769817600001	2026-01-31T00:00:00.000Z	Archived
     assert ids_of(on_files("trash")) == [OTHER]
 
 
+@pytest.mark.slow
 def test_the_trash_on_a_terminal_is_a_table(tmp_path: Path) -> None:
     put_conversation(tmp_path, ID, title="A \x1b[31mtitle")
     asked = on_terminal(tmp_path, "delete", ID)

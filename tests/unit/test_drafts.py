@@ -44,6 +44,7 @@ def drafts_in(folder: Path) -> list[Path]:
     return list(folder.glob(".*.tmp"))
 
 
+@pytest.mark.slow
 async def test_the_next_write_of_a_conversation_removes_the_drafts_beside_it(tmp_path: Path) -> None:
     path = left_behind(tmp_path)
     kill_a_write_of(path)
@@ -51,6 +52,7 @@ async def test_the_next_write_of_a_conversation_removes_the_drafts_beside_it(tmp
     assert drafts_in(path.parent) == []
 
 
+@pytest.mark.slow
 async def test_a_start_removes_all_drafts_and_conversations_that_were_never_written(tmp_path: Path) -> None:
     path = left_behind(tmp_path)
     kill_a_write_of(path)

@@ -115,6 +115,7 @@ def test_no_attack_leaves_anything_but_text_in_the_page() -> None:
     assert page.count("<style>") == page.count("<h1>") == page.count("<main>") == 1
 
 
+@pytest.mark.slow
 def test_a_real_browser_runs_nothing_of_it(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text(export_format("html").render(hostile()), encoding="utf-8")

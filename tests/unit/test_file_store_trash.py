@@ -104,6 +104,7 @@ async def test_links_are_not_followed(store: FileStore, root: Path, tmp_path: Pa
     assert tree(elsewhere) == ["real", "real/conversation.json"]
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("action", ["trash", "restore", "remove"])
 async def test_a_folder_that_cannot_be_written_stays_as_it_is(action: str) -> None:
@@ -119,6 +120,7 @@ async def test_a_folder_that_cannot_be_written_stays_as_it_is(action: str) -> No
         assert tree(folder) == before
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("action", ["trash", "restore"])
 @pytest.mark.parametrize("point", CRASH_POINTS)

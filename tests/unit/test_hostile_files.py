@@ -184,6 +184,7 @@ def test_what_is_asked_about_one_of_them_is_its_error(here: Here, command: list[
         assert sentence in ended.out + ended.err
 
 
+@pytest.mark.slow
 def test_times_at_the_ends_of_the_calendar_are_shown_in_any_zone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -102,6 +102,7 @@ class Endless(httpx.AsyncByteStream):
 ENDLESS = {"json": ("application/json", b" "), "stream": ("text/event-stream", b": " + b"x" * 2**16 + b"\n")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ENDLESS)
 @pytest.mark.parametrize("family", FAMILIES)
 async def test_an_answer_without_an_end_is_given_up_before_it_fills_the_memory(family: Family, kind: str) -> None:

@@ -519,6 +519,7 @@ async def test_a_link_in_an_archive_or_a_folder_is_not_followed(tmp_path: Path) 
     ]
 
 
+@pytest.mark.slow
 async def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
     archive = tmp_path / "x.zip"
     with (
@@ -596,6 +597,7 @@ async def test_a_string_of_a_hundred_megabytes_is_skipped_and_one_of_fifty_comes
     assert "is longer than the 128 MiB that are read at once" in reasons(report)[1]
 
 
+@pytest.mark.slow
 async def test_ten_thousand_messages_are_one_conversation(tmp_path: Path) -> None:
     nodes = [
         chatgpt_node(str(n), str(n - 1) if n else None, "assistant" if n % 2 else "user", f"say {n}")

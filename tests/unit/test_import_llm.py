@@ -39,6 +39,7 @@ async def test_messages_that_no_thread_reaches_are_counted(tmp_path: Path) -> No
     assert (report.left_out["messages of no thread"], report.counts["empty"]) == (1, 0)
 
 
+@pytest.mark.slow
 def test_the_work_on_old_tables_without_indexes_grows_as_they_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

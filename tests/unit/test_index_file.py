@@ -251,6 +251,7 @@ def test_an_index_that_somebody_is_writing_for_long_costs_time_but_no_answer(
     assert shelf.page("apples").notices == ()
 
 
+@pytest.mark.slow
 def test_a_cache_folder_that_cannot_be_written_costs_time_but_no_answer() -> None:
     with public_folder() as folder:
         shelf = Shelf(folder)
@@ -274,6 +275,7 @@ def test_a_cache_folder_that_cannot_be_written_costs_time_but_no_answer() -> Non
     assert second.startswith("4 no index is kept")
 
 
+@pytest.mark.slow
 def test_a_full_disk_costs_time_but_no_answer(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "4m") as disk:
         shelf = Shelf(tmp_path)

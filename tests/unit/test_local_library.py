@@ -215,6 +215,7 @@ def test_the_index_of_documents_that_are_gone_is_purged_and_no_other(folder: Pat
     assert (database_of(indexes).parent / "folder").read_text() == str(folder)
 
 
+@pytest.mark.slow
 def test_processes_that_make_it_at_once_or_are_killed_leave_nothing_wrong(tmp_path: Path, indexes: Path) -> None:
     many = written(tmp_path / "many", {f"{number}.md": f"tea number {number}" for number in range(400)})
     command: Sequence[str] = [sys.executable, "-c", ASK, str(many), str(indexes)]
@@ -253,6 +254,7 @@ async def test_progress_tells_how_much_of_many_files_is_read(tmp_path: Path) -> 
     assert second[-1].text.endswith(("looking through 60 files", "100 %"))
 
 
+@pytest.mark.slow
 async def test_a_line_of_ten_megabytes_is_read_in_pieces(tmp_path: Path) -> None:
     line = "word " * 2_000_000 + "needle in the haystack"
     answer = await answer_of(local(written(tmp_path, {"a.txt": line})), "needle")

@@ -242,6 +242,7 @@ def test_every_provider_can_do_something_and_nothing_unheard_of(tmp_path: Path) 
         assert built.abilities <= set(get_args(Mode))
 
 
+@pytest.mark.slow
 def test_building_providers_loads_no_http_client() -> None:
     script = (
         "import sys\nfrom pathlib import Path\nfrom conversation_mcp.providers.catalog import *\n"

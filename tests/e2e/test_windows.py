@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 from tests.fixtures.agent import LoopbackAgent
-from tests.fixtures.bugs import bytes_below
+from tests.fixtures.handwritten import bytes_below
 from tests.fixtures.processes import RawServer
 from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import data_of, error_of, serving

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fixtures.agent import KEY, LoopbackAgent
-from tests.fixtures.bugs import written
 from tests.fixtures.folders import ID, LONG_AGO
+from tests.fixtures.handwritten import written
 from tests.fixtures.processes import RawServer
 from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import data_of, error_of, serving, text_of

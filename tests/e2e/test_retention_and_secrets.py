@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from tests.fixtures.agent import KEY, LoopbackAgent
-from tests.fixtures.bugs import bytes_below, written
 from tests.fixtures.folders import only_file
+from tests.fixtures.handwritten import bytes_below, written
 from tests.fixtures.processes import RawServer
 
 YEARS_AGO = 1_262_304_000

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fixtures.bugs import bytes_below, written
 from tests.fixtures.folders import ID, only_conversation
+from tests.fixtures.handwritten import bytes_below, written
 from tests.fixtures.processes import environment
 from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import data_of, error_of, serving

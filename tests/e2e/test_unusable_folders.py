@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from anyio import to_thread
 from tests.fixtures.agent import LoopbackAgent
-from tests.fixtures.bugs import strays_below, written
 from tests.fixtures.folders import ID, only_conversation
+from tests.fixtures.handwritten import strays_below, written
 from tests.fixtures.processes import RawServer
 from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import data_of, error_of, serving

@@ -12,8 +12,8 @@ import anyio
 import pytest
 from anyio import to_thread
 from mcp import Client
-from tests.fixtures.bugs import bytes_below, roles_of, written
 from tests.fixtures.folders import ID, left_behind, only_conversation, only_file
+from tests.fixtures.handwritten import bytes_below, roles_of, written
 from tests.fixtures.processes import environment
 from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import data_of, error_of, serving

@@ -10,8 +10,8 @@ from dirty_equals import IsPartialDict
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fixtures.agent import KEY, LoopbackAgent
-from tests.fixtures.bugs import roles_of, written
 from tests.fixtures.folders import ID, LONG_AGO, only_conversation
+from tests.fixtures.handwritten import roles_of, written
 from tests.fixtures.serving import data_of, error_of, serving
 from tests.fixtures.stores import UNKNOWN
 

@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
-from tests.fixtures.bugs import written
 from tests.fixtures.folders import ID, left_behind, only_conversation, only_file
+from tests.fixtures.handwritten import written
 from tests.fixtures.processes import environment
 from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import data_of, serving

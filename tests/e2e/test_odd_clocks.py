@@ -6,8 +6,8 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tests.fixtures.bugs import written
 from tests.fixtures.folders import ID, only_conversation
+from tests.fixtures.handwritten import written
 from tests.fixtures.providers import FakeProvider, held
 from tests.fixtures.serving import settings_for
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tests.fixtures.bugs import bytes_below, written
 from tests.fixtures.folders import ID
+from tests.fixtures.handwritten import bytes_below, written
 from tests.fixtures.processes import environment
 from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import data_of, error_of, serving, text_of
