@@ -17,11 +17,11 @@ from conversation_mcp.records.facts import milliseconds_of
 from conversation_mcp.records.found import Listed, Place, State, Wanted
 from conversation_mcp.records.models import Conversation, ConversationId, iso
 from conversation_mcp.stores.base import Store
+from conversation_mcp.stores.finder import PAGE
 
 Action = Literal["trash", "archive"]
 
 STEPS: tuple[tuple[Action, State | None], ...] = (("trash", None), ("trash", "archived"), ("archive", None))
-PAGE = 500
 START_AFTER_SECONDS = 5.0
 """A client that has just started the server waits for other things."""
 
