@@ -134,6 +134,7 @@ def test_what_lies_beside_the_conversations_is_named(here: Here, tmp_path: Path)
     (logs(tmp_path) / OTHER).mkdir()
     (logs(tmp_path) / "notes.txt").write_text("mine", encoding="utf-8")
     (path.parent / "export.md").write_text("# mine", encoding="utf-8")
+    (logs(tmp_path) / ".deleted").write_text("0" * 32 + "\n", encoding="utf-8")
     (logs(tmp_path) / ".trash" / f"{TRASHED}.1770000000000").mkdir(parents=True)
     for folder, name in (
         (".locks", f"{TRASHED}.write.lock"),
