@@ -58,8 +58,11 @@ class ProviderAuthError(ProviderError):
 
     def __init__(self, provider: str, variable: str) -> None:
         super().__init__(f"{provider} refused the key.")
-        self.advice = (
-            f"Set {variable} to a key from its API console; `conversation-mcp doctor` shows where the key came from."
+        self.advice = f"Set {variable} to a key from its API console"
+
+    def next_step(self, steps: Steps = NO_STEPS) -> str:
+        return (
+            f"{self.advice}; {steps['check']} shows where the key came from." if "check" in steps else f"{self.advice}."
         )
 
 
