@@ -47,6 +47,12 @@ def test_an_error_about_arguments_knows_which_one_and_is_told_in_the_names_of_wh
     assert InvalidInputError("no such file.").field is None
 
 
+def test_what_was_taken_out_of_a_message_does_not_come_back_with_other_names() -> None:
+    error = InvalidInputError(Argument("begin"), " is 1234-5678.")
+    error.message = "begin is [redacted]."
+    assert error.message_with({"begin": "--from"}) == "begin is [redacted]."
+
+
 @pytest.mark.parametrize(
     ("error", "steps", "advice"),
     [

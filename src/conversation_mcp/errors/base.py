@@ -12,9 +12,10 @@ Steps = Mapping[Step, str]
 NO_STEPS: Steps = {}
 
 
-def new_conversation(steps: Steps) -> str:
+def new_conversation(steps: Steps, start: str = "Start") -> str:
     """Return the advice to begin anew."""
-    return f"Start a new conversation with {steps['start']}." if "start" in steps else "Start a new conversation."
+    opener = f" with {steps['start']}" if "start" in steps else ""
+    return f"{start} a new conversation{opener}."
 
 
 class ConversationMCPError(Exception):
