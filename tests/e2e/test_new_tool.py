@@ -1,6 +1,7 @@
 """Adding a tool that asks is one file and one line: everything else learns from the tool what it does."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -27,7 +28,7 @@ def test_a_tool_that_is_one_file_and_one_line_opens_follows_up_keeps_the_model_a
     catalog.write_text(before.replace(LINE, '    "models": ("chat", "list_models", "ponder"),\n'), encoding="utf-8")
     run = subprocess.run(
         [sys.executable, "-m", "tests.fixtures.new_tool.child", str(tmp_path)],
-        env=environment(tmp_path, PYTHONPATH=f"{copy.parent}:{ROOT}"),
+        env=environment(tmp_path, PYTHONPATH=os.pathsep.join(map(str, (copy.parent, ROOT)))),
         capture_output=True,
         check=True,
     )

@@ -1,5 +1,8 @@
 """What is made of errors before somebody reads them."""
 
+import re
+from importlib.resources import files
+
 import pytest
 from tests.fixtures.folders import ID
 
@@ -19,6 +22,7 @@ from conversation_mcp.tooling.steps import COMMANDS, steps_of
 from conversation_mcp.tools.catalog import TOOL_SETS, tools_of
 
 ALL_TOOLS = steps_of(tools_of(TOOL_SETS))
+ERRORS = files("conversation_mcp.errors")
 
 
 def test_of_a_group_of_errors_a_reader_gets_the_one_that_was_written_for_readers() -> None:
@@ -41,6 +45,12 @@ def test_an_error_about_arguments_knows_which_one_and_is_told_in_the_names_of_wh
     assert error.message_with({"end": "--to"}) == "begin lies after --to; got 'begin'."
     assert InvalidInputError("a tag is too long.", field="tags").field == "tags"
     assert InvalidInputError("no such file.").field is None
+
+
+def test_what_was_taken_out_of_a_message_does_not_come_back_with_other_names() -> None:
+    error = InvalidInputError(Argument("begin"), " is 1234-5678.")
+    error.message = "begin is [redacted]."
+    assert error.message_with({"begin": "--from"}) == "begin is [redacted]."
 
 
 @pytest.mark.parametrize(
@@ -78,3 +88,11 @@ def test_an_error_advises_what_can_be_done_where_it_is_shown(
     assert error.next_step(steps) == advice
     assert error.sentence(steps).endswith(advice)
     assert str(error.data(steps)["message"]).endswith(advice)
+
+
+def test_errors_themselves_name_no_tool_no_option_and_no_command() -> None:
+    of_tools = "|".join(tool.name for tool in tools_of(TOOL_SETS) if "_" in tool.name)
+    named = re.compile(rf"{of_tools}|conversation-mcp [a-z]|--[a-z]")
+    modules = [module for module in ERRORS.iterdir() if module.name.endswith(".py")]
+    assert modules
+    assert [found for module in modules for found in named.findall(module.read_text(encoding="utf-8"))] == []

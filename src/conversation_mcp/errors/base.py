@@ -5,16 +5,17 @@ from typing import ClassVar, Literal
 
 from conversation_mcp.text import without_keys
 
-Step = Literal["start", "find", "read", "wait", "fetch", "stop", "compare", "name", "chat"]
+Step = Literal["start", "find", "read", "wait", "fetch", "stop", "compare", "check", "name", "chat"]
 """What can be done next: start, find or read a conversation, wait for, fetch or stop an answer, and so on."""
 Steps = Mapping[Step, str]
 """What whoever shows an error calls the steps that can be taken there; `{}` stands for what one is taken with."""
 NO_STEPS: Steps = {}
 
 
-def new_conversation(steps: Steps) -> str:
+def new_conversation(steps: Steps, start: str = "Start") -> str:
     """Return the advice to begin anew."""
-    return f"Start a new conversation with {steps['start']}." if "start" in steps else "Start a new conversation."
+    opener = f" with {steps['start']}" if "start" in steps else ""
+    return f"{start} a new conversation{opener}."
 
 
 class ConversationMCPError(Exception):

@@ -165,6 +165,8 @@ class InvalidInputError(ConversationMCPError):
 
     def message_with(self, names: Mapping[str, str]) -> str:
         """Return the message with the arguments that are among the names called as these say."""
+        if self.message != without_keys("".join(self._pieces)):  # somebody took more out of it
+            return self.message
         named = (names.get(piece, piece) if isinstance(piece, Argument) else piece for piece in self._pieces)
         return without_keys("".join(named))
 

@@ -58,9 +58,11 @@ class ProviderAuthError(ProviderError):
 
     def __init__(self, provider: str, variable: str) -> None:
         super().__init__(f"{provider} refused the key.")
-        self.advice = (
-            f"Set {variable} to a key from its API console; `conversation-mcp doctor` shows where the key came from."
-        )
+        self.advice = f"Set {variable} to a key from its API console"
+
+    def next_step(self, steps: Steps = NO_STEPS) -> str:
+        check = f"; {steps['check']} shows where the key came from" if "check" in steps else ""
+        return f"{self.advice}{check}."
 
 
 class ProviderQuotaError(ProviderError):
@@ -134,7 +136,7 @@ class ConversationTooLongError(ContextTooLargeError, NotSentError):
         if outside:
             larger += f"{'Also' if names else 'Only'} outside of this machine: {outside}; naming one sends it there. "
         where = f"{steps['compare']} shows the windows. " if "compare" in steps and not larger else ""
-        return f"{larger}{where}{'Or s' if larger else 'S'}{super().next_step(steps)[1:]}"
+        return f"{larger}{where}{new_conversation(steps, 'Or start' if larger else 'Start')}"
 
 
 class ProviderUnavailableError(ProviderError):

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 COMMANDS: Steps = {
     "stop": "`conversation-mcp cancel {}`",
+    "check": "`conversation-mcp doctor`",
     "name": "model {0} (--model {0})",
     "chat": "chat (--chat)",
 }
