@@ -13,8 +13,8 @@ from tests.fixtures.serving import settings_for
 
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError, ModelUnavailableError
 from conversation_mcp.providers.base import ListedModel, Mode, Provider
-from conversation_mcp.providers.choosing.choice import Choice, Kept
-from conversation_mcp.providers.choosing.providers import Needed, Providers
+from conversation_mcp.providers.choosing.choice import Choice, Kept, Needed
+from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.definitions import Given
 from conversation_mcp.providers.whereabouts import NOWHERE, Whereabouts
 

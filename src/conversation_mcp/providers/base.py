@@ -184,11 +184,11 @@ class ListedModel:
 class ModelLister(Protocol):
     """A provider that says which models it has."""
 
-    async def list_models(self) -> tuple[ListedModel, ...]:
+    async def list_models(self, within_seconds: float | None = None) -> tuple[ListedModel, ...]:
         """Return the models; a server of this machine that does not answer at once is not there.
 
         Raises:
-            ProviderError: it cannot be asked.
+            ProviderError: it cannot be asked, or its server does not answer in this time.
         """
         ...
 

@@ -128,6 +128,11 @@ class Definition(Data):
         return bool(self.key_variables) and not self.is_key_optional
 
     @property
+    def needed_setting(self) -> str:
+        """What is set to have it configured."""
+        return self.key_variable if self.needs_key else self.base_url_name
+
+    @property
     def base_url_name(self) -> str:
         """What its address is called where users set it."""
         return self.base_url_variable or f"base_url of [providers.{self.name}]"
@@ -159,6 +164,13 @@ class Configured:
         """Return the address of an endpoint, such as `models`; a query of the base URL stays at the end."""
         parts = urlsplit(self.base_url)
         return urlunsplit(parts._replace(path=f"{parts.path}/{path}"))
+
+    @property
+    def own_models(self) -> frozenset[str]:
+        """The models that its definition or the user's settings name."""
+        definition = self.definition
+        named = (self.default_model, definition.default_model, definition.research_model)
+        return frozenset((*definition.models, *filter(None, named)))
 
     def model(self, mode: Mode) -> str | None:
         """Return the model that is asked when none is named."""

@@ -11,7 +11,7 @@ from conversation_mcp.errors import (
     ProviderNotConfiguredError,
 )
 from conversation_mcp.providers.base import Mode, Provider, Reader
-from conversation_mcp.providers.choosing.choice import DOING, Choice, as_defined, chooses_itself
+from conversation_mcp.providers.choosing.choice import DOING, Choice, Need, as_defined, chooses_itself
 from conversation_mcp.providers.choosing.ranking import Candidate, Category, best, may_be_chosen, reason
 from conversation_mcp.providers.choosing.resolution import Resolver
 from conversation_mcp.providers.configuration import how_to_configure
@@ -31,28 +31,20 @@ class Auto:
         self._settings = settings
         self._now = now
 
-    async def choose(
-        self,
-        mode: Mode,
-        category: Category,
-        preset: str,
-        able: Sequence[Provider],
-        needed_tokens: int,
-        *,
-        here_first: bool,
-    ) -> Choice:
+    async def choose(self, need: Need, category: Category, able: Sequence[Provider], *, here_first: bool) -> Choice:
         """Return the best model of those who can do it, or who chooses itself; `here_first` is this machine's.
 
         Raises:
             ProviderNotConfiguredError, ModelUnavailableError: there is none; the message says why.
         """
+        needed_tokens = await need.tokens()
         is_alone_here = all(side_of(provider) == HERE for provider in able)
         for here_only in (True, False) if here_first or is_alone_here else (False,):
-            if choice := await self._best(mode, category, able, needed_tokens, here_only=here_only):
+            if choice := await self._best(need.mode, category, able, needed_tokens, here_only=here_only):
                 return choice
         if itself := next((provider for provider in able if chooses_itself(provider)), None):
-            return self._resolver.at_preset(itself, preset)
-        raise await self._nobody(mode, able, needed_tokens)
+            return self._resolver.at_preset(itself, need.preset)
+        raise await self._nobody(need.mode, able, needed_tokens)
 
     async def larger(
         self, providers: Sequence[Provider], tokens: int, whereabouts: Whereabouts

@@ -1,15 +1,16 @@
 """Who is asked: a provider with one of its models."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from conversation_mcp.providers.base import Defined, Mode, Provider, Reader
 from conversation_mcp.providers.model_facts import ModelFacts
 from conversation_mcp.providers.sides import side_of
-from conversation_mcp.providers.whereabouts import Side
+from conversation_mcp.providers.whereabouts import NOWHERE, Side, Whereabouts
 from conversation_mcp.settings import Kind
 
 DOING: Mapping[Mode, str] = {"search": "search", "deep_research": "do deep research", "chat": "chat"}
+Needed = Callable[[], Awaitable[int]]
 LISTING = ("local", "custom")
 """Kinds of providers of which nobody knows the models but they themselves."""
 
@@ -70,6 +71,25 @@ class Kept:
     """The last one of any kind."""
     is_of_mode: bool = False
     """Whether it has answered a question of that kind."""
+
+
+async def nothing() -> int:
+    """Return that no room is needed."""
+    return 0
+
+
+@dataclass(frozen=True)
+class Need:
+    """What the one who is asked has to take, whoever it is."""
+
+    mode: Mode
+    preset: str = ""
+    """What a provider that has presets is asked for when no model is named."""
+    tokens: Needed = nothing
+    """Tells how large a window auto has to find; asked only when auto chooses."""
+    whereabouts: Whereabouts = NOWHERE
+    """Who has the words. Names are looked for there first, and what never left this machine is not sent anywhere else
+    by auto while there is anybody here."""
 
 
 def as_defined(provider: Provider) -> Defined | None:

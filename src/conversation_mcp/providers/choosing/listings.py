@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 
 import anyio
 
@@ -45,9 +46,6 @@ class Listings:
     async def _ask(self, provider: Provider) -> None:
         listed: Listed | None = None
         if isinstance(provider, ModelLister):
-            with anyio.move_on_after(WAIT_SECONDS):
-                try:
-                    listed = await provider.list_models()
-                except ConversationMCPError:
-                    listed = None
+            with suppress(ConversationMCPError):
+                listed = await provider.list_models(WAIT_SECONDS)
         self._known[provider.name] = (self._clock(), listed)

@@ -173,13 +173,12 @@ def _title(provider: Provider, defined: Defined | None) -> str:
 
 
 def _not_configured(definition: "Definition") -> OfferedProvider:
-    needed = definition.key_variable if definition.needs_key else definition.base_url_name
     return OfferedProvider(
         name=definition.name,
         title=definition.title,
         abilities=_ordered(definition.abilities),
         can_be_asked=False,
-        note=f"not configured: set {needed}",
+        note=f"not configured: set {definition.needed_setting}",
     )
 
 

@@ -1,6 +1,6 @@
 """The providers that are configured, and who of them answers: who was named, else the best that can."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -19,7 +19,17 @@ from conversation_mcp.errors import (
 from conversation_mcp.providers.base import Defined, Mode, Provider, Reader
 from conversation_mcp.providers.catalog import READERS
 from conversation_mcp.providers.choosing.auto import Auto
-from conversation_mcp.providers.choosing.choice import DOING, Choice, Kept, as_defined, chooses_itself, kind_of
+from conversation_mcp.providers.choosing.choice import (
+    DOING,
+    Choice,
+    Kept,
+    Need,
+    Needed,
+    as_defined,
+    chooses_itself,
+    kind_of,
+    nothing,
+)
 from conversation_mcp.providers.choosing.listings import Listings
 from conversation_mcp.providers.choosing.ranking import AUTO, USUAL, Category, category_of
 from conversation_mcp.providers.choosing.resolution import Resolver
@@ -34,12 +44,6 @@ from conversation_mcp.text import listed
 
 if TYPE_CHECKING:
     from conversation_mcp.providers.definitions import Definition
-
-Needed = Callable[[], Awaitable[int]]
-
-
-async def _nothing() -> int:
-    return 0
 
 
 class Providers:
@@ -73,7 +77,7 @@ class Providers:
         *,
         preset: str = "",
         kept: Sequence[Kept] = (),
-        needed: Needed = _nothing,
+        needed: Needed = nothing,
         whereabouts: Whereabouts = NOWHERE,
     ) -> Choice:
         """Return who answers: the model that was named, who answered last and can do it, or the default.
@@ -97,46 +101,39 @@ class Providers:
         if not able:
             how = how_to_configure(mode, self.definitions)
             raise ProviderNotConfiguredError(f"no provider can {DOING[mode]}. {how}")
-        if model is None and (staying := await self._stay(mode, preset, kept, able, needed, whereabouts)):
+        need = Need(mode, preset, needed, whereabouts)
+        if model is None and (staying := await self._stay(need, kept, able)):
             return staying
         wanted = model or (self._settings.default_model if mode == "chat" else None)
         if wanted is None and chooses_itself(able[0]):
             return self._resolver.at_preset(able[0], preset)
         await self.catalogue.ready()
         if wanted is None:
-            return await self._usual(mode, preset, able, needed, whereabouts)
+            return await self._usual(need, able)
         if category := category_of(wanted, mode):
-            return await self._best(mode, category, preset, able, needed, whereabouts)
+            return await self._best(need, category, able)
         if wanted.casefold().startswith(f"{AUTO}:"):
             raise InvalidInputError(
                 f"auto takes fast, balanced or deep, such as auto:deep; got {wanted!r}.", field="model"
             )
         if alone := [provider for provider in able if provider.name == wanted.casefold() and as_defined(provider)]:
-            return await self._usual(mode, preset, alone, needed, whereabouts)
+            return await self._usual(need, alone)
         return await self._resolver.resolve(wanted, mode, everybody, whereabouts)
 
-    async def _stay(
-        self,
-        mode: Mode,
-        preset: str,
-        kept: Sequence[Kept],
-        able: list[Provider],
-        needed: Needed,
-        whereabouts: Whereabouts,
-    ) -> Choice | None:
+    async def _stay(self, need: Need, kept: Sequence[Kept], able: list[Provider]) -> Choice | None:
         """Return who answered last and can do what is asked, if anybody; a research takes a model for researches."""
         known = {provider.name: provider for provider in able}
         there = next((one for one in kept if one.provider in known), None)
         if there is None:
             return None
         provider = known[there.provider]
-        model = there.model if there.is_of_mode or mode == "deep_research" else there.other_model
+        model = there.model if there.is_of_mode or need.mode == "deep_research" else there.other_model
         if model is None and chooses_itself(provider):
-            return self._resolver.at_preset(provider, preset)
+            return self._resolver.at_preset(provider, need.preset)
         await self.catalogue.ready()
         if model is None:
             try:
-                return await self._usual(mode, preset, [provider], needed, whereabouts)
+                return await self._usual(need, [provider])
             except ProviderNotConfiguredError:
                 if (model := there.other_model) is None:
                     raise
@@ -224,34 +221,23 @@ class Providers:
         """Raise WordsStayError when a model would write for the choice that must not get the passages."""
         if self._settings.documents_model and isinstance(choice.provider, Reader):
             with suppress(InvalidInputError, ProviderError):  # said when the model is really asked
-                await self._model_for(choice.provider.name, _nothing, whereabouts)
+                await self._model_for(choice.provider.name, nothing, whereabouts)
 
-    async def _usual(
-        self, mode: Mode, preset: str, able: list[Provider], needed: Needed, whereabouts: Whereabouts
-    ) -> Choice:
+    async def _usual(self, need: Need, able: list[Provider]) -> Choice:
         """Return the first provider that is there, with its own default."""
         for provider in able:
             if not isinstance(provider, Defined) or chooses_itself(provider):
-                return self._resolver.at_preset(provider, preset)
+                return self._resolver.at_preset(provider, need.preset)
             if not provider.configured.is_certain:
                 continue
-            if model := provider.configured.model(mode):
+            if model := provider.configured.model(need.mode):
                 return await self._resolver.at(provider, model)
-            return await self._best(mode, None, preset, [provider], needed, whereabouts)
-        return await self._best(mode, None, preset, able, needed, whereabouts)
+            return await self._best(need, USUAL[need.mode], [provider])
+        return await self._best(need, USUAL[need.mode], able)
 
-    async def _best(
-        self,
-        mode: Mode,
-        category: Category | None,
-        preset: str,
-        able: list[Provider],
-        needed: Needed,
-        whereabouts: Whereabouts,
-    ) -> Choice:
-        wanted = category or USUAL[mode]
-        here_first = whereabouts.is_kept_here and not self.shares_always
-        return await self._auto.choose(mode, wanted, preset, able, await needed(), here_first=here_first)
+    async def _best(self, need: Need, category: Category, able: list[Provider]) -> Choice:
+        here_first = need.whereabouts.is_kept_here and not self.shares_always
+        return await self._auto.choose(need, category, able, here_first=here_first)
 
 
 def _check_writer(choice: Choice, reader: str, whereabouts: Whereabouts) -> None:

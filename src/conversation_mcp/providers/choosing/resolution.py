@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from conversation_mcp.errors import Argument, InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError
-from conversation_mcp.providers.base import Defined, Mode, Provider
+from conversation_mcp.providers.base import Mode, Provider
 from conversation_mcp.providers.catalog import READERS
 from conversation_mcp.providers.choosing.choice import (
     DOING,
@@ -115,7 +115,7 @@ class Resolver:
         self._require_allowed(provider, model, known)
         await self._require_there(provider, model, facts)
         known = await self.with_window(provider, known)
-        is_told = known.source == ASSUMED and defined is not None and model not in _own_models(defined)
+        is_told = known.source == ASSUMED and defined is not None and model not in defined.configured.own_models
         notices = (_assumed(provider, known),) if is_told else ()
         return Choice(provider, sent, f"{provider.name}:{sent}", known, notices)
 
@@ -168,7 +168,7 @@ class Resolver:
             is_known = self.catalogue.find(provider.name, name) or "/" not in name
             has_it = provider.serves(name) and (mode != "chat" or not presets_of(provider) or is_known)
             return name if has_it else None
-        if name in _own_models(defined) or self.catalogue.find(provider.name, name):
+        if name in defined.configured.own_models or self.catalogue.find(provider.name, name):
             return name
         kind = kind_of(provider)
         if kind == "unified" and (facts := self.catalogue.find_by_last_part(provider.name, name)):
@@ -287,13 +287,4 @@ def _unable(provider: Provider, mode: Mode, providers: Sequence[Provider]) -> st
 
 
 def _not_configured(definition: "Definition") -> str:
-    needed = definition.key_variable if definition.needs_key else definition.base_url_name
-    return f"{definition.title} is not configured. Set {needed}, or name another model."
-
-
-def _own_models(defined: Defined) -> set[str]:
-    """Return the models that the definition or the user's settings name."""
-    configured = defined.configured
-    definition = configured.definition
-    named = (configured.default_model, definition.default_model, definition.research_model)
-    return {*definition.models, *(model for model in named if model)}
+    return f"{definition.title} is not configured. Set {definition.needed_setting}, or name another model."

@@ -133,14 +133,17 @@ class Api:
         if not response.is_success and response.status_code not in {BAD_REQUEST, NOT_FOUND}:
             raise self.errors.of_look(await self._problem(response))
 
-    async def list_models(self) -> tuple[ListedModel, ...]:
+    async def list_models(self, within_seconds: float | None = None) -> tuple[ListedModel, ...]:
         """Return the models that are offered, with what is told of them. A local one that nobody set must be quick.
+
+        The time is that of the server: what has to be loaded before it is asked does not count.
 
         Raises:
             ProviderError: the key is refused, or nothing like an answer comes in time.
         """
         timeouts = self.limits.timeouts
-        limit_seconds = timeouts.look_seconds if self._configured.is_certain else timeouts.probe_seconds
+        usual_seconds = timeouts.look_seconds if self._configured.is_certain else timeouts.probe_seconds
+        limit_seconds = usual_seconds if within_seconds is None else min(within_seconds, usual_seconds)
         client = await self._client.get(self._configured.base_url)
         import httpx
 

@@ -11,9 +11,8 @@ MODEL = re.compile(r"[A-Za-z0-9~@][A-Za-z0-9_.~@+-]{0,100}(?:[/:][A-Za-z0-9~@][A
 
 def serves(configured: Configured, model: str) -> bool:
     """Tell whether the name is known to be this provider's, or it takes any that can be one."""
-    definition = configured.definition
-    known = {*definition.models, definition.default_model, definition.research_model, configured.default_model}
-    return model in known or (definition.accepts_any_model and MODEL.fullmatch(model) is not None)
+    takes_any = configured.definition.accepts_any_model
+    return model in configured.own_models or (takes_any and MODEL.fullmatch(model) is not None)
 
 
 def model_of(request: Request, configured: Configured) -> str:

@@ -60,9 +60,9 @@ class WireProvider:
         """Tell whether the name is known to be this provider's, or any is taken that can be one."""
         return serves(self.configured, model)
 
-    async def list_models(self) -> tuple[ListedModel, ...]:
+    async def list_models(self, within_seconds: float | None = None) -> tuple[ListedModel, ...]:
         """Have the models listed; a local server that nobody named must answer at once."""
-        return await self._api.list_models()
+        return await self._api.list_models(within_seconds)
 
     async def check(self) -> str:
         """Have the models listed, which costs nothing and needs a key that works."""
