@@ -14,7 +14,8 @@ from conversation_mcp.text import counted
 
 if TYPE_CHECKING:
     from conversation_mcp.documents.library import Library
-    from conversation_mcp.documents.refresh import Work
+    from conversation_mcp.documents.walk import Document
+    from conversation_mcp.searching.stamped import Backlog
 
 NAME = "local"
 SEARCH_PASSAGES = 4
@@ -119,7 +120,7 @@ class LocalProvider:
         return answer.compose(findings, by_file=is_research, notices=notices, unread=skipped.unexpected)
 
 
-def _doing(work: "Work") -> str:
+def _doing(work: "Backlog[Document]") -> str:
     if work.waiting <= MANY_FILES:
         return f"looking through {counted(work.total, 'file')}"
     done = min(work.total, work.total - work.waiting + work.done)

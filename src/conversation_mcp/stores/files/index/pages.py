@@ -8,7 +8,7 @@ from conversation_mcp.searching.snippets import snippets
 from conversation_mcp.searching.words import Expression, expression
 from conversation_mcp.stores.files.index.queries import Row, Select, best_first, newest, newest_first
 from conversation_mcp.stores.files.index.rarity import RANKED_MESSAGES, Search, narrowed
-from conversation_mcp.stores.files.index.refresh import Taker, standing
+from conversation_mcp.stores.files.index.refresh import standing, take_in
 from conversation_mcp.stores.files.index.stamps import Files
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _up_to_date(
         checked.update(row.conversation_id for row in unchecked)
         stamps = files.stamps(row.conversation_id for row in unchecked)
         if stale := [row.conversation_id for row in unchecked if stamps.get(row.conversation_id) != row.stamp]:
-            Taker(database, files).take_in(stale)
+            take_in(database, files, stale)
             continue
         fitting: list[Fitting] = [
             (row, state)
