@@ -110,16 +110,13 @@ class StampedRows(ABC, Generic[Content]):
         """Return the highest row."""
         return next(self._select(f"coalesce(max({self.ROW}), 0) FROM {self.TABLE}"))[0]
 
-    def others(self, newest: int, rows: Collection[int]) -> list[str]:
-        """Return what has other rows than these, of those up to the newest."""
-        until = f"FROM {self.TABLE} WHERE {self.ROW} <= ?"
-        if next(self._select(f"count(*) {until}", newest))[0] == len(rows):
+    def unseen(self, seen: bytearray) -> list[str]:
+        """Return what has rows that are not marked; there are no marks for what is newer."""
+        known = f"FROM {self.TABLE} WHERE {self.ROW} < ?"
+        if next(self._select(f"count(*) {known}", len(seen)))[0] == seen.count(True):
             return []
-        return [
-            self.key(stored)
-            for row, stored in self._select(f"{self.ROW}, {self.KEY} {until}", newest)
-            if row not in rows
-        ]
+        rows = self._select(f"{self.ROW}, {self.KEY} {known}", len(seen))
+        return [self.key(stored) for row, stored in rows if not seen[row]]
 
     def _select(self, what: str, *values: object) -> Iterator[tuple[Any, ...]]:
         return iter(self.database.execute(f"SELECT {what}", values))
@@ -159,10 +156,13 @@ class Follower(Generic[Thing, Content]):
     def look(self) -> Backlog[Thing]:
         """Compare what there is with what is known, without reading it."""
         backlog = Backlog[Thing]()
-        newest, rows = self._rows.newest(), set[int]()
+        newest = self._rows.newest()
+        seen = bytearray(newest + 1)
         for batch in self._things.batches():
             known = self._rows.stamps(batch)
-            rows.update(row for row, _ in known.values() if row <= newest)
+            for row, _ in known.values():
+                if row <= newest:
+                    seen[row] = True
             changed = self._changed(batch, known)
             backlog.total += len(batch)
             backlog.waiting += len(changed)
@@ -173,7 +173,7 @@ class Follower(Generic[Thing, Content]):
         if backlog.waiting > BATCH:
             backlog.ahead, backlog.rest = [], self._things.batches()
         backlog.ahead.reverse()
-        backlog.gone = self._rows.others(newest, rows)
+        backlog.gone = self._rows.unseen(seen)
         backlog.is_done = not backlog.waiting and not backlog.gone
         return backlog
 

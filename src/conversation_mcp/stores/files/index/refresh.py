@@ -24,8 +24,10 @@ def standing(database: "sqlite3.Connection") -> Standing:
 
 def compare(database: "sqlite3.Connection", files: Files, watch: Watch, now: datetime) -> None:
     """Bring the index up to the folder; what was done stays done when the watch stops it."""
-    follower = Follower(ConversationRows(database), files, watch)
-    before, backlog = standing(database), follower.look()
+    before = standing(database)
+    is_first = before.compared_at is None  # keys are given by age then, and later as conversations are started
+    follower = Follower(ConversationRows(database), files.by_age() if is_first else files, watch)
+    backlog = follower.look()
     watch.total = backlog.total
     while not backlog.is_done and not watch.is_stopped:
         watch.seen = backlog.total - backlog.waiting + backlog.done

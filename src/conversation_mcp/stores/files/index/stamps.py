@@ -24,19 +24,28 @@ GONE = (FileNotFoundError, NotADirectoryError)
 class Files:
     """The conversations of a folder; satisfies Things. What is found is a stamp, what is read may be a problem."""
 
-    def __init__(self, root: Path, describe: Describe, now: Callable[[], datetime]) -> None:
+    def __init__(self, root: Path, describe: Describe, now: Callable[[], datetime], *, is_by_age: bool = False) -> None:
         self._root = root
         self._start, self._end = f"{root}{os.sep}", f"{os.sep}conversation.json"
         self._describe = describe
         self._now = now
+        self._is_by_age = is_by_age
+
+    def by_age(self) -> "Files":
+        """Return the same in the order of ids, which takes memory for all of them."""
+        return Files(self._root, self._describe, self._now, is_by_age=True)
 
     def batches(self) -> Iterator[dict[str, int]]:
-        """Yield the stamps by age, none where there is no folder."""
-        ids: list[str] = []
+        """Yield the stamps, none where there is no folder."""
+        ids = sorted(self._ids()) if self._is_by_age else self._ids()
+        yield from (self.stamps(sorted(batch)) for batch in batched(ids))
+
+    def _ids(self) -> Iterator[str]:
+        """Yield the names that may be conversations."""
         with explained(self._root), suppress(FileNotFoundError), os.scandir(self._root) as entries:
-            ids.extend(entry.name for entry in entries if SHAPE.fullmatch(entry.name))
-        ids.sort()
-        yield from map(self.stamps, batched(ids))
+            for entry in entries:
+                if SHAPE.fullmatch(name := entry.name):
+                    yield name
 
     def stamp(self, thing: int) -> int:
         """Return the stamp itself."""
