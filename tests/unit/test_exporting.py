@@ -13,11 +13,11 @@ from markdown_it import MarkdownIt
 from tests.fixtures.chromium import dom_of
 from tests.fixtures.conversations import ANSWERS, conversations
 
+from conversation_mcp.conversations.sections import sections
 from conversation_mcp.exporting.catalog import export_format
 from conversation_mcp.exporting.headings import nested
 from conversation_mcp.exporting.html_text import SafeMarkdown
 from conversation_mcp.exporting.redaction import clean_text, redacted
-from conversation_mcp.exporting.sections import sections
 from conversation_mcp.records.models import Conversation
 
 ATTACKS = (

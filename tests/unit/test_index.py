@@ -99,9 +99,9 @@ def test_files_that_did_not_change_are_not_read_again(shelf: Shelf, monkeypatch:
     read: list[str] = []
     real = Files.read
 
-    def counted(files: Files, conversation_id: str) -> object:
+    def counted(files: Files, conversation_id: str, stamp: int) -> object:
         read.append(conversation_id)
-        return real(files, conversation_id)
+        return real(files, conversation_id, stamp)
 
     monkeypatch.setattr(Files, "read", counted)
     assert shelf.numbers() == [2, 1]

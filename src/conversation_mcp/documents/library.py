@@ -1,6 +1,7 @@
 """The user's documents as something that can be asked: an index that follows the files, and what it holds."""
 
 from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -8,19 +9,20 @@ from typing import TYPE_CHECKING, TypeVar
 
 from conversation_mcp.documents.formats import Formats
 from conversation_mcp.documents.query_words import RelatedWords, load_related_words
-from conversation_mcp.documents.question import Question
+from conversation_mcp.documents.question import Inquiry
 from conversation_mcp.documents.ranking import Ranker
-from conversation_mcp.documents.refresh import Taker, Work, problems
+from conversation_mcp.documents.readings import Reading, Readings
 from conversation_mcp.documents.roots import Root
+from conversation_mcp.documents.rows import DocumentRows, problems
 from conversation_mcp.documents.schema import schema
 from conversation_mcp.documents.scope import Scope
-from conversation_mcp.documents.selection import Finder, Findings
+from conversation_mcp.documents.selection import Findings, PassageFinder
 from conversation_mcp.documents.skips import Skipped
-from conversation_mcp.documents.walk import Documents
+from conversation_mcp.documents.walk import Document, Documents, current_stamp
 from conversation_mcp.errors import FilesystemError, ProviderUnavailableError
-from conversation_mcp.searching.cache import Cache
-from conversation_mcp.searching.cache import Work as SqlWork
+from conversation_mcp.searching.cache import Cache, Work
 from conversation_mcp.searching.database import IndexFile, purge_orphans
+from conversation_mcp.searching.stamped import UNTRUSTED, Backlog, Follower
 
 if TYPE_CHECKING:
     import sqlite3
@@ -31,7 +33,7 @@ ATTEMPTS = 3
 """How often something is done anew because files or the index were changed meanwhile."""
 
 
-class Library:
+class DocumentLibrary:
     """The documents of one set of names. All of it blocks, a step for about a second."""
 
     def __init__(self, roots: Sequence[Root], indexes: Path, now: Callable[[], datetime], formats: Formats) -> None:
@@ -43,8 +45,11 @@ class Library:
         kind = "\0".join(("documents", *sorted(formats.missing), *(root.pattern for root in self.roots)))
         self._file = IndexFile([root.path for root in self.roots], indexes, schema(kind))
         self._cache = Cache(self._file, self._build_at_once)
-        self.problem: str | None = None
+
+    @property
+    def problem(self) -> str | None:
         """Why no index is kept, if none is."""
+        return self._cache.problem
 
     @property
     def skipped(self) -> Skipped:
@@ -72,59 +77,76 @@ class Library:
         """Remove the indexes of documents that are gone."""
         purge_orphans(self._indexes)
 
-    def catch_up(self) -> Generator[Work]:
+    def catch_up(self) -> Generator[Backlog[Document]]:
         """Bring the index up to the files; yield before each step what there is to do, and how much is done."""
         for _ in range(ATTEMPTS):
             replacements = self._cache.replacements
-            work = self._ask(self._look)
-            yield work
-            while not work.is_done:
-                self._ask(lambda database, work=work: self._taker(database).go_on(work))
-                yield work
+            documents = Documents(self.roots, self._formats)
+            backlog = self._take_in(lambda database, of=documents: self._follower(database, of).look())
+            self._left_out = documents.skipped
+            yield backlog
+            while not backlog.is_done:
+                self._take_in(
+                    lambda database, of=documents, backlog=backlog: self._follower(database, of).go_on(backlog)
+                )
+                yield backlog
             if self._cache.replacements == replacements:
                 return
 
-    def find(self, question: Question, scope: Scope, limit: int, *, by_parts: bool) -> Findings:
+    def find(self, question: Inquiry, scope: Scope, limit: int, *, by_parts: bool) -> Findings:
         """Return the passages that answer a question, as their files are now."""
         for _ in range(ATTEMPTS - 1):
             findings = self._ask(lambda database: self._found(database, question, scope, limit, by_parts=by_parts))
             paths = sorted({str(passage.path) for passage in findings.passages})
-            if self._ask(lambda database, paths=paths: self._taker(database).are_current(paths)):
+            if self._ask(lambda database, paths=paths: _are_current(DocumentRows(database), paths)):
                 return findings
             for _ in self.catch_up():
                 pass
         return self._ask(lambda database: self._found(database, question, scope, limit, by_parts=by_parts))
 
     def _found(
-        self, database: "sqlite3.Connection", question: Question, scope: Scope, limit: int, *, by_parts: bool
+        self, database: "sqlite3.Connection", question: Inquiry, scope: Scope, limit: int, *, by_parts: bool
     ) -> Findings:
         if not scope.is_all and not scope.apply(database):
             return Findings((), (), is_out_of_scope=True)
         ranker = Ranker(database, self._related, is_scoped=not scope.is_all)
-        return Finder(database, ranker).find(question, limit, by_parts=by_parts)
+        return PassageFinder(database, ranker).find(question, limit, by_parts=by_parts)
 
     @cached_property
     def _related(self) -> RelatedWords:
         return load_related_words()
 
-    def _look(self, database: "sqlite3.Connection") -> Work:
-        documents = Documents(self.roots, self._formats)
-        work = self._taker(database).look(documents)
-        self._left_out = documents.skipped
-        return work
-
-    def _taker(self, database: "sqlite3.Connection") -> Taker:
-        return Taker(database, self._formats, self._now)
+    def _follower(self, database: "sqlite3.Connection", documents: Documents) -> Follower[Document, Reading]:
+        return Follower(DocumentRows(database), Readings(documents, self._formats, self._now))
 
     def _build_at_once(self, database: "sqlite3.Connection") -> None:
-        work = self._look(database)
-        while not work.is_done:
-            self._taker(database).go_on(work)
+        documents = Documents(self.roots, self._formats)
+        follower = self._follower(database, documents)
+        backlog = follower.look()
+        self._left_out = documents.skipped
+        follower.finish(backlog)
 
-    def _ask(self, do: SqlWork[T]) -> T:
-        try:
-            result, self.problem = self._cache.ask(do)
-        except FilesystemError as error:
-            message = f"the documents cannot be searched ({error.message.rstrip('.')})."
-            raise ProviderUnavailableError(message) from error
-        return result
+    def _ask(self, do: Work[T]) -> T:
+        with _explained():
+            return self._cache.look(do)
+
+    def _take_in(self, do: Work[T]) -> T:
+        with _explained():
+            return self._cache.take_in(do)
+
+
+@contextmanager
+def _explained() -> Generator[None]:
+    try:
+        yield
+    except FilesystemError as error:
+        message = f"the documents cannot be searched ({error.message.rstrip('.')})."
+        raise ProviderUnavailableError(message) from error
+
+
+def _are_current(rows: DocumentRows, paths: Sequence[str]) -> bool:
+    """Tell whether the files are still as they were when they were read, as far as that can be known."""
+    if not paths:  # nothing was found: in an index that was lost meanwhile nothing can be
+        return rows.newest() > 0
+    known, now = rows.stamps(paths), {path: current_stamp(path) for path in paths}
+    return all(path in known and now[path] and known[path][1] in {UNTRUSTED, now[path]} for path in paths)

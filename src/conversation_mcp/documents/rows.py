@@ -3,21 +3,20 @@
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from conversation_mcp.documents.kinds.outline import Unit
 from conversation_mcp.documents.passages import UNPRINTABLE, Passage
+from conversation_mcp.documents.readings import Reading
 from conversation_mcp.documents.skips import Reason
 from conversation_mcp.documents.walk import Document
+from conversation_mcp.searching.stamped import BATCH, Seen, StampedRows
 from conversation_mcp.text import index_text, name_parts, storable
 
 if TYPE_CHECKING:
     import sqlite3
 
-BATCH = 900
-"""Old versions of SQLite take no more than 999 values."""
 BETWEEN = "\x1f"
 BOUNDARY = " \ue000 "
 """Stands between a text and the parts of its names, so that no phrase reaches from one to the other."""
@@ -26,7 +25,7 @@ DIVISION = re.compile(r"[-\u00ad\u2010][ \t]*[\r\n][\s>#*/]*(?=[^\W\d_])")
 """Where a word is divided; what begins the next line may be the sign of a quote or a comment."""
 MAX_HALF_CHARS = 40
 FIRST_HALF, SECOND_HALF = re.compile(r"[^\W\d_]+\Z"), re.compile(r"[^\W\d_]+")
-KNOWN = "SELECT id, stamp, digest FROM files WHERE path = ?"
+KNOWN = "SELECT id, digest FROM files WHERE path = ?"
 PUT_FILE = """
     INSERT INTO files (path, shown, stamp, digest, modified, title, unit, problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (path) DO UPDATE SET shown = excluded.shown, stamp = excluded.stamp, digest = excluded.digest,
@@ -44,71 +43,70 @@ PASSAGES = """
 """
 
 
-@dataclass(frozen=True)
-class Known:
-    """What is known of a file that was read."""
+class DocumentRows(StampedRows[Reading]):
+    """The rows of files and of their passages."""
 
-    id: int
-    stamp: int
-    digest: bytes | None
+    TABLE = "files"
+    ROW = "id"
+    KEY = "path"
 
+    def stored(self, key: str) -> bytes:
+        """Return the path as the system has it, which need not be text."""
+        return os.fsencode(key)
 
-class Rows:
-    """Reads and writes the rows of files, inside of the transaction that the caller began."""
+    def key(self, stored: str | bytes) -> str:
+        """Return the path."""
+        return os.fsdecode(stored)
 
-    def __init__(self, database: "sqlite3.Connection") -> None:
-        self._database = database
+    def put(self, key: str, seen: Seen[Reading]) -> None:
+        """Write what was found in a file, or why nothing was; of one that was only touched, just that."""
+        document, content = seen.content.document, seen.content.content
+        if isinstance(content, Reason):
+            self.write(document, seen.stamp, None, content)
+        elif content.digest == self._known(key)[1]:
+            touched = (seen.stamp, document.modified_ns, self.stored(key))
+            self.database.execute("UPDATE files SET stamp = ?, modified = ? WHERE path = ?", touched)
+        else:
+            self.write(document, seen.stamp, content.digest, content.passages())
 
-    def stamps(self, paths: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """Return the ids and stamps of those of the files that are known."""
-        marks = ",".join("?" * len(paths))
-        found = self._database.execute(
-            f"SELECT path, id, stamp FROM files WHERE path IN ({marks})",  # noqa: S608 -- marks only
-            [os.fsencode(path) for path in paths],
-        )
-        return {os.fsdecode(path): (row, stamp) for path, row, stamp in found}
-
-    def known(self, path: str) -> Known | None:
-        """Return what is known of a file, if it was read."""
-        found = self._database.execute(KNOWN, (os.fsencode(path),)).fetchone()
-        return Known(*found) if found else None
-
-    def restamp(self, known: Known, document: Document, stamp: int) -> None:
-        """Note that a file was touched, but holds what it held."""
-        self._database.execute(
-            "UPDATE files SET stamp = ?, modified = ? WHERE id = ?", (stamp, document.modified_ns, known.id)
-        )
-
-    def put(self, document: Document, stamp: int, digest: bytes | None, found: Sequence[Passage] | Reason) -> None:
-        """Write what was found in a file over what was there before, or why nothing was."""
-        path = os.fsencode(document.path)
-        if known := self.known(document.path):
-            self._drop_passages(known.id)
+    def write(self, document: Document, stamp: int, digest: bytes | None, found: Sequence[Passage] | Reason) -> None:
+        """Write a file and its passages over what was there before."""
+        self._drop_passages(self._known(document.path)[0])
         problem = found.value if isinstance(found, Reason) else None
         passages = () if isinstance(found, Reason) else found
         title = _on_one_line(passages[0].title) if passages else None
         unit = passages[0].unit if passages else None
-        shown = storable(document.shown)
-        facts = (path, shown, stamp, digest, document.modified_ns, title, unit, problem)
-        self._database.execute(PUT_FILE, facts)
-        (file,) = self._database.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
+        shown, path = storable(document.shown), self.stored(document.path)
+        self.database.execute(PUT_FILE, (path, shown, stamp, digest, document.modified_ns, title, unit, problem))
+        file, _ = self._known(document.path)
         for passage in passages:
             headings = BETWEEN.join(_on_one_line(heading) for heading in passage.headings)
             text = storable(passage.text).replace("\0", " ")
-            row = self._database.execute(
+            row = self.database.execute(
                 PUT_PASSAGE, (file, passage.start_line, passage.end_line, headings, text)
             ).lastrowid
-            self._database.execute(PUT_WORDS, (row, *_words(title, shown, headings, text)))
+            self.database.execute(PUT_WORDS, (row, *_words(title, shown, headings, text)))
 
-    def drop(self, file: int) -> None:
+    def drop(self, key: str) -> None:
         """Forget a file."""
+        file, _ = self._known(key)
         self._drop_passages(file)
-        self._database.execute("DELETE FROM files WHERE id = ?", (file,))
+        self.database.execute("DELETE FROM files WHERE id = ?", (file,))
 
-    def _drop_passages(self, file: int) -> None:
-        kept = self._database.execute(KEPT, (file,)).fetchall()
-        self._database.executemany(DROP_WORDS, ((row, *_words(*facts)) for row, *facts in kept))
-        self._database.execute("DELETE FROM passages WHERE file = ?", (file,))
+    def _known(self, path: str) -> tuple[int | None, bytes | None]:
+        """Return the id of a file and the digest of what was read in it."""
+        return self.database.execute(KNOWN, (self.stored(path),)).fetchone() or (None, None)
+
+    def _drop_passages(self, file: int | None) -> None:
+        kept = self.database.execute(KEPT, (file,)).fetchall()
+        self.database.executemany(DROP_WORDS, ((row, *_words(*facts)) for row, *facts in kept))
+        self.database.execute("DELETE FROM passages WHERE file = ?", (file,))
+
+
+def problems(database: "sqlite3.Connection") -> Iterator[tuple[Reason, str]]:
+    """Yield the files that were read in vain, with the reason."""
+    for path, problem in database.execute("SELECT path, problem FROM files WHERE problem IS NOT NULL ORDER BY path"):
+        yield Reason(problem), os.fsdecode(path)
 
 
 def passages_of(database: "sqlite3.Connection", ids: Sequence[int]) -> dict[int, Passage]:

@@ -10,6 +10,7 @@ from conversation_mcp.documents.formats import Format, Formats
 from conversation_mcp.documents.ignore_rules import Ignoring
 from conversation_mcp.documents.roots import Root, relative
 from conversation_mcp.documents.skips import Reason, Skipped
+from conversation_mcp.searching.stamped import stamp_of
 
 VIRTUAL_ENVIRONMENT = "pyvenv.cfg"
 
@@ -133,20 +134,15 @@ class Documents:
             yield _document(path, shown, judged, found)
 
 
-def stamp_of(path: str) -> int | None:
+def current_stamp(path: str) -> int | None:
     """Return what tells the states of a file apart; None when there is no such file."""
     try:
         found = os.lstat(path)
     except (OSError, ValueError):
         return None
-    return _stamp(found) if stat.S_ISREG(found.st_mode) else None
+    return stamp_of(found) if stat.S_ISREG(found.st_mode) else None
 
 
 def _document(path: str, shown: str, form: Format, found: os.stat_result) -> Document:
     changed = max(found.st_mtime_ns, found.st_ctime_ns)
-    return Document(path, shown, form, found.st_mtime_ns, _stamp(found), changed)
-
-
-def _stamp(found: os.stat_result) -> int:
-    """Return the hash of numbers, which never varies."""
-    return hash((found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size))
+    return Document(path, shown, form, found.st_mtime_ns, stamp_of(found), changed)

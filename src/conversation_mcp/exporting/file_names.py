@@ -2,8 +2,8 @@
 
 import unicodedata
 
-from conversation_mcp.exporting.sections import title
 from conversation_mcp.records.models import Conversation
+from conversation_mcp.records.titles import title_of_conversation
 
 MAX_BYTES = 100
 
@@ -13,7 +13,7 @@ def file_name(conversation: Conversation, suffix: str) -> str:
 
     The id makes it unique, never empty, and no name that Windows keeps for itself.
     """
-    composed = unicodedata.normalize("NFC", title(conversation).lower())
+    composed = unicodedata.normalize("NFC", title_of_conversation(conversation).lower())
     words = "".join(char if char.isalnum() else " " for char in composed).split()
     name = "-".join((conversation.conversation_id, *words)).encode()[: MAX_BYTES - len(suffix)].decode(errors="ignore")
     return name.rstrip("-") + suffix

@@ -7,10 +7,11 @@ from html import escape
 from importlib.resources import files
 
 from conversation_mcp.conversations.phrases import dotted, minute
+from conversation_mcp.conversations.sections import Section, facts, sections
 from conversation_mcp.exporting.base import ExportFormat
 from conversation_mcp.exporting.html_text import SafeMarkdown, anchor
-from conversation_mcp.exporting.sections import Section, facts, sections, title
 from conversation_mcp.records.models import Conversation, Source
+from conversation_mcp.records.titles import title_of_conversation
 from conversation_mcp.text import counted, dollars, one_line
 
 BELOW_SECTIONS = 2
@@ -22,7 +23,7 @@ def render(conversation: Conversation) -> str:
     style = files("conversation_mcp.exporting").joinpath("page.css").read_text("utf-8")
     style_hash = b64encode(sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{style_hash}'; base-uri 'none'; form-action 'none'"
-    name, markdown = escape(title(conversation)), SafeMarkdown()
+    name, markdown = escape(title_of_conversation(conversation)), SafeMarkdown()
     body = "\n".join(
         part for number, section in enumerate(sections(conversation), 1) for part in _section(section, number, markdown)
     )
@@ -56,7 +57,7 @@ def _section(section: Section, number: int, markdown: SafeMarkdown) -> Iterator[
     name = f"m{number}"
     shown = escape(dotted(*section.facts))
     head = f"<h2>{escape(section.heading)}</h2>{f'<p class=facts>{shown}</p>' if shown else ''}"
-    text = markdown.html(section.text, name, [source.id for source in section.sources], BELOW_SECTIONS)
+    text = markdown.html(section.whole_text, name, [source.id for source in section.sources], BELOW_SECTIONS)
     yield f'<section class="{section.kind}" id="{name}">'
     if section.kind in OPEN_KINDS:
         yield f'<div class="head">{head}</div>\n<div class="text">\n{text}</div>'

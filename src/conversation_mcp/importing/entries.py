@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, BinaryIO, NoReturn
 
 from conversation_mcp.disk.files import MAX_FILE_BYTES
-from conversation_mcp.importing.base import Problem, SourceFile
+from conversation_mcp.importing.base import ImportProblem, SourceFile
 from conversation_mcp.importing.splitter import Cut, NotClosedError, Splitter
 
 CHUNK_BYTES = 256 * 1024
@@ -33,7 +33,7 @@ class DamagedFileError(Exception):
     """The file as a whole cannot be read; the text says why and where."""
 
 
-def entries(file: SourceFile, on_read: OnRead) -> Iterator[Entry | Problem]:
+def entries(file: SourceFile, on_read: OnRead) -> Iterator[Entry | ImportProblem]:
     """Yield what can be parsed and, in its place, what cannot. Before the first, the end of an array is looked at.
 
     Raises:
@@ -119,13 +119,13 @@ def _chunks(opened: BinaryIO, on_read: OnRead) -> Iterator[bytes]:
         on_read(len(chunk))
 
 
-def _of_array(file: SourceFile, on_read: OnRead) -> Iterator[Entry | Problem]:
+def _of_array(file: SourceFile, on_read: OnRead) -> Iterator[Entry | ImportProblem]:
     for cut in _cuts(file, on_read):
         place = f"{file.name}, entry {cut.number:,} (byte {cut.offset:,})"
-        yield Problem(place, _too_long()) if cut.body is None else parsed(cut.body, place)
+        yield ImportProblem(place, _too_long()) if cut.body is None else parsed(cut.body, place)
 
 
-def _of_lines(file: SourceFile, on_read: OnRead) -> Iterator[Entry | Problem]:
+def _of_lines(file: SourceFile, on_read: OnRead) -> Iterator[Entry | ImportProblem]:
     with closing(file.open()) as opened:
         lines = io.BufferedReader(opened, CHUNK_BYTES) if isinstance(opened, io.RawIOBase) else opened
         number = 0
@@ -138,47 +138,47 @@ def _of_lines(file: SourceFile, on_read: OnRead) -> Iterator[Entry | Problem]:
                     on_read(len(rest))
                     if rest.endswith(b"\n"):
                         break
-                yield Problem(place, _too_long())
+                yield ImportProblem(place, _too_long())
             elif (body := line.removeprefix(BOM_UTF8) if number == 1 else line).strip():
                 yield from _of_line(body, place)
 
 
-def _of_line(body: bytes, place: str) -> Iterator[Entry | Problem]:
+def _of_line(body: bytes, place: str) -> Iterator[Entry | ImportProblem]:
     """Yield the value of a line, or its values where a line end was lost between them."""
     first = parsed(body, place)
-    if isinstance(first, Problem) and b"}{" in body:
+    if isinstance(first, ImportProblem) and b"}{" in body:
         values = [parsed(part, place) for part in body.replace(b"}{", b"}\n{").split(b"\n") if part.strip()]
-        if not any(isinstance(value, Problem) for value in values):
+        if not any(isinstance(value, ImportProblem) for value in values):
             yield from values
             return
     yield first
 
 
-def _of_one(file: SourceFile, on_read: OnRead) -> Iterator[Entry | Problem]:
+def _of_one(file: SourceFile, on_read: OnRead) -> Iterator[Entry | ImportProblem]:
     with closing(file.open()) as opened:
         body = opened.read(MAX_ENTRY_BYTES + 1)
     on_read(len(body))
     if len(body) > MAX_ENTRY_BYTES:
         raise DamagedFileError(_too_long())
     whole = parsed(body.removeprefix(BOM_UTF8), file.name)
-    if isinstance(whole, Problem):
+    if isinstance(whole, ImportProblem):
         raise DamagedFileError(whole.reason)
     yield whole
 
 
-def parsed(body: bytes, place: str) -> Entry | Problem:
+def parsed(body: bytes, place: str) -> Entry | ImportProblem:
     """Return the value of the bytes, or why they are none."""
     try:
         return Entry(place, json.loads(body.decode(), parse_constant=_refuse))
     except json.JSONDecodeError as error:
         where = f"line {error.lineno:,}, column {error.colno:,}" if error.lineno > 1 else f"character {error.colno:,}"
-        return Problem(place, f"is not valid JSON at {where} of it")
+        return ImportProblem(place, f"is not valid JSON at {where} of it")
     except UnicodeDecodeError as error:
-        return Problem(place, f"is not UTF-8 at byte {error.start + 1:,} of it")
+        return ImportProblem(place, f"is not UTF-8 at byte {error.start + 1:,} of it")
     except ValueError as error:
-        return Problem(place, f"holds a number that JSON does not have: {str(error)[:40]}")
+        return ImportProblem(place, f"holds a number that JSON does not have: {str(error)[:40]}")
     except RecursionError:
-        return Problem(place, "is nested too deeply")
+        return ImportProblem(place, "is nested too deeply")
 
 
 def _refuse(constant: str) -> NoReturn:

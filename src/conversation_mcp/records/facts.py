@@ -9,7 +9,7 @@ from conversation_mcp.records.costs import total_cost, total_tokens
 from conversation_mcp.records.found import Facet, Indexed, Listed, Pending
 from conversation_mcp.records.ids import SHAPE
 from conversation_mcp.records.plain import read_data
-from conversation_mcp.records.titles import title_of
+from conversation_mcp.records.titles import title_of_data
 from conversation_mcp.text import fold, shorten, storable
 
 if TYPE_CHECKING:
@@ -53,11 +53,10 @@ def facts_of(data: Data, conversation_id: str, size_bytes: int) -> Listed:
     pending: Data = data.get("pendingTurn") or {}
     questions = [message for message in messages if message["role"] == "user"]
     last = pending or (questions[-1] if questions else pending)
-    asked = (questions[0]["content"] if questions else "", pending["question"] if pending else "")
     sent, came = total_tokens(data)
     return Listed(
         conversation_id=conversation_id,
-        title=title_of(data.get("title"), asked),
+        title=title_of_data(data),
         created_at=data["createdAt"],
         updated_at=data["updatedAt"],
         updated_milliseconds=milliseconds_of(data["updatedAt"]),

@@ -1,7 +1,8 @@
 """What a conversation is called."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from conversation_mcp.text import shorten, storable
 
@@ -16,14 +17,19 @@ CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), " ")
 
 def title_of(title: str | None, questions: Iterable[str]) -> str:
     """Return the title that was set, else the first question up to a word that fits on a line."""
-    for text in (title or "", *questions):
+    for text in chain((title or "",), questions):
         if line := shorten(storable(text[:READ_CHARS]).translate(CONTROLS), TITLE_CHARS):
             return line
     return UNTITLED
 
 
+def title_of_data(data: Mapping[str, Any]) -> str:
+    """Return what the data of a conversation is called: after the first question that is not blank."""
+    pending = data.get("pendingTurn")
+    asked = (message["content"] for message in data["messages"] if message["role"] == "user")
+    return title_of(data.get("title"), chain(asked, [pending["question"]] if pending else []))
+
+
 def title_of_conversation(conversation: "Conversation") -> str:
     """Return what a conversation is called that was read as a record."""
-    asked = [message.content for message in conversation.messages if message.role == "user"][:1]
-    pending = conversation.pending_turn
-    return title_of(conversation.title, [*asked, *([pending.question] if pending else [])])
+    return title_of_data(conversation.data())

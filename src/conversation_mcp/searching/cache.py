@@ -26,29 +26,38 @@ class Cache:
         self._refill = refill
         self._memory: sqlite3.Connection | None = None
         self._memory_lock = Lock()
+        self.problem: str | None = None
+        """Why the file could not take in what there was last, if it could not: then memory is looked into."""
         self.replacements = 0
         """How often a damaged file was replaced by an empty one."""
 
-    @property
-    def has_memory(self) -> bool:
-        """Whether a file could not be used before."""
-        return self._memory is not None
+    def take_in(self, work: Work[T]) -> T:
+        """Return what the work returns, which reads what there is now; raises as `look`."""
+        self.problem = None
+        return self.look(work)
 
-    def ask(self, work: Work[T]) -> tuple[T, str | None]:
-        """Return what the work returns, and why it was not done in the file, if it was not.
+    def take_in_if_kept(self, work: Work[object]) -> None:
+        """Do work that a look can make up for: not in memory that was not needed so far."""
+        try:
+            self.in_file(work)
+        except IndexUnusableError as error:
+            self.problem = str(error)
+            if self._memory is not None:
+                self._in_memory(work)
+
+    def look(self, work: Work[T]) -> T:
+        """Return what the work returns.
 
         Raises:
-            FilesystemError: there is no full-text search at all, or the folder cannot be read.
+            FilesystemError: there is no full-text search at all, or what is indexed cannot be read.
         """
+        if self.problem is None:
+            try:
+                return self.in_file(work)
+            except IndexUnusableError as error:
+                self.problem = str(error)
         try:
-            return self.in_file(work), None
-        except IndexUnusableError as error:
-            return self.without_file(work, str(error))
-
-    def without_file(self, work: Work[T], problem: str) -> tuple[T, str]:
-        """Do the work in memory, for a reason that is returned with its result; raises as `ask`."""
-        try:
-            return self.in_memory(work), problem
+            return self._in_memory(work)
         except (IndexDamagedError, IndexUnusableError) as error:
             raise FilesystemError(str(self._file.home), str(error)) from error
 
@@ -70,8 +79,7 @@ class Cache:
         except IndexDamagedError as error:
             raise IndexUnusableError(f"{self._file.path}: {error.__cause__ or 'is damaged'}") from error
 
-    def in_memory(self, work: Work[T]) -> T:
-        """Do the work in a database that lives as long as this object."""
+    def _in_memory(self, work: Work[T]) -> T:
         with self._memory_lock, judged(self._file.path, 0):
             if self._memory is None:
                 self._memory = self._made_in_memory()

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from conversation_mcp.stores.files.index.refresh import batches
-from conversation_mcp.stores.files.index.rows import Rows
-from conversation_mcp.stores.files.index.stamps import UNTRUSTED, Files
+from conversation_mcp.searching.stamped import UNTRUSTED
+from conversation_mcp.stores.files.index.rows import ConversationRows
+from conversation_mcp.stores.files.index.stamps import Files
 from conversation_mcp.stores.finder import Check, Headway
 
 if TYPE_CHECKING:
@@ -18,13 +18,13 @@ def checked(database: "sqlite3.Connection", files: Files, headway: Headway) -> C
     (found,) = database.execute("PRAGMA quick_check(1)").fetchone()
     if (found,) != SOUND:
         return Check(damage=str(found))
-    rows = Rows(database)
+    rows = ConversationRows(database)
     known_count: int = database.execute("SELECT count(*) FROM conversations").fetchone()[0]
     unseen_count, present_count = 0, 0
     wrong: list[str] = []
-    for ids in batches(files.ids()):
-        stamps, known = files.stamps(ids), rows.stamps(ids)
-        present_count += len(known.keys() & stamps.keys())
+    for stamps in files.batches():
+        known = {name: stamp for name, (_, stamp) in rows.stamps(stamps).items()}
+        present_count += len(known)
         for name, stamp in stamps.items():
             seen = files.read(name)
             if seen is not None and not rows.has(name, seen):

@@ -9,7 +9,7 @@ from conversation_mcp.searching.snippets import snippets
 from conversation_mcp.searching.words import Expression, expression
 from conversation_mcp.stores.files.index.queries import Select, best_first, newest, newest_first
 from conversation_mcp.stores.files.index.rarity import RANKED_MESSAGES, Search, narrowed
-from conversation_mcp.stores.files.index.refresh import Taker, standing
+from conversation_mcp.stores.files.index.refresh import standing, take_in
 from conversation_mcp.stores.files.index.stamps import Files
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _up_to_date(
         checked.update(unchecked)
         stamps = files.stamps(unchecked)
         if stale := [name for name, stamp in unchecked.items() if stamps.get(name) != stamp]:
-            Taker(database, files).take_in(stale)
+            take_in(database, files, stale)
             continue
         seen = (with_state(row.facts, files.is_being_answered) for row in rows)
         fitting = [facts for facts in seen if wanted.state in (None, facts.state)]

@@ -10,13 +10,13 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from platformdirs import user_cache_path
 
 from conversation_mcp.errors import IndexNotErasedError
 from conversation_mcp.records.found import Describe, Page, Place, Wanted
-from conversation_mcp.searching.cache import Cache, Work
+from conversation_mcp.searching.cache import Cache
 from conversation_mcp.searching.database import (
     IndexDamagedError,
     IndexFile,
@@ -28,7 +28,7 @@ from conversation_mcp.searching.database import (
 from conversation_mcp.sources import APP_NAME
 from conversation_mcp.stores.files.index.check import checked
 from conversation_mcp.stores.files.index.pages import look_up
-from conversation_mcp.stores.files.index.refresh import Taker, standing
+from conversation_mcp.stores.files.index.refresh import compare, standing, take_in
 from conversation_mcp.stores.files.index.schema import SCHEMA
 from conversation_mcp.stores.files.index.stamps import Files
 from conversation_mcp.stores.finder import Check, Headway, Standing
@@ -36,19 +36,16 @@ from conversation_mcp.stores.finder import Check, Headway, Standing
 if TYPE_CHECKING:
     import sqlite3
 
-T = TypeVar("T")
-
 
 class SqliteIndex:
     """The index of one folder; satisfies Index. Every call blocks."""
 
     def __init__(self, folder: Path, indexes: Path, describe: Describe, now: Callable[[], datetime]) -> None:
         self._file = IndexFile([folder], indexes, SCHEMA)
-        self._cache = Cache(self._file, lambda memory: Taker(memory, self._files).compare(Headway(), self._now()))
+        self._cache = Cache(self._file, lambda memory: self._compare(memory, Headway()))
         self._files = Files(folder, describe, now)
         self._indexes = indexes
         self._now = now
-        self._problem: str | None = None
 
     @property
     def location(self) -> str:
@@ -70,26 +67,21 @@ class SqliteIndex:
         return None
 
     def take_in(self, ids: Collection[str]) -> None:
-        """Read the conversations; when that cannot be kept, it is for the next page to make up for it in memory."""
-        try:
-            self._cache.in_file(lambda database: Taker(database, self._files).take_in(ids))
-        except IndexUnusableError as error:
-            self._problem = str(error)
-            if self._cache.has_memory:
-                self._cache.in_memory(lambda database: Taker(database, self._files).take_in(ids))
+        """Read the conversations; when that cannot be kept, the next page makes up for it."""
+        self._cache.take_in_if_kept(lambda database: take_in(database, self._files, ids))
 
     def standing(self) -> Standing:
         """Tell how much is known."""
-        return self._look(standing)[0]
+        return self._cache.look(standing)
 
     def compare(self, headway: Headway) -> None:
         """Bring the index up to the folder; a comparison that was cut short goes on where it was."""
-        _, self._problem = self._cache.ask(lambda database: Taker(database, self._files).compare(headway, self._now()))
+        self._cache.take_in(lambda database: self._compare(database, headway))
 
     def page(self, wanted: Wanted, limit: int, place: Place | None = None) -> Page:
         """Return the next conversations."""
-        page, problem = self._look(lambda database: look_up(database, self._files, wanted, limit, place))
-        if problem is None:
+        page = self._cache.look(lambda database: look_up(database, self._files, wanted, limit, place))
+        if (problem := self._cache.problem) is None:
             return page
         return replace(page, notices=(*page.notices, f"no index is kept, so every file was read ({problem})"))
 
@@ -108,7 +100,7 @@ class SqliteIndex:
         try:
             with self._file.draft() as draft:
                 with judged(draft, 0), closing(connect(str(draft))) as database:
-                    Taker(database, self._files).compare(headway, self._now())
+                    self._compare(database, headway)
                 if not headway.is_stopped:
                     self._file.put(draft)
         except IndexUnusableError:
@@ -132,16 +124,14 @@ class SqliteIndex:
         purge_orphans(self._indexes)
 
     def _erase(self, database: "sqlite3.Connection", ids: Collection[str]) -> None:
-        Taker(database, self._files).take_in(ids)
+        take_in(database, self._files, ids)
         database.execute("INSERT INTO messages (messages) VALUES ('optimize')")
         database.execute("VACUUM")
         if database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
             raise IndexUnusableError(f"{self._file.path}: somebody has been reading it for too long")
 
-    def _look(self, work: Work[T]) -> tuple[T, str | None]:
-        """Do the work, in memory if the file could not take in what was last seen in the folder."""
-        problem = self._problem
-        return self._cache.ask(work) if problem is None else self._cache.without_file(work, problem)
+    def _compare(self, database: "sqlite3.Connection", headway: Headway) -> None:
+        compare(database, self._files, headway, self._now())
 
 
 def indexes_folder() -> Path:

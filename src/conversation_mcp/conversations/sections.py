@@ -1,15 +1,14 @@
-"""A conversation as what a reader sees of it: facts, then questions and answers. Formats for people are made of it."""
+"""A conversation as what a reader sees of it: facts, then questions and answers. Pages for people are made of it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from conversation_mcp.conversations.phrases import answered_by, minute
 from conversation_mcp.records.costs import total_cost
 from conversation_mcp.records.models import Conversation, Message, PendingTurn, Source
-from conversation_mcp.records.titles import title_of
 from conversation_mcp.records.transcript import transcript
-from conversation_mcp.text import dollars
+from conversation_mcp.text import dollars, one_line
 
 Kind = Literal["system", "question", "answer", "unanswered"]
 KINDS: dict[str, Kind] = {"user": "question", "assistant": "answer"}
@@ -20,20 +19,34 @@ class Section:
     """A message or a question without an answer. Texts are Markdown as somebody wrote it, facts are plain text."""
 
     kind: Kind
+    name: str
     heading: str
-    facts: tuple[str, ...]
+    """The name with its number among those of its kind."""
+    number: int
+    """The number of the message, or of that before the question without an answer."""
+    tool: str
+    by: str
+    """Who answered, or was asked."""
+    cost: str
+    time: str
     text: str
+    partial_text: str = ""
     reasoning: str = ""
     sources: tuple[Source, ...] = ()
     related_questions: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+    is_resumable: bool = False
+    """Whether the answer can still be got."""
 
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What is known of it, in the order in which it is shown."""
+        return tuple(filter(None, (self.tool, self.by, self.cost, self.time)))
 
-def title(conversation: Conversation) -> str:
-    """Return the title that was set, else the first question, also one without an answer."""
-    questions = [message.content for message in conversation.messages if message.role == "user"]
-    pending = [conversation.pending_turn.question] if conversation.pending_turn else []
-    return title_of(conversation.title, [*questions, *pending])
+    @property
+    def whole_text(self) -> str:
+        """The text, and what there is of an answer."""
+        return f"{self.text}\n\nText so far:\n\n{self.partial_text}" if self.partial_text else self.text
 
 
 def facts(conversation: Conversation) -> dict[str, str | int | float | list[str]]:
@@ -58,27 +71,26 @@ def facts(conversation: Conversation) -> dict[str, str | int | float | list[str]
 
 def sections(conversation: Conversation) -> Iterator[Section]:
     """Yield the messages in their order, and what has no answer where it was asked."""
-    number = 0
-    for _, entry in transcript(conversation):
+    questions = 0
+    for number, entry in transcript(conversation):
         if isinstance(entry, PendingTurn):
-            yield _unanswered(entry)
+            yield _unanswered(entry, number, is_waited_for=entry is conversation.pending_turn)
         else:
-            number += entry.role == "user"
-            yield _message(entry, number)
+            questions += entry.role == "user"
+            yield _message(entry, number, max(questions, 1))
 
 
-def _message(message: Message, number: int) -> Section:
+def _message(message: Message, number: int, question: int) -> Section:
     kind = KINDS.get(message.role, "system")
-    name = kind.capitalize() if kind != "system" else f"{message.role.capitalize()} message"
     return Section(
         kind=kind,
-        heading=name if kind == "system" else f"{name} {max(number, 1)}",
-        facts=_known(
-            message.tool,
-            answered_by(message.provider, message.preset, message.model),
-            dollars(message.usage.cost_usd) if message.usage else "",
-            minute(message.created_at),
-        ),
+        name=message.role if kind == "system" else kind.capitalize(),
+        heading=f"{message.role.capitalize()} message" if kind == "system" else f"{kind.capitalize()} {question}",
+        number=number,
+        tool=one_line(message.tool or ""),
+        by=one_line(answered_by(message.provider, message.preset, message.model)),
+        cost=dollars(message.usage.cost_usd) if message.usage else "",
+        time=one_line(minute(message.created_at)),
         text=message.content,
         reasoning=message.reasoning or "",
         sources=message.sources or (),
@@ -87,23 +99,20 @@ def _message(message: Message, number: int) -> Section:
     )
 
 
-def _unanswered(turn: PendingTurn) -> Section:
-    cost = dollars(turn.usage.cost_usd) if turn.usage else ""
-    partial = f"\n\nText so far:\n\n{turn.partial_text}" if turn.partial_text else ""
+def _unanswered(turn: PendingTurn, number: int, *, is_waited_for: bool) -> Section:
+    name = f"Question without an answer: {turn.status}"
+    is_unsettled = turn.response_id is not None and turn.status != "failed" and turn.error is None
     return Section(
         kind="unanswered",
-        heading=f"Question without an answer: {turn.status}",
-        facts=_known(turn.tool, turn.provider, cost, minute(turn.started_at)),
-        text=turn.question + partial,
+        name=name,
+        heading=name,
+        number=number,
+        tool=one_line(turn.tool or ""),
+        by=one_line(turn.provider or ""),
+        cost=dollars(turn.usage.cost_usd) if turn.usage else "",
+        time=one_line(minute(turn.started_at)),
+        text=turn.question,
+        partial_text=turn.partial_text or "",
         notices=(f"{turn.error.code}: {turn.error.message}",) if turn.error else (),
+        is_resumable=is_waited_for and is_unsettled,
     )
-
-
-def _known(*facts: str | None) -> tuple[str, ...]:
-    return tuple(_line(facts))
-
-
-def _line(facts: Iterable[str | None]) -> Iterator[str]:
-    for fact in facts:
-        if fact and (line := " ".join(fact.split())):
-            yield line

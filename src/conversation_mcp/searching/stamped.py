@@ -1,0 +1,240 @@
+"""Keeps a derived database in step with what it is of: what is new or changed is read again, what is gone is dropped.
+
+Everything has a key, and a stamp that changes with it. Users say how things are found and read (`Things`) and what is
+kept of them (`StampedRows`); when and in which order is decided here.
+"""
+
+import os
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+
+from conversation_mcp.searching.database import transaction
+
+if TYPE_CHECKING:
+    import sqlite3
+
+UNTRUSTED = 0
+"""The stamp of a file that must be read again the next time."""
+SETTLED_AFTER = timedelta(seconds=2)
+"""A file that was written later than this before it was read may have changed again within one tick of its clock."""
+BATCH = 900
+"""Old versions of SQLite take no more than 999 values."""
+MAX_TRANSACTION_SECONDS = 1.0
+
+Thing = TypeVar("Thing")
+Content = TypeVar("Content")
+
+
+def stamp_of(found: os.stat_result) -> int:
+    """Return what other files, and the file at other times, do not have: the hash of numbers, which never varies."""
+    return hash((found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size))
+
+
+def settled(stamp: int, changed_ns: int, now: datetime) -> int:
+    """Return the stamp of a file that is read now, or that it cannot be trusted."""
+    return UNTRUSTED if changed_ns / 1e9 > (now - SETTLED_AFTER).timestamp() else stamp
+
+
+@dataclass(frozen=True)
+class Seen(Generic[Content]):
+    """Something that was read, and the stamp that it had."""
+
+    stamp: int
+    content: Content
+
+
+class Things(Protocol[Thing, Content]):
+    """What a database is derived from."""
+
+    def batches(self) -> Iterator[Mapping[str, Thing]]:
+        """Yield what there is now, by key, no more than `BATCH` at once."""
+        ...
+
+    def stamp(self, thing: Thing) -> int:
+        """Return the stamp that a thing had when it was found."""
+        ...
+
+    def read(self, key: str, thing: Thing) -> Seen[Content] | None:
+        """Return what is in it now, None if it is gone."""
+        ...
+
+    def is_gone(self, key: str) -> bool:
+        """Tell whether something that no batch had is still not there."""
+        ...
+
+
+class StampedRows(ABC, Generic[Content]):
+    """Reads and writes the rows of things, inside of the transaction that the caller began."""
+
+    TABLE: ClassVar[str]
+    ROW: ClassVar[str]
+    """The column with the integer that is the primary key."""
+    KEY: ClassVar[str]
+    INDEX: ClassVar[str] = ""
+    """The index that stamps are looked up in, if SQLite would not choose it by itself."""
+
+    def __init__(self, database: "sqlite3.Connection") -> None:
+        self.database = database
+
+    @abstractmethod
+    def put(self, key: str, seen: Seen[Content]) -> None:
+        """Write what was seen over what was known before."""
+
+    @abstractmethod
+    def drop(self, key: str) -> None:
+        """Forget a thing, if it is known."""
+
+    def stored(self, key: str) -> str | bytes:
+        """Return a key as it stands in the table."""
+        return key
+
+    def key(self, stored: Any) -> str:  # noqa: ANN401 -- as SQLite returns it
+        """Return the key that stands in the table."""
+        return stored
+
+    def stamps(self, keys: Collection[str]) -> dict[str, tuple[int, int]]:
+        """Return the rows, and the stamps as they were when they were read, of those things that are known."""
+        table = f"{self.TABLE} INDEXED BY {self.INDEX}" if self.INDEX else self.TABLE
+        found = self._select(
+            f"{self.KEY}, {self.ROW}, stamp FROM {table} WHERE {self.KEY} IN ({','.join('?' * len(keys))})",
+            *map(self.stored, keys),
+        )
+        return {self.key(stored): (row, stamp) for stored, row, stamp in found}
+
+    def newest(self) -> int:
+        """Return the highest row."""
+        return next(self._select(f"coalesce(max({self.ROW}), 0) FROM {self.TABLE}"))[0]
+
+    def unseen(self, seen: bytearray) -> list[str]:
+        """Return what has rows that are not marked; there are no marks for what is newer."""
+        known = f"FROM {self.TABLE} WHERE {self.ROW} < ?"
+        if next(self._select(f"count(*) {known}", len(seen)))[0] == seen.count(True):
+            return []
+        rows = self._select(f"{self.ROW}, {self.KEY} {known}", len(seen))
+        return [self.key(stored) for row, stored in rows if not seen[row]]
+
+    def _select(self, what: str, *values: object) -> Iterator[tuple[Any, ...]]:
+        return iter(self.database.execute(f"SELECT {what}", values))
+
+
+@dataclass
+class Backlog(Generic[Thing]):
+    """What a look found to be done, and how much of that is done."""
+
+    total: int = 0
+    """How many things there are."""
+    waiting: int = 0
+    """How many of them are new or changed."""
+    gone: list[str] = field(default_factory=list[str])
+    ahead: list[tuple[str, Thing]] = field(default_factory=list[tuple[str, Thing]])
+    """The next that are new or changed, last first."""
+    rest: Iterator[Mapping[str, Thing]] = field(default_factory=lambda: iter(()))
+    """What is to be looked through once more: many things are found twice rather than kept in memory."""
+    done: int = 0
+    is_done: bool = False
+
+
+class StopWish(Protocol):
+    """Somebody's wish that work stops."""
+
+    is_stopped: bool
+
+
+class Follower(Generic[Thing, Content]):
+    """Takes things into a database. What was done stays done when somebody wishes it to stop."""
+
+    def __init__(
+        self, rows: StampedRows[Content], things: Things[Thing, Content], wish: StopWish | None = None
+    ) -> None:
+        self._rows = rows
+        self._things = things
+        self._wish = wish
+
+    def look(self) -> Backlog[Thing]:
+        """Compare what there is with what is known, without reading it."""
+        backlog = Backlog[Thing]()
+        newest = self._rows.newest()
+        seen = bytearray(newest + 1)
+        for batch in self._things.batches():
+            known = self._rows.stamps(batch)
+            for row, _ in known.values():
+                if row <= newest:
+                    seen[row] = True
+            changed = self._changed(batch, known)
+            backlog.total += len(batch)
+            backlog.waiting += len(changed)
+            if backlog.waiting <= BATCH:
+                backlog.ahead += changed
+            if self._is_stopped:
+                return backlog
+        if backlog.waiting > BATCH:
+            backlog.ahead, backlog.rest = [], self._things.batches()
+        backlog.ahead.reverse()
+        backlog.gone = self._rows.unseen(seen)
+        backlog.is_done = not backlog.waiting and not backlog.gone
+        return backlog
+
+    def go_on(self, backlog: Backlog[Thing]) -> None:
+        """Do some of it, for about a second, as one step."""
+        until = time.monotonic() + MAX_TRANSACTION_SECONDS
+        with transaction(self._rows.database):
+            while not self._is_stopped and time.monotonic() < until:
+                if backlog.gone:
+                    self._drop(backlog.gone.pop())
+                elif backlog.ahead or self._look_ahead(backlog):
+                    self._take_in(*backlog.ahead.pop())
+                    backlog.done += 1
+                else:
+                    backlog.is_done = True
+                    return
+
+    def finish(self, backlog: Backlog[Thing]) -> None:
+        """Do all of it."""
+        while not backlog.is_done and not self._is_stopped:
+            self.go_on(backlog)
+
+    @property
+    def _is_stopped(self) -> bool:
+        return self._wish is not None and self._wish.is_stopped
+
+    def _changed(self, batch: Mapping[str, Thing], known: Mapping[str, tuple[int, int]]) -> list[tuple[str, Thing]]:
+        stamp_of_thing = self._things.stamp
+        unknown = (0, UNTRUSTED)
+        return [
+            (key, thing)
+            for key, thing in batch.items()
+            if known.get(key, unknown)[1] != (stamp := stamp_of_thing(thing)) or stamp == UNTRUSTED
+        ]
+
+    def _look_ahead(self, backlog: Backlog[Thing]) -> bool:
+        """Find the next that are new or changed; return False at the end."""
+        for batch in backlog.rest:
+            backlog.ahead = self._changed(batch, self._rows.stamps(batch))[::-1]
+            if backlog.ahead:
+                return True
+        return False
+
+    def _take_in(self, key: str, thing: Thing) -> None:
+        if not self._changed({key: thing}, self._rows.stamps([key])):
+            return  # another process has done it
+        seen = self._things.read(key, thing)
+        if seen is None:
+            self._rows.drop(key)
+        else:
+            self._rows.put(key, seen)
+
+    def _drop(self, key: str) -> None:
+        if self._things.is_gone(key):
+            self._rows.drop(key)
+
+
+def batched(things: Iterable[Thing]) -> Iterator[list[Thing]]:
+    """Yield so many at once that rows are looked up quickly."""
+    waiting = iter(things)
+    while batch := list(islice(waiting, BATCH)):
+        yield batch
