@@ -85,9 +85,14 @@ def walk(shelf: Numbered, limit: int, query: str = "", add: Callable[[], None] |
 
 
 def adding(shelf: Numbered) -> Callable[[], None]:
-    """Return what adds a conversation that is newer than all others and fits better."""
+    """Return what adds two conversations that are newer than all others; one fits better than they, one worse."""
     numbers = iter(range(10_000, 20_000))
-    return lambda: shelf.put(next(numbers), "apples, apples and apples?")
+
+    def add() -> None:
+        shelf.put(next(numbers), "apples, apples and apples?")
+        shelf.put(next(numbers), "apples" + " and pears and plums" * 20)
+
+    return add
 
 
 @pytest.mark.parametrize("adds", [False, True])
