@@ -4,7 +4,7 @@ from conversation_mcp.errors import ConversationTooLongError
 from conversation_mcp.prompting.history import messages_to_send
 from conversation_mcp.providers.base import ModeOf
 from conversation_mcp.providers.choosing.choice import Choice
-from conversation_mcp.providers.estimate import estimated_tokens, tokens_of, usable
+from conversation_mcp.providers.estimate import estimated_tokens, most_tokens_of, tokens_of, usable
 from conversation_mcp.records.models import Conversation
 
 TRUSTED_RATIOS = (0.5, 2.0)
@@ -31,8 +31,11 @@ class Room:
         limit = choice.facts.input_limit
         if limit is None:
             return
-        tokens = round(needed_tokens(conversation, question) * self._measured_ratio(conversation, choice.model or ""))
         takes = usable(limit)
+        messages = messages_to_send(conversation, question)
+        if most_tokens_of(messages) * TRUSTED_RATIOS[1] <= takes:
+            return
+        tokens = round(tokens_of(messages) * self._measured_ratio(conversation, choice.model or ""))
         if tokens > takes:
             name = choice.name or choice.provider.name
             raise ConversationTooLongError(name, tokens, takes, choice.facts.source)

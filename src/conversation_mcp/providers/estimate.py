@@ -20,6 +20,7 @@ FEWEST_CHARS_PER_TOKEN = 16
 SHORT_WORD, CHARS_PER_WORD_PART = 7, 4.5
 LONE_SPACE, LONE_MARK = 0.02, 0.85
 CJK, ASTRAL, ACCENTED, OTHER = 0.8, 1.2, 0.45, 0.29
+MOST_TOKENS_PER_CHAR = ASTRAL
 
 
 def estimated_tokens(text: str) -> int:
@@ -32,6 +33,11 @@ def estimated_tokens(text: str) -> int:
 def tokens_of(messages: Iterable[ChatMessage]) -> int:
     """Return about how many tokens the messages are."""
     return sum(estimated_tokens(message.content) + TOKENS_PER_MESSAGE for message in messages)
+
+
+def most_tokens_of(messages: Iterable[ChatMessage]) -> int:
+    """Return what `tokens_of` does not exceed, without a look at the texts."""
+    return sum(math.ceil(len(message.content) * MOST_TOKENS_PER_CHAR) + TOKENS_PER_MESSAGE for message in messages)
 
 
 def usable(limit_tokens: int) -> int:
