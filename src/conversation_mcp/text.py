@@ -152,8 +152,8 @@ def name_parts(word: str) -> str:
 
 
 def listed(names: Iterable[str], conjunction: str = "and") -> str:
-    """Return names as a sentence has them: `a, b and c`."""
-    *before, last = names
+    """Return names as a sentence has them: `a, b and c`; nothing where there are none."""
+    *before, last = tuple(names) or ("",)
     return f"{', '.join(before)} {conjunction} {last}" if before else last
 
 
