@@ -20,9 +20,8 @@ from conversation_mcp.providers.catalog import ProviderContext, build_providers
 from conversation_mcp.providers.choosing.choice import Providers
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.settings import Settings
-from conversation_mcp.stores.catalog import build_store
-from conversation_mcp.stores.files.index.build import build_index
-from conversation_mcp.stores.files.keeper import IndexKeeper
+from conversation_mcp.sources import store_url
+from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.tools.catalog import tools_of
 from conversation_mcp.turns.budget import Budget
 from conversation_mcp.turns.earlier_calls import EarlierCalls
@@ -69,9 +68,7 @@ async def open_app(
     """
     tools = frozenset(tool.name for tool in tools_of(settings.tools))
     prompts = await anyio.to_thread.run_sync(load_prompts, settings.prompts_dir)
-    index = build_index(settings.logs_dir, now)
-    keeper = IndexKeeper(index)
-    store = build_store("files", settings, now, keeper.note)
+    store = open_store(store_url(settings.store, settings.logs_dir), now)
     client = LazyClient(transport)
     build = (
         partial(build_providers, ProviderContext(settings, client, now=now)) if providers is None else lambda: providers
@@ -84,8 +81,7 @@ async def open_app(
     unsaved = UnsavedAnswers(store)
     failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(keeper.run)
-        tasks.start_soon(store.sweep)
+        tasks.start_soon(store.run)
         running = RunningTurns(tasks)
         chosen = Providers(build, settings, now)
         runner = TurnRunner(store, unsaved)
@@ -97,9 +93,9 @@ async def open_app(
         earlier = EarlierCalls(store, resumer, unsaved)
         turns = Turns(store, chosen, worker, running, earlier, budget, limits, now)
         watch = Watch(store, worker, running, resumer, unsaved, now)
-        library, trash = Library(index, keeper, now), TrashCan(store, index)
+        library, trash = Library(store), TrashCan(store)
         tidier = Tidier(store, unsaved.require_saved, settings.lock_wait_seconds)
-        pruner = Pruner(store, index, keeper, tidier, now)
+        pruner = Pruner(store, tidier, now)
         if settings.conversation_timeout_hours is not None:
             tasks.start_soon(pruner.archive_idle, timedelta(hours=settings.conversation_timeout_hours))
         try:
@@ -107,7 +103,6 @@ async def open_app(
         except Exception as error:  # noqa: BLE001 -- raised below, as it came and not in a group
             failure = error
         finally:
-            keeper.stop()
             await running.finish(settings.ending_grace_seconds)
             tasks.cancel_scope.cancel()
     with anyio.CancelScope(shield=True):

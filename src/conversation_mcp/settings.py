@@ -108,6 +108,10 @@ class Settings(BaseModel):
         description="Folder of the conversations. Default: conversation-logs in the working folder if it exists, "
         "else in the user's data folder.",
     )
+    store: str | None = Field(
+        default=None,
+        description="Where conversations are kept, as a URL; goes before the folder. Default: the folder.",
+    )
     max_conversation_turns: int | None = Field(
         default=None, ge=1, description="How many answers a conversation may have. Default: no limit."
     )
@@ -253,7 +257,7 @@ def load_settings(
     unread = (*_unread_lists(environment, of_providers.values()), *unread_variables(environment))
     warnings = [*_unknown_variables(environment), *unread]
     for name, setting in of_providers.items():
-        if setting.field == "api_key" and _is_placeholder(values.get(name)):
+        if setting.field == "api_key" and PLACEHOLDER.fullmatch(str(values.get(name, ""))):
             warnings.append(f"{origins[name]} holds a placeholder, not a key; it is ignored")
             del values[name], origins[name]
     try:
@@ -268,14 +272,12 @@ def load_settings(
     return LoadedSettings(settings.model_copy(update=paths), origins, tuple(warnings))
 
 
-def _unknown_variables(environment: Mapping[str, str]) -> list[str]:
+def _unknown_variables(environment: Mapping[str, str]) -> Iterator[str]:
     known = {variable_of(name) for name in Settings.model_fields if name not in TABLES}
-    warnings: list[str] = []
     for name in sorted(environment):
         if name.startswith(PREFIX) and name not in known:
             near = nearest(name, known)
-            warnings.append(f"{name} is not a setting" + (f"; did you mean {near}?" if near else ""))
-    return warnings
+            yield f"{name} is not a setting" + (f"; did you mean {near}?" if near else "")
 
 
 def _unread_lists(environment: Mapping[str, str], known: Iterable[ProviderSetting]) -> Iterator[str]:
@@ -283,10 +285,6 @@ def _unread_lists(environment: Mapping[str, str], known: Iterable[ProviderSettin
     for name in sorted(environment):
         if name.endswith(ALLOWED) and name not in read:
             yield f"{name} is not read: there is no provider of that name"
-
-
-def _is_placeholder(key: object) -> bool:
-    return isinstance(key, str) and PLACEHOLDER.fullmatch(key) is not None
 
 
 def _sentence(error: ValidationError, origins: Mapping[str, str], config: Path) -> str:

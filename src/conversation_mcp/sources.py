@@ -145,6 +145,8 @@ def gather(
     for name, value in options.items():
         if value is not None:
             values[name], origins[name] = value, "--" + name.replace("_", "-")
+    if options.get("logs_dir") is not None:
+        values.pop("store", None)
     if "logs_dir" not in values:
         values["logs_dir"], origins["logs_dir"] = default_folder(working_folder)
     return Gathered(values, origins)
@@ -158,19 +160,24 @@ def default_folder(working_folder: Path) -> tuple[Path, str]:
     return user_data_path(APP_NAME, appauthor=False) / FOLDER_NAME, "default"
 
 
-def conversation_folder(
-    option: Path | None, environment: Mapping[str, str], config: Path, working_folder: Path
-) -> Path:
-    """Return where conversations are kept, without a look at any other setting.
+def store_url(store: str | None, folder: Path) -> str:
+    """Return the URL of the store: the one that was set, else that of the folder of conversations."""
+    return store or folder.absolute().as_uri()
+
+
+def store_of(option: Path | None, environment: Mapping[str, str], config: Path, working_folder: Path) -> str:
+    """Return the URL of the store, without a look at any other setting; a folder that is an option goes before it.
 
     Raises:
         InvalidInputError: the file with the settings cannot be read, or names no folder.
     """
-    names = {"logs_dir": (variable_of("logs_dir"),)}
+    names = {name: (variable_of(name),) for name in ("logs_dir", "store")}
     gathered = gather(names, {"logs_dir": option}, environment, config, working_folder)
+    if store := gathered.values.get("store"):
+        return str(store)
     value = gathered.values["logs_dir"]
     if not isinstance(value, str | Path):
         raise InvalidInputError(
             f"{gathered.origins['logs_dir']}: logs_dir must be a path; got {presentable(repr(value))}."
         )
-    return working_folder / Path(value).expanduser()
+    return store_url(None, working_folder / Path(value).expanduser())

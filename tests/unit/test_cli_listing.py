@@ -35,7 +35,7 @@ def logs(folder: Path) -> Path:
 
 
 def ids(folder: Path, limit: int | None = None) -> list[str]:
-    return [found.facts.conversation_id for found in newest(logs(folder), limit).found]
+    return [found.conversation_id for found in newest(logs(folder), limit).found]
 
 
 def test_a_pipe_gets_a_line_with_tabs_for_each_conversation_newest_first(here: Here, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_question_without_an_answer_shows_what_became_of_it(tmp_path: Path) ->
     error = {"code": "PROVIDER_QUOTA", "message": "out of credit."}
     left_behind(tmp_path, status="failed", error=error, usage={"costUsd": 0.5})
     (found,) = newest(logs(tmp_path)).found
-    assert row_data(found, logs(tmp_path)) == IsPartialDict(
+    assert row_data(found, "conversation.json") == IsPartialDict(
         state="failed", problem="out of credit.", tool="deep_research_followup", turnCount=1, costUsd=0.5
     )
 
@@ -168,7 +168,7 @@ def test_a_file_as_an_editor_may_leave_it_is_listed(tmp_path: Path) -> None:
     path = put_conversation(tmp_path, ID, title="Half \ud83d of a pair", updatedAt="2026-01-31T12:00:00")
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b",", b",\r\n") + b"\r\n")
     (found,) = newest(logs(tmp_path)).found
-    assert (found.facts.title, found.facts.turn_count) == ("Half � of a pair", 1)
+    assert (found.title, found.turn_count) == ("Half � of a pair", 1)
 
 
 def test_what_is_no_conversation_is_not_looked_at(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from inline_snapshot import snapshot
 from tests.fixtures.cli import Here, put_conversation
 from tests.fixtures.folders import ID, left_behind
 
-from conversation_mcp.cli.selection.lists import READ_AT_ONCE
 from conversation_mcp.conversations.phrases import notices_of
+from conversation_mcp.stores.files.finder import READ_AT_ONCE
 from conversation_mcp.stores.files.newest import newest
 
 OTHER, THIRD = "20260201-1769904000000", "20260202-1769990400000"
@@ -179,7 +179,7 @@ def test_a_long_list_comes_from_the_index_and_reads_like_one_from_the_files(here
     assert "not all conversations yet" in here("index").out
     everything = here("list")
     assert f"{READ_AT_ONCE + 11:,} conversations" in here("index").out
-    assert ids_of(everything.out) == [found.facts.conversation_id for found in from_files.found]
+    assert ids_of(everything.out) == [found.conversation_id for found in from_files.found]
     assert here("list", "--limit", "5") == first
     assert first.out == "".join(everything.out.splitlines(keepends=True)[:5])
     assert first.err == everything.err == f"Notice: {next(notices_of(from_files))}.\n"

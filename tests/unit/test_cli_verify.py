@@ -16,7 +16,7 @@ from tests.fixtures.library import Shelf
 
 from conversation_mcp.cli.checks.library import check_library
 from conversation_mcp.disk.locks import LockFolder
-from conversation_mcp.stores.files.index.base import Watch
+from conversation_mcp.stores.finder import Headway
 
 OTHER, GONE, TRASHED = "20260201-1769904000000", "20260202-1769990400000", "20260203-1770076800000"
 LONG_AGO = 1_000_000_000
@@ -42,7 +42,7 @@ def everything(*folders: Path) -> dict[Path, tuple[bytes, int]]:
 
 
 def last_of(shelf: Shelf) -> str:
-    return list(check_library(shelf.root, shelf.index))[-1].line()
+    return list(check_library(shelf.finder))[-1].line()
 
 
 def verified(here: Here, code: int) -> str:
@@ -134,6 +134,7 @@ def test_what_lies_beside_the_conversations_is_named(here: Here, tmp_path: Path)
     (logs(tmp_path) / OTHER).mkdir()
     (logs(tmp_path) / "notes.txt").write_text("mine", encoding="utf-8")
     (path.parent / "export.md").write_text("# mine", encoding="utf-8")
+    (logs(tmp_path) / ".deleted").write_text("0" * 32 + "\n", encoding="utf-8")
     (logs(tmp_path) / ".trash" / f"{TRASHED}.1770000000000").mkdir(parents=True)
     for folder, name in (
         (".locks", f"{TRASHED}.write.lock"),
@@ -184,7 +185,7 @@ def test_an_index_that_says_something_else_than_the_files_fails(tmp_path: Path, 
     shelf = Shelf(tmp_path)
     shelf.put(1, "apples?", tags=["fruit"])
     shelf.put(2, "more apples?", tags=["fruit"]).write_text("{", encoding="utf-8")
-    shelf.index.rebuild(Watch())
+    shelf.index.rebuild(Headway())
     assert last_of(shelf) == snapshot("  ok    the index agrees with the files of 2 conversations")
     with closing(sqlite3.connect(shelf.database)) as index:
         index.execute(damage)
@@ -199,7 +200,7 @@ def test_an_index_that_says_something_else_than_the_files_fails(tmp_path: Path, 
 def test_a_torn_index_fails(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path)
     Corpus().write(shelf.root, 50)
-    shelf.index.rebuild(Watch())
+    shelf.index.rebuild(Headway())
     os.truncate(shelf.database, shelf.database.stat().st_size // 2)
     assert last_of(shelf).startswith("  fail  the index cannot be used: ")
 

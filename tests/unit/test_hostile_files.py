@@ -29,7 +29,7 @@ from conversation_mcp.records import shapes
 from conversation_mcp.records.codec import decode, settle
 from conversation_mcp.records.costs import total_cost
 from conversation_mcp.records.facts import describe
-from conversation_mcp.records.found import Facts, Found
+from conversation_mcp.records.found import Listed
 from conversation_mcp.records.ids import id_at
 from conversation_mcp.records.models import (
     Conversation,
@@ -226,9 +226,8 @@ async def test_the_server_goes_on_with_what_the_codec_takes_and_refuses_the_rest
     assert all(after == body for after, body in zip(left, bodies, strict=True) if taken(body) is None)
 
 
-def shown(facts: Facts) -> None:
-    found = Found(facts)
-    as_json(row_data(found, Path("logs")))
+def shown(facts: Listed) -> None:
+    as_json(row_data(facts, "conversation.json"))
     for zone in (datetime.min.replace(tzinfo=UTC), datetime(2026, 1, 31, tzinfo=UTC)):
-        table = table_of([found], 120, zone, has_header=True, last_id=None)
+        table = table_of([facts], 120, zone, has_header=True, last_id=None)
         Console(file=StringIO(), width=120).print(table)

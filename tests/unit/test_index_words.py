@@ -11,7 +11,7 @@ from tests.fixtures.library import Shelf, wanted_of
 
 from conversation_mcp.searching.snippets import snippets
 from conversation_mcp.searching.words import MAX_TERMS, TOKENIZER, Indexer, expression, stem
-from conversation_mcp.stores.files.index.base import Watch
+from conversation_mcp.stores.finder import Headway
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 OPERATORS = [
@@ -166,7 +166,7 @@ def full_shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
     shelf = Shelf(tmp_path_factory.mktemp("full"))
     for number, text in enumerate(("NEAR and NOT", "col:text", "a b c", "会话", "x*")):
         shelf.put(number, text)
-    shelf.index.compare(Watch())
+    shelf.index.compare(Headway())
     return shelf
 
 

@@ -9,13 +9,12 @@ import anyio
 import pytest
 from anyio import CancelScope, Event, create_task_group, to_thread
 from anyio.lowlevel import checkpoint
-from tests.fixtures.stores import BAD_IDS, UNKNOWN, Clock, appended, conversation, ignore, started, texts_of
+from tests.fixtures.stores import BAD_IDS, UNKNOWN, Clock, appended, conversation, ignore, started, texts_of, url_of
 
 from conversation_mcp.errors import ConversationBusyError, ConversationNotFoundError, InvalidInputError
 from conversation_mcp.records.models import Conversation, ConversationId, Imported, iso
-from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Store
-from conversation_mcp.stores.catalog import STORES, build_store
+from conversation_mcp.stores.catalog import STORES, open_finder, open_store
 
 NewStore = Callable[[], Store]
 
@@ -28,7 +27,7 @@ def clock() -> Clock:
 @pytest.fixture(params=STORES)
 def new_store(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> NewStore:
     """Open the same place once more, as another process would."""
-    return lambda: build_store(request.param, Settings(logs_dir=tmp_path / "logs"), clock)
+    return lambda: open_store(url_of(request.param, tmp_path), clock)
 
 
 @pytest.fixture
@@ -328,8 +327,9 @@ async def test_a_lock_is_released_by_any_task_twice_and_while_being_cancelled(st
 
 
 def test_an_unknown_store_is_refused_with_the_names_there_are(clock: Clock) -> None:
-    with pytest.raises(InvalidInputError, match=r"the store must be one of files.*; got 'cloud'"):
-        build_store("cloud", Settings(), clock)
+    for open_one in (open_store, open_finder):
+        with pytest.raises(InvalidInputError, match=r"must be a URL that begins with one of file:.*; got 'cloud'"):
+            open_one("cloud://me:secret@host", clock)
 
 
 async def test_a_stamp_differs_after_each_write_and_only_then(store: Store, new_store: NewStore) -> None:

@@ -4,17 +4,15 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from anyio import create_task_group
-from tests.fixtures.library import MUCH_LATER
-from tests.fixtures.stores import UNKNOWN, Clock, appended, ignore, started, texts_of
+from anyio import create_task_group, to_thread
+from tests.fixtures.stores import UNKNOWN, Clock, appended, ignore, started, texts_of, url_of
 
 from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError, InvalidInputError
-from conversation_mcp.records.ids import EPOCH
+from conversation_mcp.records.found import Wanted
 from conversation_mcp.records.models import ConversationId, Imported
 from conversation_mcp.records.origins import OWN, mark_of
-from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Call, Store
-from conversation_mcp.stores.catalog import STORES, build_store
+from conversation_mcp.stores.catalog import STORES, open_store
 
 NewStore = Callable[[], Store]
 
@@ -24,16 +22,10 @@ def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture
-def told() -> list[str]:
-    """What was said to be written."""
-    return []
-
-
 @pytest.fixture(params=STORES)
-def new_store(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock, told: list[str]) -> NewStore:
+def new_store(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> NewStore:
     """Open the same place once more, as another process would."""
-    return lambda: build_store(request.param, Settings(logs_dir=tmp_path / "logs"), clock, told.append)
+    return lambda: open_store(url_of(request.param, tmp_path), clock)
 
 
 @pytest.fixture
@@ -49,7 +41,7 @@ async def test_a_conversation_in_the_trash_is_nowhere_else(store: Store, new_sto
     conversation_id = await started(store, "Hello?")
     trashed = await store.trash.put(conversation_id)
     assert not await store.exists(conversation_id)
-    assert await store.changed_since(clock()) == ()
+    assert await to_thread.run_sync(store.finder.ids) == []
     for call in (
         store.load(conversation_id),
         store.update(conversation_id, appended("more")),
@@ -80,14 +72,12 @@ async def test_what_comes_back_is_as_it_was_and_goes_on(store: Store, new_store:
     assert texts_of(await store.update(conversation_id, appended("more"))) == ["Hello?", "more"]
 
 
-async def test_the_latest_deletion_comes_first_and_old_ones_are_left_out_when_asked(store: Store, clock: Clock) -> None:
+async def test_the_latest_deletion_comes_first(store: Store, clock: Clock) -> None:
     ids = [await started(store) for _ in range(3)]
     for conversation_id in ids:
         clock.move(1)
         await store.trash.put(conversation_id)
     assert await ids_in_trash(store) == ids[::-1]
-    assert len(await store.trash.entries(written_since=EPOCH)) == 3
-    assert await store.trash.entries(written_since=MUCH_LATER) == ()
 
 
 async def test_one_id_can_be_deleted_many_times_within_a_tick_of_the_clock(store: Store, new_store: NewStore) -> None:
@@ -152,13 +142,20 @@ async def test_removing_frees_the_name_of_the_call_and_leaves_those_of_others(st
     assert await store.calls.is_asked_to_stop(Call(other, "2026-01-31T00:00:00.000Z"))
 
 
-async def test_every_move_is_told(store: Store, told: list[str]) -> None:
+async def test_the_finder_knows_of_every_move(store: Store) -> None:
     conversation_id = await started(store)
-    told.clear()
+    assert await listed(store) == [conversation_id]
     trashed = await store.trash.put(conversation_id)
+    assert await listed(store) == []
     await store.trash.restore(trashed)
-    await store.trash.remove(await store.trash.put(conversation_id))
-    assert told == [conversation_id] * 4
+    assert await listed(store) == [conversation_id]
+
+
+async def listed(store: Store) -> list[str]:
+    """Return what the finder lists without a look at what others have written."""
+    await to_thread.run_sync(store.finder.take_in_written)
+    page = await to_thread.run_sync(store.finder.page, Wanted(), 10)
+    return [found.conversation_id for found in page.found]
 
 
 async def test_of_many_who_delete_or_restore_at_once_one_succeeds(store: Store, new_store: NewStore) -> None:

@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conversation_mcp.cli.output.terminal import say
-from conversation_mcp.sources import config_path, conversation_folder
+from conversation_mcp.clock import utc_now
+from conversation_mcp.sources import config_path, store_of, store_url
+from conversation_mcp.stores.catalog import open_finder
 
 if TYPE_CHECKING:
     from conversation_mcp.settings import LoadedSettings, Settings
+    from conversation_mcp.stores.finder import Finder
 
 
 def settings_from(options: Mapping[str, object]) -> "LoadedSettings":
@@ -37,6 +40,11 @@ def _check(settings: "Settings") -> "Iterable[str]":
         yield from idle_lists(settings, catalogue)
 
 
-def folder_from(logs_dir: Path | None) -> Path:
-    """Return the folder of the conversations."""
-    return conversation_folder(logs_dir, os.environ, config_path(), Path.cwd())
+def finder_from(logs_dir: Path | None) -> "Finder":
+    """Return what finds the conversations, without a look at any other setting."""
+    return open_finder(store_of(logs_dir, os.environ, config_path(), Path.cwd()), utc_now)
+
+
+def finder_of(settings: "Settings") -> "Finder":
+    """Return what finds the conversations of a program with these settings."""
+    return open_finder(store_url(settings.store, settings.logs_dir), utc_now)

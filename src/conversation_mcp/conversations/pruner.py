@@ -1,6 +1,7 @@
 """Pruning: what was not touched for long is put away, or moved to the trash."""
 
 import logging
+import math
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,16 +14,14 @@ from conversation_mcp.conversations.labels import with_facts
 from conversation_mcp.conversations.tidier import Tidier
 from conversation_mcp.errors import ConversationBusyError, ConversationMCPError, ConversationNotFoundError
 from conversation_mcp.records.facts import milliseconds_of
-from conversation_mcp.records.found import Facts, Place, State, Wanted
+from conversation_mcp.records.found import Listed, Place, State, Wanted
 from conversation_mcp.records.models import Conversation, ConversationId, iso
 from conversation_mcp.stores.base import Store
-from conversation_mcp.stores.files.index.base import Index
-from conversation_mcp.stores.files.keeper import IndexKeeper
+from conversation_mcp.stores.finder import PAGE
 
 Action = Literal["trash", "archive"]
 
 STEPS: tuple[tuple[Action, State | None], ...] = (("trash", None), ("trash", "archived"), ("archive", None))
-PAGE = 500
 START_AFTER_SECONDS = 5.0
 """A client that has just started the server waits for other things."""
 
@@ -33,7 +32,7 @@ logger = logging.getLogger(__name__)
 class Plan:
     """Which conversations are old enough for what; those with tags or a question without an answer are kept."""
 
-    old: tuple[tuple[Action, Facts], ...]
+    old: tuple[tuple[Action, Listed], ...]
     kept_count: int
     unreadable_count: int
     problems: tuple[str, ...]
@@ -47,7 +46,7 @@ class Pruned:
     """What became of one of them: done, or not because of the problem; kept when something happened to it meanwhile."""
 
     action: Action
-    facts: Facts
+    facts: Listed
     is_kept: bool = False
     problem: str | None = None
 
@@ -55,12 +54,8 @@ class Pruned:
 class Pruner:
     """Finds old conversations in the index, and looks at each file again before it does something to it."""
 
-    def __init__(
-        self, store: Store, index: Index, keeper: IndexKeeper, tidier: Tidier, now: Callable[[], datetime]
-    ) -> None:
+    def __init__(self, store: Store, tidier: Tidier, now: Callable[[], datetime]) -> None:
         self._store = store
-        self._index = index
-        self._keeper = keeper
         self._tidier = tidier
         self._now = now
 
@@ -70,10 +65,7 @@ class Pruner:
         Raises:
             FilesystemError: the folder cannot be read.
         """
-        comparison = self._keeper.compare()
-        await comparison.done.wait()
-        if comparison.error is not None:
-            raise comparison.error
+        await self._store.freshen(math.inf, _silent)
         now = milliseconds_of(iso(self._now()))
         before: dict[Action, int] = {}
         for action, age in ages.items():
@@ -105,7 +97,7 @@ class Pruner:
             logger.exception("idle conversations are not archived")
 
     def _plan(self, before: Mapping[Action, int]) -> Plan:
-        old: dict[str, tuple[Action, Facts]] = {}
+        old: dict[str, tuple[Action, Listed]] = {}
         kept: set[str] = set()
         for action, state in STEPS:
             if action in before:
@@ -114,14 +106,14 @@ class Pruner:
                         kept.add(facts.conversation_id)
                     else:
                         old.setdefault(facts.conversation_id, (action, facts))
-        page = self._index.page(Wanted(), 1)
+        page = self._store.finder.page(Wanted(), 1)
         return Plan(tuple(old.values()), len(kept), page.unreadable_count, page.problems, before)
 
-    def _walk(self, wanted: Wanted) -> Iterator[Facts]:
+    def _walk(self, wanted: Wanted) -> Iterator[Listed]:
         place: Place | None = None
         while True:
-            page = self._index.page(wanted, PAGE, place)
-            yield from (found.facts for found in page.found)
+            page = self._store.finder.page(wanted, PAGE, place)
+            yield from page.found
             if (place := page.next) is None:
                 return
 

@@ -2,15 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 from conversation_mcp.conversations.prices import Prices
 from conversation_mcp.records.costs import Data, chargeable
-from conversation_mcp.records.facts import milliseconds_of, moment_of
-from conversation_mcp.stores.files.index.base import Watch
-from conversation_mcp.stores.files.newest import facts_in
-from conversation_mcp.stores.files.scan import File, find_all, read_each
+from conversation_mcp.records.facts import facts_of, milliseconds_of, moment_of
+from conversation_mcp.stores.finder import Finder, Headway
 
 By = Literal["day", "tool", "provider", "model", "conversation"]
 
@@ -74,25 +71,21 @@ class Statistics:
     """By their ids, where the sums are those of conversations."""
 
 
-def statistics(root: Path, by: By, since_milliseconds: int | None, prices: Prices, watch: Watch) -> Statistics:
+def statistics(finder: Finder, by: By, since_milliseconds: int | None, prices: Prices, headway: Headway) -> Statistics:
     """Read every conversation, archived ones and those in the trash too, and hold no more of them than the sums.
 
     Raises:
-        FilesystemError: the folder cannot be read.
+        FilesystemError: the place cannot be read.
     """
     sums: dict[str | None, Sums] = {}
     total, count, problems = Sums(), 0, list[str]()
     titles: dict[str | None, str] = {}
-
-    def take(file: File, data: Data) -> tuple[Turn, ...]:
-        if by == "conversation":
-            titles[file.conversation_id] = facts_in(file, data).title
-        return tuple(turns_since(data, since_milliseconds, prices))
-
-    for file, turns in read_each(_watched(find_all(root), watch), take, problems):
+    for conversation_id, data in finder.contents(headway, problems):
         count += 1
-        for turn in turns:
-            sums.setdefault(turn.key(by, file.conversation_id), Sums()).add(turn)
+        if by == "conversation":
+            titles[conversation_id] = facts_of(data, conversation_id, 0).title
+        for turn in turns_since(data, since_milliseconds, prices):
+            sums.setdefault(turn.key(by, conversation_id), Sums()).add(turn)
             total.add(turn)
     order = sorted(sums, key=str) if by == "day" else sorted(sums, key=lambda key: _weight(sums[key]), reverse=True)
     return Statistics({key: sums[key] for key in order}, total, count, tuple(problems), titles)
@@ -140,9 +133,3 @@ def _milliseconds(at: str | None, otherwise: str) -> int:
 
 def _weight(sums: Sums) -> tuple[float, int, int]:
     return sums.cost_usd, sums.answered, sums.unanswered
-
-
-def _watched(files: Iterator[File], watch: Watch) -> Iterator[File]:
-    for file in files:
-        yield file
-        watch.seen += 1

@@ -8,9 +8,7 @@ from conversation_mcp.conversations.labels import Retag, with_facts
 from conversation_mcp.conversations.merges import dropped_texts, merged
 from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.models import Conversation, ConversationId
-from conversation_mcp.stores.base import Store, Trashed
-
-Report = Callable[[str], Awaitable[None]]
+from conversation_mcp.stores.base import Report, Store, Trashed
 
 
 class Tidier:

@@ -9,7 +9,6 @@ from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.models import Record
 from conversation_mcp.records.titles import title_of_conversation
 from conversation_mcp.stores.base import Store, Trashed
-from conversation_mcp.stores.files.index.base import Index
 
 
 class TrashedConversation(Record):
@@ -32,9 +31,9 @@ class TrashedConversation(Record):
 class TrashCan:
     """Deleted conversations: shown, brought back, or removed from the folder and from the index for good."""
 
-    def __init__(self, store: Store, index: Index) -> None:
+    def __init__(self, store: Store) -> None:
         self._trash = store.trash
-        self._index = index
+        self._finder = store.finder
 
     async def entries(self) -> tuple[Trashed, ...]:
         """Return what is in the trash, the latest deletion first."""
@@ -80,5 +79,5 @@ class TrashCan:
             FilesystemError: one cannot be removed.
         """
         if trashed:
-            await to_thread.run_sync(self._index.erase, {each.conversation_id for each in trashed})
+            await to_thread.run_sync(self._finder.erase, {each.conversation_id for each in trashed})
         return tuple([each.conversation_id for each in trashed if not await self._trash.remove(each)])

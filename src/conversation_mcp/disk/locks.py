@@ -9,7 +9,6 @@ from pathlib import Path
 
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import PLAIN_FLAGS, claim_folder, create_private, refuse_link
-from conversation_mcp.errors import ConversationMCPError
 
 HAS_SHARED_LOCKS = os.name == "posix"
 PROBE_SECONDS = 0.002
@@ -114,14 +113,6 @@ class LockFolder:
             claim_folder(self._folder)
             with suppress(FileExistsError):
                 return create_private(path, os.O_RDWR)
-
-
-def is_being_answered(folder: Path, conversation_id: str) -> bool:
-    """Tell whether a live process runs a turn on a conversation of the folder; leaves no trace."""
-    try:
-        return LockFolder(folder / ".locks").is_locked(f"{conversation_id}.lock")
-    except ConversationMCPError:
-        return False
 
 
 def _explained(path: Path) -> AbstractContextManager[None]:

@@ -14,14 +14,13 @@ from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import PLAIN_FLAGS
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.importing.base import Problem, SourceFile
-from conversation_mcp.stores.files.scan import EXPORT_STEM, FILE_NAME
+from conversation_mcp.records.layout import EXPORT_STEM, FILE_NAME, TRASH
 
 ENDINGS = (".json", ".jsonl", ".ndjson", ".db", ".sqlite", ".sqlite3", ".html", ".htm")
 NUMBERED_TEXT = re.compile(r"(?:^|/)conversation_[0-9]+\.txt$")
 """Google's Takeout gives JSON such a name."""
 ARCHIVE, MAX_ARCHIVES = ".zip", 200
 """An export can be a folder of archives; no more of them than this are read."""
-TRASH = ".trash"
 MAX_DEPTH = 12
 MAX_RATIO, RATIO_FROM_BYTES = 200, 16 * 1024 * 1024
 """Text of conversations packs to a tenth; a member of an archive that unpacks to this many times itself is a bomb."""

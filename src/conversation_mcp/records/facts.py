@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from conversation_mcp.clock import parse_time
 from conversation_mcp.records.costs import total_cost, total_tokens
-from conversation_mcp.records.found import Described, Facet, Facts, Pending
+from conversation_mcp.records.found import Facet, Indexed, Listed, Pending
 from conversation_mcp.records.ids import SHAPE
 from conversation_mcp.records.plain import read_data
 from conversation_mcp.records.titles import title_of
@@ -23,7 +23,7 @@ UNSEEN_ROLES = frozenset({"system", "developer"})
 Data = Mapping[str, Any]
 
 
-def describe(body: bytes, path: str, conversation_id: "ConversationId") -> Described:
+def describe(body: bytes, path: str, conversation_id: "ConversationId") -> Indexed:
     """Describe the bytes of a file.
 
     Raises:
@@ -47,7 +47,7 @@ def facet(kind: str, value: str) -> Facet:
     return kind, fold(value.strip())
 
 
-def facts_of(data: Data, conversation_id: str, size_bytes: int) -> Facts:
+def facts_of(data: Data, conversation_id: str, size_bytes: int) -> Listed:
     """Return what a list shows of the data of a file of that size."""
     messages: list[Data] = data["messages"]
     pending: Data = data.get("pendingTurn") or {}
@@ -55,7 +55,7 @@ def facts_of(data: Data, conversation_id: str, size_bytes: int) -> Facts:
     last = pending or (questions[-1] if questions else pending)
     asked = (questions[0]["content"] if questions else "", pending["question"] if pending else "")
     sent, came = total_tokens(data)
-    return Facts(
+    return Listed(
         conversation_id=conversation_id,
         title=title_of(data.get("title"), asked),
         created_at=data["createdAt"],
@@ -78,7 +78,7 @@ def facts_of(data: Data, conversation_id: str, size_bytes: int) -> Facts:
     )
 
 
-def _described(data: Data, conversation_id: str, size_bytes: int) -> Described:
+def _described(data: Data, conversation_id: str, size_bytes: int) -> Indexed:
     messages: list[Data] = data["messages"]
     pending: Data = data.get("pendingTurn") or {}
     unanswered: list[Data] = data.get("unansweredTurns") or []
@@ -86,7 +86,7 @@ def _described(data: Data, conversation_id: str, size_bytes: int) -> Described:
     given = {("tag", tag) for tag in tags}
     given |= {(kind, turn.get(kind)) for turn in (*messages, pending, *unanswered) for kind in FACETS}
     given |= {("model", message.get("preset")) for message in messages}
-    return Described(facts_of(data, conversation_id, size_bytes), frozenset(_facets(given)), _texts(data, tags))
+    return Indexed(facts_of(data, conversation_id, size_bytes), frozenset(_facets(given)), _texts(data, tags))
 
 
 def _tags(data: Data) -> tuple[str, ...]:

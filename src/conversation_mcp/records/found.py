@@ -1,7 +1,7 @@
 """Conversations as lists and searches see them: facts, what they are chosen by, and pages of them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ Facet = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What a list shows of a conversation."""
+class Listed:
+    """A conversation in a list: what is stored of it, what is true of it now, and for a query what fits it best."""
 
     conversation_id: str
     title: str
@@ -47,18 +47,24 @@ class Facts:
     tags: tuple[str, ...] = ()
     parent_id: str | None = None
     """Of a branch, the conversation that it comes from."""
+    state: State | None = None
+    """What became of the last question, or that it is archived; not stored, because locks tell some of it."""
+    snippet: str | None = None
+    """The part that fits the query best; empty where it cannot be read any more."""
+    message_number: int | None = None
+    """The number of the message with that part; None when it stands beside the messages."""
 
 
 @dataclass(frozen=True)
-class Described:
+class Indexed:
     """All that the index takes from a file: facts, what to filter by, and texts by message number, 0 for the rest."""
 
-    facts: Facts
+    facts: Listed
     facets: frozenset[Facet]
     texts: Mapping[int, str]
 
 
-Describe = Callable[[bytes, str, "ConversationId"], Described]
+Describe = Callable[[bytes, str, "ConversationId"], Indexed]
 """Reads the bytes of a file, which has a path and an id; raises ConversationCorruptedError."""
 
 
@@ -84,20 +90,10 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Found:
-    """A conversation as its file is now; for a query, the place that fits it best."""
-
-    facts: Facts
-    state: State | None = None
-    snippet: str | None = None
-    message_number: int | None = None
-
-
-@dataclass(frozen=True)
 class Page:
     """Conversations in order, and what a reader must know beside them."""
 
-    found: tuple[Found, ...]
+    found: tuple[Listed, ...]
     next: Place | None
     unreadable_count: int
     problems: tuple[str, ...]
@@ -106,11 +102,16 @@ class Page:
     """Whether the index has ever been compared with the whole folder."""
     notices: tuple[str, ...] = ()
 
+    def with_notice(self, notice: str) -> "Page":
+        """Return the page with another notice."""
+        return replace(self, notices=(*self.notices, notice))
 
-def state_of(facts: Facts, is_being_answered: Callable[[str], bool]) -> State | None:
-    """Return what is true now: a running turn that nobody works on any more was interrupted."""
+
+def with_state(facts: Listed, is_being_answered: Callable[[str], bool]) -> Listed:
+    """Return it with what is true now: a running turn that nobody works on any more was interrupted."""
+    state: State | None = facts.pending
     if facts.archived:
-        return "archived"
-    if facts.pending == "running" and not facts.runs_at_provider and not is_being_answered(facts.conversation_id):
-        return "interrupted"
-    return facts.pending
+        state = "archived"
+    elif state == "running" and not facts.runs_at_provider and not is_being_answered(facts.conversation_id):
+        state = "interrupted"
+    return replace(facts, state=state) if state else facts

@@ -10,9 +10,6 @@ if TYPE_CHECKING:
     from conversation_mcp.records.models import ConversationId
 
 SHAPE = re.compile(r"[0-9]{8}-[0-9]{13}")
-TRASH = ".trash"
-"""The folder of deleted conversations; each has the name of its id and the millisecond of its deletion."""
-TRASHED = re.compile(rf"({SHAPE.pattern})\.([0-9]{{13}})")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SHOWN_CHARS = 60
 

@@ -40,7 +40,9 @@ async def complete(
 
 async def newest_ids(store: Store) -> list[str]:
     """Return the ids of all conversations, the newest first: by their milliseconds, no file is read."""
-    return sorted(await store.changed_since(BEGINNING), key=lambda conversation_id: conversation_id[9:], reverse=True)
+    return sorted(
+        await to_thread.run_sync(store.finder.ids), key=lambda conversation_id: conversation_id[9:], reverse=True
+    )
 
 
 def _completion(values: Iterable[str], beginning: str) -> Completion:

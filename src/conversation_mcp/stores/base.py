@@ -1,12 +1,15 @@
 """The port of the store: where conversations live. Services know nothing else of it."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
+from conversation_mcp.records.findings import Finding
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.origins import Origin
+from conversation_mcp.stores.finder import Finder
 
 Change = Callable[[Conversation, str], Conversation]
 """Makes the new conversation from the one that is stored now and the time of this write."""
@@ -14,9 +17,8 @@ Change = Callable[[Conversation, str], Conversation]
 OnWait = Callable[[float], Awaitable[None]]
 """Told, several times, for how many seconds a lock has been waited for."""
 
-OnWritten = Callable[[ConversationId], None]
-"""Told when a conversation was created, updated, moved to the trash or back, or removed; must not block."""
-
+Report = Callable[[str], Awaitable[None]]
+"""Told, several times, in a line what is being done."""
 
 Stamp = tuple[int, ...] | None
 """Tells states of what is stored apart; None where nothing is stored."""
@@ -92,8 +94,8 @@ class Trash(Protocol):
         """
         ...
 
-    async def entries(self, written_since: datetime | None = None) -> tuple[Trashed, ...]:
-        """Return what is here, the latest deletion first; only what was written since then if that is asked for."""
+    async def entries(self) -> tuple[Trashed, ...]:
+        """Return what is here, the latest deletion first."""
         ...
 
     async def load(self, trashed: Trashed) -> Conversation:
@@ -135,6 +137,11 @@ class Store(Protocol):
     @property
     def trash(self) -> Trash:
         """The trash of these conversations."""
+        ...
+
+    @property
+    def finder(self) -> Finder:
+        """The finder of these conversations, which knows what was written through this store."""
         ...
 
     def location(self, conversation_id: ConversationId) -> str:
@@ -182,12 +189,19 @@ class Store(Protocol):
         """Return what differs after each write of the conversation; of None, after one has come or gone."""
         ...
 
-    async def changed_since(self, moment: datetime) -> tuple[ConversationId, ...]:
-        """Return the conversations that were written at or after the moment, in no order."""
-        ...
-
     async def imports(self) -> Mapping[Origin, ConversationId]:
         """Return the conversations that were brought in from elsewhere, by what `imported` says: `from` and `id`."""
+        ...
+
+    async def freshen(self, patience_seconds: float, report: Report) -> str | None:
+        """Have the finder see what others have written, as far as that is worth a wait; return what is missing then.
+
+        It needs `run`. Raises FilesystemError when the place cannot be read.
+        """
+        ...
+
+    async def run(self) -> None:
+        """Do what the store does of its own accord, until cancelled: sweep, and keep the finder in step."""
         ...
 
     async def sweep(self) -> None:
@@ -200,6 +214,18 @@ class Store(Protocol):
         Raises:
             ConversationBusyError: it was not free within `wait_seconds`.
         """
+        ...
+
+    def import_alone(self, on_wait: Callable[[], None]) -> AbstractContextManager[None]:
+        """Keep other imports out while the block runs; it is told when one has to be waited for. Blocks."""
+        ...
+
+    async def keep_export(self, conversation_id: ConversationId, ending: str, text: str) -> str:
+        """Keep an export with its conversation, in the place of the last one of that ending; return where it is."""
+        ...
+
+    async def try_out(self) -> Finding:
+        """Try to write, to lock and to read back where the conversations are, and leave no trace."""
         ...
 
     async def turn_is_held(self, conversation_id: ConversationId) -> bool:

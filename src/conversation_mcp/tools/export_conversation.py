@@ -1,16 +1,11 @@
 """The tool `export_conversation`."""
 
-from functools import partial
-from pathlib import Path
-
 from anyio import to_thread
 
 from conversation_mcp.app import App
 from conversation_mcp.exporting.catalog import FormatName, export_format
-from conversation_mcp.exporting.writer import write_file
 from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.models import ConversationId, Record
-from conversation_mcp.stores.files.scan import EXPORT_STEM
 from conversation_mcp.tooling.questions import ConversationIdArgument
 from conversation_mcp.tooling.tool import Hints, Input, Tool
 from conversation_mcp.turns.ask import Caller
@@ -49,13 +44,12 @@ async def export_conversation(given: ExportInput, app: App, _caller: Caller) -> 
     location = app.store.location(conversation_id)
     path = None
     if len(text) > app.settings.max_result_chars:
-        path = Path(location).with_name(f"{EXPORT_STEM}{chosen.suffix}")
-        await to_thread.run_sync(partial(write_file, path, (text,)))
+        path = await app.store.keep_export(conversation_id, chosen.suffix, text)
     return Exported.of(
         conversation_id=conversation_id,
         format=given.format,
         text=text if path is None else None,
-        path=None if path is None else str(path),
+        path=path,
         characters=len(text),
         conversation_path=location,
     )

@@ -1,17 +1,18 @@
 """The day's cost, summed up as statistics do, against the limit that was set."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import datetime
-from functools import partial
+
+from anyio import to_thread
 
 from conversation_mcp.conversations.prices import Prices
 from conversation_mcp.conversations.statistics import Sums, turns_since
-from conversation_mcp.errors import BudgetReachedError, ConversationMCPError
+from conversation_mcp.errors import BudgetReachedError
 from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.records.facts import milliseconds_of
 from conversation_mcp.records.models import iso
 from conversation_mcp.stores.base import Store
+from conversation_mcp.stores.finder import Headway
 from conversation_mcp.text import dollars
 from conversation_mcp.turns.result import TurnResult
 
@@ -36,13 +37,13 @@ class Budget:
             return
         midnight = self._now().replace(hour=0, minute=0, second=0, microsecond=0)
         since, prices, spent = milliseconds_of(iso(midnight)), Prices(await self._catalogue.ready()), Sums()
-        for reading in [
-            *(partial(self._store.load, each) for each in await self._store.changed_since(midnight)),
-            *(partial(self._store.trash.load, each) for each in await self._store.trash.entries(midnight)),
-        ]:
-            with suppress(ConversationMCPError):
-                for turn in turns_since((await reading()).data(), since, prices):
+
+        def add_up() -> None:
+            for _, data in self._store.finder.contents(Headway(), [], midnight):
+                for turn in turns_since(data, since, prices):
                     spent.add(turn)
+
+        await to_thread.run_sync(add_up)
         if spent.cost_usd >= self._limit_usd:
             raise BudgetReachedError(spent.cost_usd, self._limit_usd, spent.estimated_usd)
 

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 from conversation_mcp.cli.output.terminal import is_terminal, put, say
 from conversation_mcp.cli.selection.ids import resolve
 from conversation_mcp.cli.selection.lists import told
-from conversation_mcp.cli.selection.pages import index_of, pages
-from conversation_mcp.cli.setup import folder_from
+from conversation_mcp.cli.selection.pages import found_pages
+from conversation_mcp.cli.setup import finder_from
 from conversation_mcp.cli.usage import FAILED, WrongUsageError
-from conversation_mcp.clock import utc_now
 from conversation_mcp.disk.faults import explained
-from conversation_mcp.disk.files import make_private_folder, read_file
+from conversation_mcp.disk.files import make_private_folder
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.exporting.catalog import FormatName, export_format
 from conversation_mcp.exporting.redaction import redacted
@@ -23,8 +22,7 @@ from conversation_mcp.exporting.writer import pieces, write_each, write_file
 from conversation_mcp.records.codec import decode
 from conversation_mcp.records.found import Wanted
 from conversation_mcp.records.models import Conversation, ConversationId
-from conversation_mcp.stores.files.folder import ConversationFolder
-from conversation_mcp.stores.files.scan import find
+from conversation_mcp.stores.finder import Finder
 from conversation_mcp.text import counted
 
 if TYPE_CHECKING:
@@ -49,8 +47,8 @@ class Wish:
 class Reading:
     """Reads the conversations one at a time; what cannot be read is said and counted."""
 
-    def __init__(self, folder: Path, *, redact: bool) -> None:
-        self._files = ConversationFolder(folder, utc_now)
+    def __init__(self, finder: Finder, *, redact: bool) -> None:
+        self._finder = finder
         self._redact = redact
         self.read_count = self.failed_count = 0
 
@@ -58,18 +56,14 @@ class Reading:
         """Yield those that can be read."""
         for conversation_id in ids:
             try:
-                conversation = self._read(conversation_id)
+                body = self._finder.read(conversation_id)
+                conversation = decode(body, self._finder.location(conversation_id), conversation_id)
             except ConversationMCPError as error:
                 say(error.sentence())
                 self.failed_count += 1
             else:
                 self.read_count += 1
                 yield redacted(conversation) if self._redact else conversation
-
-    def _read(self, conversation_id: ConversationId) -> Conversation:
-        with self._files.reading(conversation_id) as path:
-            body = read_file(path)
-        return decode(body, str(path), conversation_id)
 
 
 def export_conversations(wish: Wish, logs_dir: Path | None) -> int:
@@ -81,16 +75,16 @@ def export_conversations(wish: Wish, logs_dir: Path | None) -> int:
     """
     if sum((bool(wish.ids), wish.query is not None, wish.everything)) != 1:
         raise WrongUsageError("say which conversations: ids, or --query WORDS, or --all.")
-    folder = folder_from(logs_dir)
-    ids = _chosen(folder, wish)
+    finder = finder_from(logs_dir)
+    ids = _chosen(finder, wish)
     chosen = export_format(wish.file_format)
     if not ids:
         say("No conversation was found.")
         return FAILED
     is_one = len(wish.ids) == 1 or (len(ids) == 1 and chosen.frame is None)
     has_pages = not wish.ids and chosen.frame is None
-    target = _target(wish, folder, fits_one_file=is_one or chosen.frame is not None, several=has_pages)
-    reading = Reading(folder, redact=wish.redact)
+    target = _target(wish, finder.folder, fits_one_file=is_one or chosen.frame is not None, several=has_pages)
+    reading = Reading(finder, redact=wish.redact)
     _write(target, reading.each(ids), chosen, is_one=is_one)
     if target is not None:
         say(f"Exported {counted(reading.read_count, 'conversation')} to {target}.")
@@ -114,16 +108,16 @@ def _with(first: Conversation, rest: Iterator[Conversation]) -> Iterator[Convers
     yield from rest
 
 
-def _chosen(folder: Path, wish: Wish) -> Sequence[ConversationId]:
+def _chosen(finder: Finder, wish: Wish) -> Sequence[ConversationId]:
     if wish.ids:
-        return list(dict.fromkeys(resolve(folder, text) for text in wish.ids))
+        return list(dict.fromkeys(resolve(finder, text) for text in wish.ids))
     if wish.query is None:
-        return sorted(found.conversation_id for found in find(folder))
-    found = told(pages(index_of(folder), Wanted(query=wish.query)))
-    return [ConversationId(each.facts.conversation_id) for page in found for each in page.found]
+        return finder.ids()
+    found = told(found_pages(finder, Wanted(query=wish.query)))
+    return [ConversationId(each.conversation_id) for page in found for each in page.found]
 
 
-def _target(wish: Wish, folder: Path, *, fits_one_file: bool, several: bool) -> Path | None:
+def _target(wish: Wish, folder: Path | None, *, fits_one_file: bool, several: bool) -> Path | None:
     """Return the file or the existing folder to write to; None for stdout.
 
     Where `several` pages could have been found, a name without an end is that of their folder, however many there are.
@@ -134,7 +128,7 @@ def _target(wish: Wish, folder: Path, *, fits_one_file: bool, several: bool) -> 
         return None
     assert wish.output is not None  # noqa: S101 -- narrows the type
     target = Path(wish.output).expanduser()
-    if target.resolve().is_relative_to(folder.resolve()):
+    if folder is not None and target.resolve().is_relative_to(folder.resolve()):
         raise WrongUsageError(f"--output must lie outside of the folder of the conversations, {folder}.")
     is_folder = wish.output.endswith(SEPARATORS) or (several and not target.suffix)
     if is_folder or not fits_one_file:

@@ -1,8 +1,7 @@
 """What `import` does: reads, stores, and says what became of it all."""
 
-import math
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,20 +14,17 @@ from conversation_mcp.cli.questions.interrupts import Interrupt, interrupts
 from conversation_mcp.cli.setup import settings_from
 from conversation_mcp.cli.usage import FAILED, WrongUsageError
 from conversation_mcp.clock import utc_now
-from conversation_mcp.disk.files import make_private_folder
-from conversation_mcp.disk.locks import LockFolder
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.importing.base import Item, LeftOut, Reading
 from conversation_mcp.importing.catalog import import_formats
 from conversation_mcp.importing.importer import Importer, Outcome, Report
 from conversation_mcp.importing.recognition import Plan, plan_of
 from conversation_mcp.importing.sources import list_files
-from conversation_mcp.settings import Settings
-from conversation_mcp.stores.catalog import build_store
+from conversation_mcp.sources import store_url
+from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.text import shorten
 
 SHOWN_PROBLEMS, MAX_NAMED_CHARS = 20, 200
-LOCK = "import.lock"
 WAITING = "Waiting for another import into this folder to end."
 STOPPING = "Stopping after this conversation."
 OUTCOMES: dict[Outcome, str] = {
@@ -68,12 +64,13 @@ def run_import(wish: Wish, logs_dir: Path | None, *, as_json: bool) -> int:
         ConversationMCPError: there is nothing to import, or the store cannot be used.
     """
     settings = settings_from({"logs_dir": logs_dir}).settings
-    if wish.path.resolve() == settings.logs_dir.resolve():
+    store = open_store(store_url(settings.store, settings.logs_dir), utc_now)
+    folder = store.finder.folder
+    if folder is not None and wish.path.resolve() == folder.resolve():
         raise WrongUsageError(f"{wish.path} is the folder of the conversations; they are there already.")
     plan = plan_of(list_files(wish.path), import_formats(), wish.file_format)
-    store = build_store("files", settings, utc_now)
     importer = Importer(store, utc_now, dry_run=wish.dry_run, deleted=wish.deleted)
-    alone = nullcontext() if wish.dry_run else _alone(settings.logs_dir)
+    alone = nullcontext() if wish.dry_run else store.import_alone(lambda: say(WAITING))
     with (
         alone,
         interrupts(STOPPING) as interrupt,
@@ -84,7 +81,7 @@ def run_import(wish: Wish, logs_dir: Path | None, *, as_json: bool) -> int:
     if as_json:
         put_json(_data(importer.report, plan, wish))
     else:
-        _show(importer.report, plan, wish, settings)
+        _show(importer.report, plan, wish, store.finder.place)
     if failure is not None:
         raise failure
     if interrupt.number is not None:
@@ -104,23 +101,13 @@ async def _import(
     return None
 
 
-@contextmanager
-def _alone(folder: Path) -> Generator[None]:
-    """Keep other imports into the folder out: each would bring in what it does not see there yet."""
-    locks = LockFolder(folder / ".locks")
-    if locks.is_locked(LOCK):
-        say(WAITING)
-    with locks.hold(LOCK, lambda: make_private_folder(folder), math.inf):
-        yield
-
-
-def _show(report: Report, plan: Plan, wish: Wish, settings: Settings) -> None:
+def _show(report: Report, plan: Plan, wish: Wish, place: str) -> None:
     for problem in report.problems[:SHOWN_PROBLEMS]:
         say(f"{problem.place}: {problem.reason}")
     if (more := report.counts["problem"] + report.counts["changed"] - SHOWN_PROBLEMS) > 0:
         say(f"… and {more:,} more; --json names up to 1,000.")
     titles = ", ".join(chosen.title for chosen, _ in plan.groups.values())
-    put(f"{titles}{', dry run: nothing was written' if wish.dry_run else f', to {settings.logs_dir}'}")
+    put(f"{titles}{', dry run: nothing was written' if wish.dry_run else f', to {place}'}")
     for name, words in OUTCOMES.items():
         if count := report.counts[name]:
             put(f"{count:>9,}  {words}")

@@ -7,6 +7,7 @@ import anyio
 
 from conversation_mcp.cli.output.terminal import say
 from conversation_mcp.cli.selection.ids import resolve
+from conversation_mcp.cli.setup import finder_of
 from conversation_mcp.cli.usage import WrongUsageError
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError
 
@@ -42,7 +43,8 @@ async def _opened(settings: "Settings", work: "Callable[[App], Awaitable[T]]") -
 
 def resolved(settings: "Settings", wanted: Iterable[str], *, archived: bool = False) -> "list[ConversationId]":
     """Return the ids that are meant, each once, before anything is done to the first of them."""
-    return list(dict.fromkeys(resolve(settings.logs_dir, text, archived=archived) for text in wanted))
+    finder = finder_of(settings)
+    return list(dict.fromkeys(resolve(finder, text, archived=archived) for text in wanted))
 
 
 async def on_each(wanted: Iterable[T], work: Callable[[T], Awaitable[object]]) -> list[str]:

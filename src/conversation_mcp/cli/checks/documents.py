@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-from conversation_mcp.cli.checks.findings import Finding
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.providers.base import Reader, Survey
 from conversation_mcp.providers.catalog import ProviderContext, build_providers
@@ -10,6 +9,7 @@ from conversation_mcp.providers.choosing.names import split_name
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.configured import configured_in, definitions_in
 from conversation_mcp.providers.sides import is_here
+from conversation_mcp.records.findings import Finding
 from conversation_mcp.settings import Settings
 from conversation_mcp.text import counted
 

@@ -8,7 +8,6 @@ from typing import TextIO
 
 import anyio
 
-from conversation_mcp.cli.checks.findings import Finding
 from conversation_mcp.errors import ConversationMCPError, ProviderRejectedError
 from conversation_mcp.errors.groups import single
 from conversation_mcp.logs import redact
@@ -16,6 +15,7 @@ from conversation_mcp.providers.base import Checkable
 from conversation_mcp.providers.catalog import ProviderContext, build_providers
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.configured import Described, is_certain
+from conversation_mcp.records.findings import Finding
 from conversation_mcp.settings import Settings
 
 SELF_CHECK_SECONDS = 60
@@ -26,7 +26,8 @@ async def check_server(settings: Settings) -> Finding:
     from mcp import Client, StdioServerParameters, stdio_client
 
     documents = [part for path in settings.documents for part in ("--documents", str(path))]
-    options = ["--logs-dir", str(settings.logs_dir), "--tools", ",".join(settings.tools), *documents]
+    place = () if settings.store else ("--logs-dir", str(settings.logs_dir))
+    options = [*place, "--tools", ",".join(settings.tools), *documents]
     command = StdioServerParameters(
         command=sys.executable, args=["-m", "conversation_mcp", "serve", *options], env=dict(os.environ)
     )

@@ -8,11 +8,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 from conversation_mcp import __version__
-from conversation_mcp.cli.checks.findings import Finding
 from conversation_mcp.cli.configuration.values import Value, masked, values_of
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.providers.configured import configured_in, is_certain
 from conversation_mcp.providers.model_facts import Catalogue
+from conversation_mcp.records.findings import Finding
 from conversation_mcp.settings import LoadedSettings, Settings
 from conversation_mcp.sources import config_path
 from conversation_mcp.tools.catalog import tools_of

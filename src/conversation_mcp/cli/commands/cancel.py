@@ -8,7 +8,7 @@ from conversation_mcp.cli.options import Documents, Id, LogsDir
 from conversation_mcp.cli.output.terminal import put
 from conversation_mcp.cli.questions.standing import standing_of
 from conversation_mcp.cli.selection.ids import resolve
-from conversation_mcp.cli.setup import settings_from
+from conversation_mcp.cli.setup import finder_of, settings_from
 
 if TYPE_CHECKING:
     from conversation_mcp.records.models import ConversationId
@@ -21,7 +21,7 @@ def cancel(*, conversation_id: Id, logs_dir: LogsDir = None, documents: Document
     Its run at the provider is stopped too. Says what was billed, if that is known.
     """
     settings = settings_from({"logs_dir": logs_dir, "documents": documents or None}).settings
-    anyio.run(_cancel, settings, resolve(settings.logs_dir, conversation_id))
+    anyio.run(_cancel, settings, resolve(finder_of(settings), conversation_id))
 
 
 async def _cancel(settings: "Settings", conversation_id: "ConversationId") -> None:

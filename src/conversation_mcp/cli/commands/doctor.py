@@ -10,8 +10,7 @@ import typer
 from platformdirs import user_cache_path
 
 from conversation_mcp.cli.checks.documents import check_documents
-from conversation_mcp.cli.checks.findings import Finding
-from conversation_mcp.cli.checks.folder import check_cache, check_folder, check_store
+from conversation_mcp.cli.checks.folder import check_cache, check_place, check_store
 from conversation_mcp.cli.checks.server import check_online, check_server
 from conversation_mcp.cli.checks.settings import check_settings
 from conversation_mcp.cli.clients.catalog import Client, Launch, installation, launch_of, load_clients
@@ -21,6 +20,7 @@ from conversation_mcp.cli.options import AsJson, Documents, LogsDir, ToolSets
 from conversation_mcp.cli.output.terminal import put, put_json
 from conversation_mcp.cli.setup import settings_from
 from conversation_mcp.cli.usage import FAILED, WrongUsageError
+from conversation_mcp.records.findings import Finding
 from conversation_mcp.settings import LoadedSettings
 from conversation_mcp.sources import APP_NAME, config_path
 
@@ -91,7 +91,7 @@ def _report(loaded: LoadedSettings, options: Mapping[str, object], *, online: bo
 def _findings(loaded: LoadedSettings, *, online: bool) -> Iterable[Finding]:
     yield from check_settings(loaded, os.environ, online=online)
     yield from check_documents(loaded.settings)
-    yield from check_folder(loaded)
+    yield from check_place(loaded)
     yield from check_cache(user_cache_path(APP_NAME, appauthor=False))
     yield anyio.run(check_store, loaded.settings)
     if online:

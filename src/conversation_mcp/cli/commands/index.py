@@ -1,6 +1,5 @@
 """`index`: where the index of the conversations is, and how to make it anew."""
 
-import os
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,26 +9,27 @@ from conversation_mcp.cli.options import AsJson, LogsDir
 from conversation_mcp.cli.output.progress import progress
 from conversation_mcp.cli.output.terminal import put, put_json
 from conversation_mcp.cli.output.times import when
-from conversation_mcp.cli.setup import folder_from
+from conversation_mcp.cli.setup import finder_from
 from conversation_mcp.clock import utc_now
 from conversation_mcp.errors import ConversationMCPError, FilesystemError
-from conversation_mcp.stores.files.index.base import Watch
+from conversation_mcp.stores.finder import Headway
 from conversation_mcp.text import counted
 
 if TYPE_CHECKING:
-    from conversation_mcp.stores.files.index.base import Index
+    from conversation_mcp.stores.finder import Index
 
 REBUILDING = "reading the conversations"
 
 
 class NoIndexError(ConversationMCPError):
-    """The index cannot be made, for a reason that has nothing to do with conversations."""
+    """There is no index, for a reason that has nothing to do with conversations."""
 
     code = FilesystemError.code
     advice = "Searches read every file instead. Check the folder, its permissions and the free space."
 
-    def __init__(self, obstacle: str) -> None:
+    def __init__(self, obstacle: str, *, is_needed: bool = True) -> None:
         super().__init__(f"no index can be kept: {obstacle}.")
+        self.advice = self.advice if is_needed else "Searches ask the store itself."
 
 
 def index(
@@ -43,9 +43,10 @@ def index(
     Conversations are found with it. It is made from their files whenever it is missing, so it can be deleted at any
     time.
     """
-    from conversation_mcp.cli.selection.pages import index_of
-
-    found = index_of(folder_from(logs_dir))
+    finder = finder_from(logs_dir)
+    found = finder.index
+    if found is None:
+        raise NoIndexError(f"{finder.place} needs none", is_needed=False)
     if rebuild:
         _rebuild(found)
     facts = _facts(found)
@@ -58,19 +59,18 @@ def index(
 def _rebuild(index: "Index") -> None:
     if obstacle := index.obstacle():
         raise NoIndexError(obstacle)
-    watch = Watch()
-    with progress(REBUILDING, watch, after_seconds=0):
-        index.rebuild(watch)
+    headway = Headway()
+    with progress(REBUILDING, headway, after_seconds=0):
+        index.rebuild(headway)
 
 
 def _facts(index: "Index") -> dict[str, Any]:
     """Return what is known of the index without making one where there is none."""
     facts: dict[str, Any] = {"location": index.location, "bytes": 0}
     try:
-        with os.scandir(index.location) as entries:
-            facts["bytes"] = sum(entry.stat().st_size for entry in entries)
-    except FileNotFoundError:
-        return facts
+        if (size := index.size_bytes()) is None:
+            return facts
+        facts["bytes"] = size
     except OSError as error:
         return {**facts, "problem": error.strerror}
     if obstacle := index.obstacle():

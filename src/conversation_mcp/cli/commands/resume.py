@@ -1,7 +1,6 @@
 """`resume`: answers that nobody waited for."""
 
 import math
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import anyio
@@ -14,7 +13,7 @@ from conversation_mcp.cli.questions.interrupts import Interrupt, interrupts
 from conversation_mcp.cli.questions.standing import standing_of
 from conversation_mcp.cli.selection.completion import complete_ids
 from conversation_mcp.cli.selection.ids import resolve
-from conversation_mcp.cli.setup import settings_from
+from conversation_mcp.cli.setup import finder_of, settings_from
 from conversation_mcp.cli.usage import FAILED
 from conversation_mcp.errors import ConversationMCPError
 
@@ -45,7 +44,7 @@ def resume(
     exit code is 1 when a question still has no answer.
     """
     settings = settings_from({"logs_dir": logs_dir, "documents": documents or None}).settings
-    wanted = None if conversation_id is None else resolve(settings.logs_dir, conversation_id)
+    wanted = None if conversation_id is None else resolve(finder_of(settings), conversation_id)
     with interrupts(STOPPING) as interrupt:
         settled = anyio.run(_resume, settings, wanted, interrupt)
     if interrupt.number is not None:
@@ -68,7 +67,7 @@ async def _resume(settings: "Settings", conversation_id: "ConversationId | None"
 
 
 async def _pending(app: "App") -> "list[ConversationId]":
-    found = sorted(await app.store.changed_since(datetime.fromtimestamp(0, UTC)))
+    found = await anyio.to_thread.run_sync(app.store.finder.ids)
     return [conversation_id for conversation_id in found if await _is_pending(app, conversation_id)]
 
 

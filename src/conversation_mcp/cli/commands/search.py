@@ -23,14 +23,14 @@ from conversation_mcp.cli.output.rows import MARK, put_lines, when_updated
 from conversation_mcp.cli.output.terminal import console, is_terminal, printable, say
 from conversation_mcp.cli.selection.filters import chosen, place_of
 from conversation_mcp.cli.selection.lists import limit_of, put_pages_as_json, say_more, told
-from conversation_mcp.cli.setup import folder_from
+from conversation_mcp.cli.setup import finder_from
 from conversation_mcp.clock import utc_now
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from conversation_mcp.records.found import Found, Page
+    from conversation_mcp.records.found import Listed, Page
 
 HIGHLIGHT = "bold yellow"
 
@@ -60,9 +60,9 @@ def search(
     answers count. Without a match the exit code is 1. In a pipe each match is a line as list prints it, then the number
     and the place.
     """
-    from conversation_mcp.cli.selection.pages import index_of, pages
+    from conversation_mcp.cli.selection.pages import found_pages
 
-    folder, query = folder_from(logs_dir), " ".join(words)
+    finder, query = finder_from(logs_dir), " ".join(words)
     wanted = chosen(
         query,
         state=state,
@@ -75,9 +75,9 @@ def search(
         model=model,
     )
     place = place_of(cursor, query)
-    counted = _Counted(pages(index_of(folder), wanted, limit_of(limit, as_json=as_json), place))
+    counted = _Counted(found_pages(finder, wanted, limit_of(limit, as_json=as_json), place))
     if as_json:
-        put_pages_as_json(counted, folder, query)
+        put_pages_as_json(counted, finder, query)
     elif is_terminal():
         _show(counted)
     else:
@@ -107,17 +107,17 @@ def _show(pages: "Iterable[Page]") -> None:
     for last in told(pages):
         for found in last.found:
             place = f"message {found.message_number} · " if found.message_number else ""
-            where = f"{when_updated(found.facts, moment)} · {place}{found.facts.conversation_id}"
+            where = f"{when_updated(found, moment)} · {place}{found.conversation_id}"
             _show_one(screen, found, where)
     if last is not None:
         say_more(last)
 
 
-def _show_one(screen: "Console", found: "Found", where: str) -> None:
+def _show_one(screen: "Console", found: "Listed", where: str) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    screen.print(Text.assemble((printable(found.facts.title), "bold"), (f"  {where}", "dim")))
+    screen.print(Text.assemble((printable(found.title), "bold"), (f"  {where}", "dim")))
     if found.snippet:
         screen.print(Padding(_highlighted(found.snippet), (0, 0, 0, 2)))
 

@@ -6,8 +6,7 @@ import shutil
 import subprocess
 import sys
 from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated
 
 import typer
 
@@ -15,11 +14,8 @@ from conversation_mcp.cli.options import Id, LogsDir
 from conversation_mcp.cli.output.rendered import blocks_of, lines_of
 from conversation_mcp.cli.output.terminal import console, is_terminal, printable, put
 from conversation_mcp.cli.selection.ids import resolve
-from conversation_mcp.cli.setup import folder_from
+from conversation_mcp.cli.setup import finder_from
 from conversation_mcp.cli.usage import WrongUsageError
-
-if TYPE_CHECKING:
-    from conversation_mcp.records.models import ConversationId
 
 PAGER = "less"
 LESS_OPTIONS = "-FRX"
@@ -47,12 +43,13 @@ def show(
     wanted = [name for name, given in (("--raw", raw), ("--json", as_json), ("--paths", paths)) if given]
     if len(wanted) > 1:
         raise WrongUsageError(f"{' and '.join(wanted)} cannot be combined.")
-    folder = folder_from(logs_dir)
-    path, body = _read(folder, resolve(folder, conversation_id))
+    finder = finder_from(logs_dir)
+    chosen = resolve(finder, conversation_id)
+    location, body = finder.location(chosen), finder.read(chosen)
     if paths:
-        put(str(path))
+        put(location)
         return
-    conversation = decode(body, str(path), cast("ConversationId", path.parent.name))
+    conversation = decode(body, location, chosen)
     if as_json:
         _put_bytes(body)
         return
@@ -61,15 +58,6 @@ def show(
         put(text, end="")
     else:
         _render(text, pager=not no_pager)
-
-
-def _read(folder: Path, conversation_id: "ConversationId") -> tuple[Path, bytes]:
-    from conversation_mcp.clock import utc_now
-    from conversation_mcp.disk.files import read_file
-    from conversation_mcp.stores.files.folder import ConversationFolder
-
-    with ConversationFolder(folder, utc_now).reading(conversation_id) as path:
-        return path, read_file(path)
 
 
 def _put_bytes(body: bytes) -> None:

@@ -1,6 +1,5 @@
 """`stats`: what was asked, and what it took."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -9,8 +8,8 @@ from conversation_mcp.cli.options import AsJson, LogsDir
 from conversation_mcp.cli.output.progress import progress
 from conversation_mcp.cli.output.terminal import console, is_terminal, printable, put_fields, put_json, say
 from conversation_mcp.cli.selection.moments import milliseconds_at
-from conversation_mcp.cli.setup import settings_from
-from conversation_mcp.stores.files.index.base import Watch
+from conversation_mcp.cli.setup import finder_of, settings_from
+from conversation_mcp.stores.finder import Headway
 from conversation_mcp.text import dollars
 
 if TYPE_CHECKING:
@@ -49,12 +48,11 @@ def stats(
     from conversation_mcp.conversations.statistics import statistics
     from conversation_mcp.providers.model_facts import Catalogue
 
-    settings, watch = settings_from({"logs_dir": logs_dir} if logs_dir else {}).settings, Watch()
-    folder, prices = settings.logs_dir, Prices(Catalogue(settings.models).load())
+    settings, headway = settings_from({"logs_dir": logs_dir} if logs_dir else {}).settings, Headway()
+    prices = Prices(Catalogue(settings.models).load())
     since_milliseconds = None if since is None else milliseconds_at("--since", since)
-    watch.total = _count(folder)
-    with progress(COUNTING, watch):
-        found = statistics(folder, by, since_milliseconds, prices, watch)
+    with progress(COUNTING, headway):
+        found = statistics(finder_of(settings), by, since_milliseconds, prices, headway)
     if found.total.estimated_usd:
         say(
             f"Notice: {dollars(found.total.estimated_usd)} of the cost is an estimate (~): where a provider reports "
@@ -68,12 +66,6 @@ def stats(
         _show(found, by)
     else:
         put_fields((name or UNKNOWN, *_cells(sums), *_title(found, name)) for name, sums in found.sums.items())
-
-
-def _count(folder: Path) -> int:
-    from conversation_mcp.stores.files.scan import find_all
-
-    return sum(1 for _ in find_all(folder))
 
 
 def _data(found: "Statistics", by: str) -> dict[str, Any]:

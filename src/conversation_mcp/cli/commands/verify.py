@@ -6,10 +6,10 @@ import typer
 
 from conversation_mcp.cli.options import AsJson, LogsDir
 from conversation_mcp.cli.output.terminal import put, put_json
-from conversation_mcp.cli.setup import folder_from
+from conversation_mcp.cli.setup import finder_from
 
 if TYPE_CHECKING:
-    from conversation_mcp.cli.checks.findings import Finding
+    from conversation_mcp.records.findings import Finding
 
 
 def verify(*, as_json: AsJson = False, logs_dir: LogsDir = None) -> None:
@@ -19,11 +19,9 @@ def verify(*, as_json: AsJson = False, logs_dir: LogsDir = None) -> None:
     what the index says against what the files say. Nothing is changed. The exit code is 1 when something is broken.
     """
     from conversation_mcp.cli.checks.library import check_library
-    from conversation_mcp.cli.selection.pages import index_of
 
-    folder = folder_from(logs_dir)
     findings: list[Finding] = []
-    for finding in check_library(folder, index_of(folder)):
+    for finding in check_library(finder_from(logs_dir)):
         findings.append(finding)
         if not as_json:
             put(finding.line())

@@ -30,6 +30,7 @@ EXAMPLES: Mapping[str, Any] = {
     "perplexity_api_key": "pplx-your-key",
     "perplexity_base_url": "https://api.perplexity.ai",
     "logs_dir": "/path/to/conversation-logs",
+    "store": "file:///path/to/conversation-logs",
     "max_conversation_turns": 50,
     "conversation_timeout_hours": 720.0,
     "documents": ["/path/to/notes"],

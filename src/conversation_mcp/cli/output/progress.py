@@ -8,7 +8,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 from conversation_mcp.cli.output.terminal import console
-from conversation_mcp.stores.files.index.base import Watch
+from conversation_mcp.stores.finder import Headway
 
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
@@ -18,13 +18,13 @@ REFRESH_SECONDS = 0.1
 
 
 @contextmanager
-def progress(what: str, watch: Watch, after_seconds: float = SLOW_SECONDS) -> Generator[None]:
-    """Show how far the body has come, as it notes it in the watch; nothing if it is quick, or nobody looks."""
+def progress(what: str, headway: Headway, after_seconds: float = SLOW_SECONDS) -> Generator[None]:
+    """Show how far the body has come, as it notes it in the headway; nothing if it is quick, or nobody looks."""
     if not sys.stderr.isatty():
         yield
         return
     ended = Event()
-    showing = Thread(target=_show, args=(what, watch, ended, after_seconds), daemon=True)
+    showing = Thread(target=_show, args=(what, headway, ended, after_seconds), daemon=True)
     showing.start()
     try:
         yield
@@ -45,15 +45,15 @@ def bytes_progress(what: str, total: int) -> Generator[Callable[[int], None]]:
         yield partial(bar.advance, bar.add_task(what, total=total))
 
 
-def _show(what: str, watch: Watch, ended: Event, after_seconds: float) -> None:
+def _show(what: str, headway: Headway, ended: Event, after_seconds: float) -> None:
     if ended.wait(after_seconds):
         return
     from rich.progress import MofNCompleteColumn
 
     with _bar(MofNCompleteColumn()) as bar:
-        task = bar.add_task(what, total=watch.total)
+        task = bar.add_task(what, total=headway.total)
         while not ended.wait(REFRESH_SECONDS):
-            bar.update(task, total=watch.total, completed=watch.seen)
+            bar.update(task, total=headway.total, completed=headway.seen)
 
 
 def _bar(*facts: "ProgressColumn") -> "Progress":

@@ -13,14 +13,14 @@ from conversation_mcp.cli.output.terminal import is_anybody_reading, put_json, s
 from conversation_mcp.cli.questions.display import Display
 from conversation_mcp.cli.questions.interrupts import Interrupt, interrupts
 from conversation_mcp.cli.selection.ids import resolve
+from conversation_mcp.cli.setup import finder_of
 from conversation_mcp.cli.usage import FAILED, WrongUsageError
-from conversation_mcp.clock import utc_now
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError
 from conversation_mcp.providers.base import Mode
+from conversation_mcp.records.codec import decode
 from conversation_mcp.records.ids import SHAPE
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.settings import Settings
-from conversation_mcp.stores.catalog import build_store
 from conversation_mcp.tooling.arguments import parse
 from conversation_mcp.tools.catalog import AnyTool
 from conversation_mcp.tools.chat import CHAT
@@ -87,7 +87,7 @@ def named(settings: Settings, question: TypedQuestion) -> TypedQuestion:
         return question
     if question.system is not None:
         raise WrongUsageError("--system is for a new conversation; the one that -c names has its system text.")
-    return replace(question, conversation=resolve(settings.logs_dir, question.conversation))
+    return replace(question, conversation=resolve(finder_of(settings), question.conversation))
 
 
 def ask_and_show(
@@ -194,8 +194,8 @@ def stored(settings: Settings, conversation_id: str | None) -> Conversation | No
     """Return the conversation if there is one that can be read."""
     if conversation_id is None or not SHAPE.fullmatch(conversation_id):
         return None
-    store = build_store("files", settings, utc_now)
+    finder, wanted = finder_of(settings), ConversationId(conversation_id)
     try:
-        return anyio.run(store.load, ConversationId(conversation_id))
+        return decode(finder.read(wanted), finder.location(wanted), wanted)
     except ConversationMCPError:
         return None

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import typer
 
 from conversation_mcp.cli.selection.ids import LAST
-from conversation_mcp.cli.setup import folder_from
+from conversation_mcp.cli.setup import finder_from
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.sources import config_path
 
 if TYPE_CHECKING:
-    from conversation_mcp.records.found import Found
+    from conversation_mcp.records.found import Listed
 
 OFFERED = 50
 PRESETS, PRESETS_OF_AUTO = ("fast", "low", "medium", "high", "xhigh"), ("fast", "balanced", "deep")
@@ -24,22 +24,20 @@ OWN_NAMES = "perplexity"
 
 def complete_ids(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     """Return ids with their titles, newest first, that begin as typed; nothing where the folder cannot be read."""
-    from conversation_mcp.stores.files.newest import newest
-
     logs_dir: object = context.params.get("logs_dir")
     archived = bool(context.params.get("undo"))
     with suppress(ConversationMCPError):
-        folder = folder_from(Path(str(logs_dir)) if logs_dir else None)
+        finder = finder_from(Path(str(logs_dir)) if logs_dir else None)
         if LAST.startswith(incomplete):
-            found = newest(folder, OFFERED, archived=archived).found
-            last = [(LAST, found[0].facts.title)] if found else []
+            found = finder.newest(OFFERED, archived=archived).found
+            last = [(LAST, found[0].title)] if found else []
             return last if incomplete else last + _offers(found)
-        return _offers(newest(folder, OFFERED, begins=incomplete, archived=archived).found)
+        return _offers(finder.newest(OFFERED, begins=incomplete, archived=archived).found)
     return []
 
 
-def _offers(found: "Iterable[Found]") -> list[tuple[str, str]]:
-    return [(each.facts.conversation_id, each.facts.title) for each in found]
+def _offers(found: "Iterable[Listed]") -> list[tuple[str, str]]:
+    return [(each.conversation_id, each.title) for each in found]
 
 
 def complete_models(incomplete: str) -> list[str]:

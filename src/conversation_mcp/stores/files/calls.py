@@ -15,6 +15,7 @@ from conversation_mcp.disk.files import make_private_folder, read_file, refuse_l
 from conversation_mcp.disk.locks import FileLock, LockFolder
 from conversation_mcp.errors import FilesystemError, InvalidInputError
 from conversation_mcp.records.ids import check_id
+from conversation_mcp.records.layout import CALLS
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.base import Call
 
@@ -25,7 +26,7 @@ class CallFiles:
     """A file for each call whose result was not delivered, named by the call; satisfies CallRegister."""
 
     def __init__(self, root: Path, now: Callable[[], datetime]) -> None:
-        self._folder = root / ".calls"
+        self._folder = root / CALLS
         self._locks = LockFolder(self._folder)
         self._now = now
 

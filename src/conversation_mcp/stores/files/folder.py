@@ -1,6 +1,7 @@
 """The blocking half of the file store: each method is one hop to a thread."""
 
 import errno
+import math
 import os
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
@@ -14,6 +15,7 @@ from conversation_mcp.disk.locks import FileLock, LockFolder
 from conversation_mcp.errors import ConversationCorruptedError, ConversationNotFoundError, FilesystemError
 from conversation_mcp.records.codec import MESSAGES, decode, origin_of, settle
 from conversation_mcp.records.ids import SHAPE, check_id, id_at, milliseconds_of
+from conversation_mcp.records.layout import EXPORT_STEM, FILE_NAME, LOCKS
 from conversation_mcp.records.models import Conversation, ConversationId, iso, parse_time
 from conversation_mcp.records.origins import Origin
 from conversation_mcp.stores.base import Change, Stamp
@@ -21,6 +23,7 @@ from conversation_mcp.stores.base import Change, Stamp
 WRITE_WAIT_SECONDS = 30.0
 STRAY_AFTER = timedelta(hours=1)
 HEAD_BYTES = 64 * 1024
+IMPORT_LOCK = "import.lock"
 OLD_AFTER = timedelta(minutes=1)
 
 
@@ -30,12 +33,12 @@ class ConversationFolder:
     def __init__(self, root: Path, now: Callable[[], datetime]) -> None:
         self._root = root
         self._now = now
-        self._locks = LockFolder(root / ".locks")
+        self._locks = LockFolder(root / LOCKS)
         self._taken_milliseconds = range(0)
 
     def file(self, conversation_id: str) -> Path:
         """Return the path of a conversation's file. The id is checked here, before any path is built."""
-        return self._root / check_id(conversation_id) / "conversation.json"
+        return self._root / check_id(conversation_id) / FILE_NAME
 
     def reserve(self, at: datetime | None = None) -> ConversationId:
         """Make the folder of a new conversation, and the root when there is none."""
@@ -60,16 +63,6 @@ class ConversationFolder:
         """Remove the folder of a conversation that was never written."""
         with suppress(OSError):
             self.file(conversation_id).parent.rmdir()
-
-    def changed_since(self, moment: datetime) -> tuple[ConversationId, ...]:
-        """Return the ids whose files were written at or after the moment."""
-        changed: list[ConversationId] = []
-        with explained(self._root), suppress(FileNotFoundError), os.scandir(self._root) as entries:
-            for entry in entries:
-                with suppress(OSError):
-                    if SHAPE.fullmatch(entry.name) and self.file(entry.name).stat().st_mtime >= moment.timestamp():
-                        changed.append(check_id(entry.name))
-        return tuple(changed)
 
     def stamp(self, conversation_id: ConversationId | None) -> Stamp:
         """Return what changes with each write of the file, or with the folders in the root."""
@@ -159,6 +152,22 @@ class ConversationFolder:
         require = partial(self._require_folder, conversation_id)
         require()  # a lock file may have outlived its conversation
         return self._locks.try_lock(f"{conversation_id}.lock", require)
+
+    @contextmanager
+    def import_alone(self, on_wait: Callable[[], None]) -> Generator[None]:
+        """Hold the lock of imports, however long that takes."""
+        if self._locks.is_locked(IMPORT_LOCK):
+            on_wait()
+        with self._locks.hold(IMPORT_LOCK, lambda: disk.make_private_folder(self._root), math.inf):
+            yield
+
+    def keep_export(self, conversation_id: ConversationId, ending: str, text: str) -> Path:
+        """Write an export beside the file of its conversation."""
+        path = self.file(conversation_id).with_name(f"{EXPORT_STEM}{ending}")
+        with explained(path):
+            disk.refuse_link(path)
+            disk.replace_file(path, text.encode("utf-8", "replace"))
+        return path
 
     def turn_is_held(self, conversation_id: ConversationId) -> bool:
         """Tell whether the turn lock is held by any live process."""

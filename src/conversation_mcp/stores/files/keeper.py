@@ -2,17 +2,24 @@
 
 import logging
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import anyio
 from anyio import to_thread
 
 from conversation_mcp.errors import ConversationMCPError
-from conversation_mcp.stores.files.index.base import Index, Watch
+from conversation_mcp.stores.base import Report
+from conversation_mcp.stores.files.finder import FileFinder
+from conversation_mcp.stores.finder import Headway
 
 if TYPE_CHECKING:
     from conversation_mcp.records.models import ConversationId
 
+COMPARED_AT_ONCE = 20_000
+COMPARED_EVERY = timedelta(seconds=5)
+SEEN_WITHIN = timedelta(seconds=10)
+TOLD_EVERY_SECONDS = 1.0
 SETTLE_SECONDS = 1.0
 """A turn writes its conversation several times; it is read when that is over."""
 PURGE_AFTER_SECONDS = 5.0
@@ -25,16 +32,42 @@ class Comparison:
     """A comparison of the index with the folder that begins after it was asked for."""
 
     def __init__(self) -> None:
-        self.watch = Watch()
+        self.headway = Headway()
         self.done = anyio.Event()
         self.error: Exception | None = None
 
+    async def wait(self, patience_seconds: float, report: Report) -> str | None:
+        """Wait as long as that, and return what is missing then; raises what has ended the comparison."""
+        with anyio.move_on_after(patience_seconds):
+            while not self.done.is_set():
+                with anyio.move_on_after(TOLD_EVERY_SECONDS):
+                    await self.done.wait()
+                    break
+                await report(f"looking at the files of conversations: {self._progress()}")
+        if self.error is not None:
+            raise self.error
+        if self.done.is_set():
+            return None
+        return f"not all files were looked at yet ({self._progress()}), so some may be missing; ask again"
+
+    def _progress(self) -> str:
+        headway = self.headway
+        return f"{headway.seen:,} of {headway.total:,}" if headway.total else f"{headway.seen:,} so far"
+
 
 class IndexKeeper:
-    """Runs comparisons, one at a time, and takes in what this process has written."""
+    """Runs comparisons, one at a time, and has the finder see what this process has written.
 
-    def __init__(self, index: Index) -> None:
-        self._index = index
+    Up to `compared_at_once` conversations the folder is compared whenever somebody asks. Above that, a comparison of
+    the last seconds is enough, and the next runs in the background.
+    """
+
+    def __init__(
+        self, finder: FileFinder, now: Callable[[], datetime], *, compared_at_once: int = COMPARED_AT_ONCE
+    ) -> None:
+        self.finder = finder
+        self._now = now
+        self._compared_at_once = compared_at_once
         self._wake = anyio.Event()
         self._asked = anyio.Event()
         self._next: Comparison | None = None
@@ -43,7 +76,7 @@ class IndexKeeper:
 
     def note(self, conversation_id: "ConversationId") -> None:
         """Have the conversation read soon, without waiting for that."""
-        self._index.note(conversation_id)
+        self.finder.note(conversation_id)
         self._wake.set()
 
     def compare(self) -> Comparison:
@@ -54,9 +87,22 @@ class IndexKeeper:
             self._asked.set()
         return self._next
 
+    async def freshen(self, patience_seconds: float, report: Report) -> str | None:
+        """Bring the index up to the folder as far as that is worth the wait, and return what is missing then."""
+        standing = await to_thread.run_sync(self.finder.standing)
+        if standing.compared_at is None or standing.conversation_count <= self._compared_at_once:
+            return await self.compare().wait(patience_seconds, report)
+        age = abs(self._now() - standing.compared_at)
+        comparison = self.compare() if age > COMPARED_EVERY else None
+        if comparison is not None and age > SEEN_WITHIN:
+            return await comparison.wait(patience_seconds, report)
+        await to_thread.run_sync(self.finder.take_in_written)
+        return None
+
     async def run(self) -> None:
-        """Work until cancelled."""
+        """Work until cancelled; a comparison that is running then ends at the next file."""
         async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._stop_at_the_end)
             tasks.start_soon(self._purge)
             while True:
                 await self._wake.wait()
@@ -66,20 +112,22 @@ class IndexKeeper:
                 self._asked = anyio.Event()
                 await self._work()
 
-    def stop(self) -> None:
-        """End a comparison that is running at the next file, and begin no other, so that the program can end."""
-        self._is_stopped = True
-        if self._current is not None:
-            self._current.watch.is_stopped = True
+    async def _stop_at_the_end(self) -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            self._is_stopped = True
+            if self._current is not None:
+                self._current.headway.is_stopped = True
 
     async def _work(self) -> None:
         self._current, self._next = self._next, None
         if self._current is None:
-            await self._quietly(self._index.take_in_noted)
+            await self._quietly(self.finder.take_in_written)
             return
-        self._current.watch.is_stopped = self._is_stopped
+        self._current.headway.is_stopped = self._is_stopped
         try:
-            await to_thread.run_sync(self._index.compare, self._current.watch)
+            await to_thread.run_sync(self.finder.refresh, self._current.headway)
         except Exception as error:  # noqa: BLE001 -- it belongs to those who wait
             self._current.error = error
         self._current.done.set()
@@ -87,7 +135,7 @@ class IndexKeeper:
 
     async def _purge(self) -> None:
         await anyio.sleep(PURGE_AFTER_SECONDS)
-        await self._quietly(self._index.purge_orphans)
+        await self._quietly(self.finder.purge_orphans)
 
     async def _quietly(self, step: Callable[[], None]) -> None:
         """Do what nobody waits for; a folder that cannot be read is told to whoever asks next."""

@@ -16,9 +16,9 @@ class Lines:
     def __len__(self) -> int:
         return len(self._lines)
 
-    def join(self, key: str) -> "Place":
+    def join(self, key: str) -> "PlaceInLine":
         """Take the last place in the line of the key."""
-        return Place(self._lines, key)
+        return PlaceInLine(self._lines, key)
 
     @asynccontextmanager
     async def turn(self, key: str) -> AsyncGenerator[None]:
@@ -31,7 +31,7 @@ class Lines:
             place.leave()
 
 
-class Place:
+class PlaceInLine:
     """A place in a line; whoever is first may go on. Any task can give it up, for any other."""
 
     def __init__(self, lines: dict[str, deque[Event]], key: str) -> None:

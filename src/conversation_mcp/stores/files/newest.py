@@ -5,15 +5,13 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from conversation_mcp.records.facts import facts_of
-from conversation_mcp.records.found import SHOWN_PROBLEMS, Facts, Found, Page, Place, state_of
-from conversation_mcp.records.plain import Data
-from conversation_mcp.stores.files.scan import File, find, read_each
+from conversation_mcp.records.found import SHOWN_PROBLEMS, Listed, Page, Place, with_state
+from conversation_mcp.stores.files.scan import File, facts_in, find, is_being_answered, read_each
 
 CLOCK_SLACK_MILLISECONDS = 2000
 """File systems keep the time of a write less exactly than the file says it."""
 
-Placed = tuple[int, str, Facts]
+Placed = tuple[int, str, Listed]
 """When it was last changed, its id for those of the same moment, and the conversation."""
 
 
@@ -49,10 +47,10 @@ def largest(root: Path, limit: int | None = None) -> Page:
     return _page(root, list(islice(facts, limit)), None, problems)
 
 
-def _page(root: Path, shown: Iterable[Facts], following: Place | None, problems: Sequence[str]) -> Page:
-    is_answered_now = partial(_is_being_answered, root)
+def _page(root: Path, shown: Iterable[Listed], following: Place | None, problems: Sequence[str]) -> Page:
+    is_answered_now = partial(is_being_answered, root)
     return Page(
-        found=tuple(Found(facts, state_of(facts, is_answered_now)) for facts in shown),
+        found=tuple(with_state(facts, is_answered_now) for facts in shown),
         next=following,
         unreadable_count=len(problems),
         problems=tuple(problems[:SHOWN_PROBLEMS]),
@@ -68,14 +66,3 @@ def _until_older(files: Iterable[File], kept: list[Placed], count: int | None) -
             if file.written * 1000 + CLOCK_SLACK_MILLISECONDS < kept[-1][0]:
                 return
         yield file
-
-
-def facts_in(file: File, data: Data) -> Facts:
-    """Return what a list shows of the data of a file."""
-    return facts_of(data, file.conversation_id, file.size_bytes)
-
-
-def _is_being_answered(root: Path, conversation_id: str) -> bool:
-    from conversation_mcp.disk.locks import is_being_answered
-
-    return is_being_answered(root, conversation_id)

@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import open_regular
 from conversation_mcp.errors import ConversationMCPError
-from conversation_mcp.records.ids import SHAPE, TRASH, TRASHED
+from conversation_mcp.records.facts import facts_of
+from conversation_mcp.records.found import Listed
+from conversation_mcp.records.ids import SHAPE
+from conversation_mcp.records.layout import FILE_NAME, LOCKS, TRASH, TRASHED
 from conversation_mcp.records.plain import Data, read_data
 
 if TYPE_CHECKING:
     from conversation_mcp.records.models import ConversationId
-
-FILE_NAME = "conversation.json"
-EXPORT_STEM = "export"
-"""Begins the names of exports that stand beside the file."""
 
 MadeT = TypeVar("MadeT")
 
@@ -56,6 +55,29 @@ def find(root: Path, names: re.Pattern[str] = SHAPE) -> Iterator[File]:
                 path = os.path.join(entry.path, FILE_NAME)  # noqa: PTH118 -- a Path for each of thousands costs as much as reading
                 with suppress(FileNotFoundError, NotADirectoryError):
                     yield File(cast("ConversationId", entry.name.partition(".")[0]), path, *_stamp(path))
+
+
+def file_of(root: Path, conversation_id: "ConversationId") -> File | None:
+    """Return the file of a conversation, None where there is none."""
+    path = str(root / conversation_id / FILE_NAME)
+    with suppress(FileNotFoundError, NotADirectoryError):
+        return File(conversation_id, path, *_stamp(path))
+    return None
+
+
+def is_being_answered(root: Path, conversation_id: str) -> bool:
+    """Tell whether a live process runs a turn on a conversation of the folder; leaves no trace."""
+    from conversation_mcp.disk.locks import LockFolder
+
+    try:
+        return LockFolder(root / LOCKS).is_locked(f"{conversation_id}.lock")
+    except ConversationMCPError:
+        return False
+
+
+def facts_in(file: File, data: Data) -> Listed:
+    """Return what a list shows of the data of a file."""
+    return facts_of(data, file.conversation_id, file.size_bytes)
 
 
 def _stamp(path: str) -> tuple[float, int]:

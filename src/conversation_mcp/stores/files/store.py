@@ -1,6 +1,7 @@
 """The store that keeps each conversation as a JSON file of its own."""
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 
@@ -10,17 +11,22 @@ from anyio import to_thread
 
 from conversation_mcp.cancellation import finish
 from conversation_mcp.disk.files import open_regular
+from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.records.codec import decode
+from conversation_mcp.records.findings import Finding
 from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.origins import Origin
-from conversation_mcp.settings import Settings
-from conversation_mcp.stores.base import Change, OnWait, OnWritten, Stamp, Store
+from conversation_mcp.stores.base import Change, OnWait, Report, Stamp, Store
 from conversation_mcp.stores.files.calls import CallFiles
+from conversation_mcp.stores.files.finder import FileFinder
 from conversation_mcp.stores.files.folder import ConversationFolder
+from conversation_mcp.stores.files.keeper import IndexKeeper
 from conversation_mcp.stores.files.lines import Lines
+from conversation_mcp.stores.files.place import folder_of
 from conversation_mcp.stores.files.trash import TrashFiles
 from conversation_mcp.stores.files.turn_locks import HeldTurn, TurnLocks
+from conversation_mcp.stores.trial import tried
 
 PARSED_AT_ONCE_BYTES = 256 * 1024
 SWEPT_AT_ONCE = 100
@@ -28,23 +34,18 @@ PAUSE_SECONDS = 0.05
 """Ten times as long as so many folders take."""
 
 
-def _ignore(_conversation_id: ConversationId) -> None:
-    """Hear of a write and do nothing."""
-
-
 class FileStore:
-    """Conversations in a folder, shared with every process that uses the same one; satisfies Store.
+    """Conversations in a folder, shared with every process that uses the same one; satisfies Store."""
 
-    `on_written` hears of each conversation that was created, updated or moved here; it must not block.
-    """
-
-    def __init__(self, folder: Path, *, now: Callable[[], datetime], on_written: OnWritten = _ignore) -> None:
-        self._folder = ConversationFolder(folder.absolute(), now)
+    def __init__(self, folder: Path, *, now: Callable[[], datetime], keeper: IndexKeeper | None = None) -> None:
+        self._root = folder.absolute()
+        self._now = now
+        self._keeper = keeper or IndexKeeper(FileFinder(self._root, now), now)
+        self._folder = ConversationFolder(self._root, now)
         self._writers = Lines()
         self._turns = TurnLocks(self._folder.try_turn)
-        self._calls = CallFiles(folder.absolute(), now)
-        self._trash = TrashFiles(folder.absolute(), self._folder, self._calls, now, on_written)
-        self._on_written = on_written
+        self._calls = CallFiles(self._root, now)
+        self._trash = TrashFiles(self._root, self._folder, self._calls, now, self._keeper.note)
 
     @property
     def calls(self) -> CallFiles:
@@ -55,6 +56,11 @@ class FileStore:
     def trash(self) -> TrashFiles:
         """The trash, in the same folder."""
         return self._trash
+
+    @property
+    def finder(self) -> FileFinder:
+        """The finder of the same folder."""
+        return self._keeper.finder
 
     def location(self, conversation_id: ConversationId) -> str:
         """Return the absolute path of the conversation's file."""
@@ -92,10 +98,6 @@ class FileStore:
         """Return which file it is, of what time and size; of the folder, its time and how many folders it holds."""
         return await to_thread.run_sync(self._folder.stamp, conversation_id)
 
-    async def changed_since(self, moment: datetime) -> tuple[ConversationId, ...]:
-        """Return the conversations whose files are that young."""
-        return await to_thread.run_sync(self._folder.changed_since, moment)
-
     async def imports(self) -> Mapping[Origin, ConversationId]:
         """Look into the beginning of each file; one that cannot be read is left out."""
         return await to_thread.run_sync(self._folder.imports)
@@ -108,6 +110,35 @@ class FileStore:
         """Tell whether a live process holds the turn lock; leaves no trace."""
         return await to_thread.run_sync(self._folder.turn_is_held, conversation_id)
 
+    def import_alone(self, on_wait: Callable[[], None]) -> AbstractContextManager[None]:
+        """Hold a lock of the folder."""
+        return self._folder.import_alone(on_wait)
+
+    async def keep_export(self, conversation_id: ConversationId, ending: str, text: str) -> str:
+        """Write the export beside the file of its conversation."""
+        return str(await to_thread.run_sync(self._folder.keep_export, conversation_id, ending, text))
+
+    async def try_out(self) -> Finding:
+        """Try a scratch folder on the same disk."""
+        from tempfile import TemporaryDirectory
+
+        existing = next(path for path in (self._root, *self._root.parents) if path.is_dir())
+        try:
+            with TemporaryDirectory(prefix=".conversation-mcp-doctor-", dir=existing) as scratch:
+                return await tried(FileStore(Path(scratch), now=self._now))
+        except (ConversationMCPError, OSError) as error:
+            return Finding("fail", f"the store does not work in {existing}: {error}")
+
+    async def freshen(self, patience_seconds: float, report: Report) -> str | None:
+        """Compare the index with the folder, as far as that is worth the wait."""
+        return await self._keeper.freshen(patience_seconds, report)
+
+    async def run(self) -> None:
+        """Sweep once, and keep the index in step."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self.sweep)
+            await self._keeper.run()
+
     async def sweep(self) -> None:
         """Go through the folders, some at a time, so that a start is not slower and an end need not wait for it."""
         await to_thread.run_sync(self._calls.sweep)
@@ -118,7 +149,7 @@ class FileStore:
 
     async def _create(self, conversation: Conversation) -> None:
         await to_thread.run_sync(self._folder.create, conversation)
-        self._on_written(ConversationId(conversation.conversation_id))
+        self._keeper.note(ConversationId(conversation.conversation_id))
 
     async def _load(self, conversation_id: ConversationId) -> Conversation:
         with self._folder.reading(conversation_id) as path:
@@ -131,10 +162,10 @@ class FileStore:
     async def _update(self, conversation_id: ConversationId, change: Change) -> Conversation:
         async with self._writers.turn(conversation_id):
             updated = await to_thread.run_sync(self._folder.update, conversation_id, change)
-        self._on_written(conversation_id)
+        self._keeper.note(conversation_id)
         return updated
 
 
-def build(settings: Settings, now: Callable[[], datetime], on_written: OnWritten = _ignore) -> Store:
-    """Make the store of the folder that the settings name."""
-    return FileStore(settings.logs_dir, now=now, on_written=on_written)
+def build(url: str, now: Callable[[], datetime]) -> Store:
+    """Make the store of the folder that the URL names."""
+    return FileStore(folder_of(url), now=now)

@@ -17,10 +17,11 @@ from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.locks import LockFolder
 from conversation_mcp.errors import ConversationNotFoundError, IdTakenError
 from conversation_mcp.records.codec import decode
-from conversation_mcp.records.ids import EPOCH, TRASH, TRASHED, check_id, milliseconds_of
+from conversation_mcp.records.ids import EPOCH, check_id, milliseconds_of
+from conversation_mcp.records.layout import FILE_NAME, LOCKS, MARKS, TRASH, TRASHED
 from conversation_mcp.records.models import Conversation, ConversationId, iso
 from conversation_mcp.records.origins import OWN, mark_of
-from conversation_mcp.stores.base import OnWritten, Trashed
+from conversation_mcp.stores.base import Trashed
 from conversation_mcp.stores.files.calls import CallFiles
 from conversation_mcp.stores.files.folder import WRITE_WAIT_SECONDS, ConversationFolder, readable
 from conversation_mcp.stores.files.marks import Marks
@@ -37,14 +38,14 @@ class TrashFiles:
         conversations: ConversationFolder,
         calls: CallFiles,
         now: Callable[[], datetime],
-        on_written: OnWritten,
+        on_written: Callable[[ConversationId], None],
     ) -> None:
         self._root = root
         self._folder = root / TRASH
         self._conversations = conversations
         self._calls = calls
-        self._locks = LockFolder(root / ".locks")
-        self._marks = Marks(root / ".deleted")
+        self._locks = LockFolder(root / LOCKS)
+        self._marks = Marks(root / MARKS)
         self._now = now
         self._on_written = on_written
 
@@ -53,9 +54,9 @@ class TrashFiles:
         checked = check_id(conversation_id)
         return await finish(self._moved(checked, partial(self._put, checked)))
 
-    async def entries(self, written_since: datetime | None = None) -> tuple[Trashed, ...]:
+    async def entries(self) -> tuple[Trashed, ...]:
         """Return what is there, by the names of the folders."""
-        return await to_thread.run_sync(self._entries, written_since)
+        return await to_thread.run_sync(self._entries)
 
     async def load(self, trashed: Trashed) -> Conversation:
         """Read the file in the trash."""
@@ -92,14 +93,14 @@ class TrashFiles:
             _move(folder, target)
         return _trashed(target, conversation_id, milliseconds)
 
-    def _entries(self, written_since: datetime | None) -> tuple[Trashed, ...]:
+    def _entries(self) -> tuple[Trashed, ...]:
         found: list[Trashed] = []
         with explained(self._folder), suppress(FileNotFoundError):
             disk.refuse_link(self._folder)
             with os.scandir(self._folder) as entries:
                 for entry in entries:
                     name = TRASHED.fullmatch(entry.name)
-                    if name and entry.is_dir(follow_symlinks=False) and _is_written(Path(entry), written_since):
+                    if name and entry.is_dir(follow_symlinks=False):
                         found.append(_trashed(Path(entry), ConversationId(name[1]), int(name[2])))
         return tuple(sorted(found, key=lambda each: (each.deleted_at, each.conversation_id), reverse=True))
 
@@ -141,7 +142,7 @@ class TrashFiles:
         return mark_of(self._conversations.origin(Path(trashed.location)) or (OWN, trashed.conversation_id))
 
     def _all_marks(self) -> frozenset[str]:
-        return self._marks.all() | {self._mark(trashed) for trashed in self._entries(None)}
+        return self._marks.all() | {self._mark(trashed) for trashed in self._entries()}
 
     @contextmanager
     def _locked(self, conversation_id: ConversationId, before_creating: Callable[[], object]) -> Generator[None]:
@@ -164,12 +165,4 @@ def _move(source: Path, target: Path) -> None:
 
 def _trashed(folder: Path, conversation_id: ConversationId, milliseconds: int) -> Trashed:
     deleted_at = iso(EPOCH + timedelta(milliseconds=milliseconds))
-    return Trashed(conversation_id, deleted_at, str(folder / "conversation.json"))
-
-
-def _is_written(folder: Path, since: datetime | None) -> bool:
-    if since is None:
-        return True
-    with suppress(OSError):
-        return (folder / "conversation.json").stat().st_mtime >= since.timestamp()
-    return False
+    return Trashed(conversation_id, deleted_at, str(folder / FILE_NAME))

@@ -9,7 +9,7 @@ from conversation_mcp.disk.locks import FileLock
 from conversation_mcp.errors import ConversationBusyError
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.base import OnWait
-from conversation_mcp.stores.files.lines import Lines, Place
+from conversation_mcp.stores.files.lines import Lines, PlaceInLine
 
 POLL_SECONDS = 0.03
 TELL_SECONDS = 1.0
@@ -20,7 +20,7 @@ TryLock = Callable[[ConversationId], FileLock | None]
 class HeldTurn:
     """A turn lock that is held; satisfies TurnLock."""
 
-    def __init__(self, place: Place, lock: FileLock) -> None:
+    def __init__(self, place: PlaceInLine, lock: FileLock) -> None:
         self._place = place
         self._lock = lock
 
@@ -55,7 +55,7 @@ class TurnLocks:
         return held
 
     async def _take(
-        self, place: Place, conversation_id: ConversationId, wait_seconds: float, on_wait: OnWait
+        self, place: PlaceInLine, conversation_id: ConversationId, wait_seconds: float, on_wait: OnWait
     ) -> FileLock:
         started = tell_at = current_time()
         while (lock := await self._attempt(place, conversation_id)) is None:
@@ -68,13 +68,13 @@ class TurnLocks:
             await _pause(place, min(tell_at, started + wait_seconds))
         return lock
 
-    async def _attempt(self, place: Place, conversation_id: ConversationId) -> FileLock | None:
+    async def _attempt(self, place: PlaceInLine, conversation_id: ConversationId) -> FileLock | None:
         if not place.is_first:
             return None
         return await to_thread.run_sync(self._try_lock, conversation_id)
 
 
-async def _pause(place: Place, until: float) -> None:
+async def _pause(place: PlaceInLine, until: float) -> None:
     if place.is_first:
         await sleep(min(POLL_SECONDS, max(0, until - current_time())))
         return

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from conversation_mcp.stores.files.index.base import Check, Watch
 from conversation_mcp.stores.files.index.refresh import batches
 from conversation_mcp.stores.files.index.rows import Rows
 from conversation_mcp.stores.files.index.stamps import UNTRUSTED, Files
+from conversation_mcp.stores.finder import Check, Headway
 
 if TYPE_CHECKING:
     import sqlite3
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 SOUND = ("ok",)
 
 
-def checked(database: "sqlite3.Connection", files: Files, watch: Watch) -> Check:
+def checked(database: "sqlite3.Connection", files: Files, headway: Headway) -> Check:
     """Read every file again and compare what would be known of it with what is."""
     (found,) = database.execute("PRAGMA quick_check(1)").fetchone()
     if (found,) != SOUND:
@@ -32,5 +32,5 @@ def checked(database: "sqlite3.Connection", files: Files, watch: Watch) -> Check
                     wrong.append(name)
                 else:
                     unseen_count += 1
-            watch.seen += 1
+            headway.seen += 1
     return Check(None, known_count, unseen_count + known_count - present_count, tuple(wrong))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from conversation_mcp.records.found import Facts, Place, Wanted
+from conversation_mcp.records.found import Listed, Place, Wanted
 from conversation_mcp.stores.files.index.rarity import RANKED_MESSAGES, Search
 from conversation_mcp.stores.files.index.rows import NUMBER_BITS
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     import sqlite3
 
 NEWEST_FIRST = """
-    SELECT c.id, c.stamp, c.facts, NULL FROM conversations c
+    SELECT c.stamp, c.facts, NULL FROM conversations c
     WHERE CONDITIONS ORDER BY c.updated DESC, c.id DESC LIMIT ?
 """
 BEST_FIRST = """
-    SELECT c.id, c.stamp, c.facts, hit.number FROM (
+    SELECT c.stamp, c.facts, hit.number FROM (
         SELECT rowid >> BITS AS key, rowid & ((1 << BITS) - 1) AS number, min(rank) AS score FROM (
             SELECT rowid, rank FROM messages WHERE messages MATCH ? AMONG ORDER BY rowid DESC LIMIT ?
         ) GROUP BY 1
@@ -31,12 +31,10 @@ ALL = -1
 
 @dataclass(frozen=True)
 class Row:
-    """What the index knows of a conversation, and the number of the message that fits best."""
+    """What the index knows of a conversation, and the stamp that its file had then."""
 
-    conversation_id: str
+    facts: Listed
     stamp: int
-    facts: Facts
-    number: int | None
 
 
 Select = Callable[[int], Sequence[Row]]
@@ -74,7 +72,7 @@ def best_first(database: "sqlite3.Connection", wanted: Wanted, search: Search, p
         shown = place.shown if place else 0
         rows = _rows(database, sql, bound, shown + count)
         last = next(
-            (n for n, row in enumerate(rows, 1) if place and row.conversation_id == place.conversation_id), shown
+            (n for n, row in enumerate(rows, 1) if place and row.facts.conversation_id == place.conversation_id), shown
         )
         if last > shown:
             rows = _rows(database, sql, bound, last + count)
@@ -103,13 +101,13 @@ def _conditions(wanted: Wanted) -> tuple[str, list[object]]:
 
 def _rows(database: "sqlite3.Connection", sql: str, values: Sequence[object], count: int) -> list[Row]:
     found = database.execute(sql, (*values, count))
-    return [Row(name, stamp, _facts(facts), number) for name, stamp, facts, number in found]
+    return [Row(_facts(facts, number), stamp) for stamp, facts, number in found]
 
 
-def _facts(text: str) -> Facts:
+def _facts(text: str, message_number: int | None) -> Listed:
     data: dict[str, Any] = json.loads(text)
     data["tags"] = tuple(data["tags"])
-    return Facts(**data)
+    return Listed(**data, message_number=message_number or None)
 
 
 def newest(database: "sqlite3.Connection") -> int:

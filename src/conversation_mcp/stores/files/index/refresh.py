@@ -7,9 +7,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from conversation_mcp.searching.database import transaction
-from conversation_mcp.stores.files.index.base import Standing, Watch
 from conversation_mcp.stores.files.index.rows import Rows
 from conversation_mcp.stores.files.index.stamps import UNTRUSTED, Files
+from conversation_mcp.stores.finder import Headway, Standing
 
 if TYPE_CHECKING:
     import sqlite3
@@ -34,8 +34,8 @@ class Taker:
         self._files = files
         self._rows = Rows(database)
 
-    def compare(self, watch: Watch, now: datetime) -> None:
-        """Bring the index up to the folder, a batch at a time; what was done stays done when the watch stops it.
+    def compare(self, headway: Headway, now: datetime) -> None:
+        """Bring the index up to the folder, a batch at a time; what was done stays done when the headway stops it.
 
         The first time, keys are given in the order of ids, and later as conversations are started: by age.
         """
@@ -43,32 +43,32 @@ class Taker:
         names = self._files.ids()
         if before.compared_at is None:
             in_order = sorted(names)
-            names, watch.total = iter(in_order), len(in_order)
+            names, headway.total = iter(in_order), len(in_order)
         for ids in batches(names):
             stamps = self._files.stamps(ids)
             known = self._rows.stamps(ids)
             changed = [name for name, stamp in stamps.items() if known.get(name) != stamp or stamp == UNTRUSTED]
-            self.take_in(changed, watch)
+            self.take_in(changed, headway)
             present += len(stamps)
-            watch.seen += len(ids)
-            if watch.is_stopped:
+            headway.seen += len(ids)
+            if headway.is_stopped:
                 return
         if self._database.execute("SELECT count(*) FROM conversations").fetchone()[0] > present:
-            self._drop_vanished(watch)
-        if not watch.is_stopped and _is_news(before, present, now):
+            self._drop_vanished(headway)
+        if not headway.is_stopped and _is_news(before, present, now):
             self._note_comparison(present, now)
 
-    def take_in(self, ids: Iterable[str], watch: Watch | None = None) -> None:
+    def take_in(self, ids: Iterable[str], headway: Headway | None = None) -> None:
         """Read files and replace what is known of them; another process that has done so meanwhile saves the work."""
         waiting = iter(ids)
-        watch = watch or Watch()
+        headway = headway or Headway()
         while (name := next(waiting, None)) is not None:
             with transaction(self._database):
                 until = time.monotonic() + MAX_TRANSACTION_SECONDS
                 while name is not None:
                     self._take_in(name)
-                    name = None if time.monotonic() > until or watch.is_stopped else next(waiting, None)
-            if watch.is_stopped:
+                    name = None if time.monotonic() > until or headway.is_stopped else next(waiting, None)
+            if headway.is_stopped:
                 return
 
     def _take_in(self, name: str) -> None:
@@ -81,13 +81,13 @@ class Taker:
         else:
             self._rows.put(name, seen)
 
-    def _drop_vanished(self, watch: Watch) -> None:
+    def _drop_vanished(self, headway: Headway) -> None:
         last = ""
         while names := self._names_after(last):
             present = self._files.stamps(names)
-            self.take_in((name for name in names if name not in present), watch)
+            self.take_in((name for name in names if name not in present), headway)
             last = names[-1]
-            if watch.is_stopped:
+            if headway.is_stopped:
                 return
 
     def _names_after(self, last: str) -> list[str]:

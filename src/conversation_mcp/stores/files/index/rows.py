@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from conversation_mcp.records.found import Described
+from conversation_mcp.records.found import Indexed, Listed
 from conversation_mcp.searching.words import Indexer
 from conversation_mcp.stores.files.index.stamps import Seen
 
@@ -62,7 +62,7 @@ class Rows:
             self._put_content(found[0], None)
             self._database.execute("DELETE FROM conversations WHERE key = ?", found)
 
-    def _put_content(self, key: int, content: Described | None) -> None:
+    def _put_content(self, key: int, content: Indexed | None) -> None:
         self._database.execute("DELETE FROM facets WHERE key = ?", (key,))
         facets = ((*facet, key) for facet in (content.facets if content else ()))
         self._database.executemany("INSERT INTO facets VALUES (?, ?, ?)", facets)
@@ -83,8 +83,8 @@ class Rows:
         return dict(self._database.execute(WORDS, (first, first + (1 << NUMBER_BITS) - 1)))
 
 
-def _content_of(seen: Seen) -> Described | None:
-    return seen.content if isinstance(seen.content, Described) else None
+def _content_of(seen: Seen) -> Indexed | None:
+    return seen.content if isinstance(seen.content, Indexed) else None
 
 
 def _row_of(seen: Seen) -> tuple[object, ...]:
@@ -92,4 +92,8 @@ def _row_of(seen: Seen) -> tuple[object, ...]:
     if isinstance(seen.content, str):
         return (None, None, None, None, seen.content)
     facts = seen.content.facts
-    return (facts.updated_milliseconds, facts.archived, facts.pending, json.dumps(vars(facts)), None)
+    return (facts.updated_milliseconds, facts.archived, facts.pending, _json_of(facts), None)
+
+
+def _json_of(facts: Listed) -> str:
+    return json.dumps({name: value for name, value in vars(facts).items() if value is not None})

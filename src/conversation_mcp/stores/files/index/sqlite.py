@@ -1,85 +1,154 @@
-"""The index as an SQLite full-text database in the user's cache folder, shared by all processes."""
+"""The index as an SQLite full-text database in the user's cache folder, shared by all processes.
 
+The work is done in its file, in a new one if that is damaged, in memory if no file can be used, which a notice of each
+page says. It knows no records: what is taken from a file is what `describe` returns.
+"""
+
+import os
 from collections.abc import Callable, Collection
+from contextlib import closing, suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from platformdirs import user_cache_path
+
+from conversation_mcp.errors import IndexNotErasedError
 from conversation_mcp.records.found import Describe, Page, Place, Wanted
-from conversation_mcp.stores.files.index.base import Check, Standing, Watch
+from conversation_mcp.searching.cache import Cache, Work
+from conversation_mcp.searching.database import (
+    IndexDamagedError,
+    IndexFile,
+    IndexUnusableError,
+    connect,
+    judged,
+    purge_orphans,
+)
+from conversation_mcp.sources import APP_NAME
+from conversation_mcp.stores.files.index.check import checked
+from conversation_mcp.stores.files.index.pages import look_up
+from conversation_mcp.stores.files.index.refresh import Taker, standing
+from conversation_mcp.stores.files.index.schema import SCHEMA
+from conversation_mcp.stores.files.index.stamps import Files
+from conversation_mcp.stores.finder import Check, Headway, Standing
 
 if TYPE_CHECKING:
-    from conversation_mcp.records.models import ConversationId
-    from conversation_mcp.stores.files.index.working import WorkingIndex
+    import sqlite3
+
+T = TypeVar("T")
 
 
 class SqliteIndex:
-    """The index of one folder; satisfies Index. Nothing is loaded or opened before something is asked."""
+    """The index of one folder; satisfies Index. Every call blocks."""
 
     def __init__(self, folder: Path, indexes: Path, describe: Describe, now: Callable[[], datetime]) -> None:
-        self._folder = folder
+        self._file = IndexFile([folder], indexes, SCHEMA)
+        self._cache = Cache(self._file, lambda memory: Taker(memory, self._files).compare(Headway(), self._now()))
+        self._files = Files(folder, describe, now)
         self._indexes = indexes
-        self._describe = describe
         self._now = now
-        self._noted: set[ConversationId] = set()
-        self._working: WorkingIndex | None = None
-        self._lock = Lock()
+        self._problem: str | None = None
 
     @property
     def location(self) -> str:
         """The folder of this index."""
-        return self._loaded().location
+        return str(self._file.home)
+
+    def size_bytes(self) -> int | None:
+        """Return how large its files are, None where there are none."""
+        with suppress(FileNotFoundError), os.scandir(self.location) as entries:
+            return sum(entry.stat().st_size for entry in entries)
+        return None
 
     def obstacle(self) -> str | None:
-        """Return why the index cannot be kept in its file, None if it can."""
-        return self._loaded().obstacle()
+        """Return why the file cannot be written, None if it can; one that is damaged can be replaced."""
+        try:
+            self._cache.in_file(_try_to_write)
+        except IndexUnusableError as error:
+            return str(error)
+        return None
 
-    def note(self, conversation_id: "ConversationId") -> None:
-        """Remember an id for `take_in_noted`, in this process."""
-        self._noted.add(conversation_id)
-
-    def take_in_noted(self) -> None:
-        """Read the conversations that were noted."""
-        noted: list[ConversationId] = []
-        while self._noted:
-            noted.append(self._noted.pop())
-        if noted:
-            self._loaded().take_in(noted)
+    def take_in(self, ids: Collection[str]) -> None:
+        """Read the conversations; when that cannot be kept, it is for the next page to make up for it in memory."""
+        try:
+            self._cache.in_file(lambda database: Taker(database, self._files).take_in(ids))
+        except IndexUnusableError as error:
+            self._problem = str(error)
+            if self._cache.has_memory:
+                self._cache.in_memory(lambda database: Taker(database, self._files).take_in(ids))
 
     def standing(self) -> Standing:
         """Tell how much is known."""
-        return self._loaded().standing()
+        return self._look(standing)[0]
 
-    def compare(self, watch: Watch) -> None:
+    def compare(self, headway: Headway) -> None:
         """Bring the index up to the folder; a comparison that was cut short goes on where it was."""
-        self._noted.clear()
-        self._loaded().compare(watch)
+        _, self._problem = self._cache.ask(lambda database: Taker(database, self._files).compare(headway, self._now()))
 
     def page(self, wanted: Wanted, limit: int, place: Place | None = None) -> Page:
         """Return the next conversations."""
-        return self._loaded().page(wanted, limit, place)
+        page, problem = self._look(lambda database: look_up(database, self._files, wanted, limit, place))
+        if problem is None:
+            return page
+        return replace(page, notices=(*page.notices, f"no index is kept, so every file was read ({problem})"))
 
-    def check(self, watch: Watch) -> Check | None:
+    def check(self, headway: Headway) -> Check | None:
         """Hold what is known against the files and change nothing; None if there is no index yet."""
-        return self._loaded().check(watch)
+        try:
+            with self._file.look() as database:
+                return None if database is None else checked(database, self._files, headway)
+        except IndexDamagedError as error:
+            return Check(damage=f"{self._file.path}: {error.__cause__ or 'is of another version'}")
+        except IndexUnusableError as error:
+            return Check(damage=str(error))
 
-    def rebuild(self, watch: Watch) -> None:
+    def rebuild(self, headway: Headway) -> None:
         """Read everything into a new file and put that in the place of the old one, which serves until then."""
-        self._loaded().rebuild(watch)
+        try:
+            with self._file.draft() as draft:
+                with judged(draft, 0), closing(connect(str(draft))) as database:
+                    Taker(database, self._files).compare(headway, self._now())
+                if not headway.is_stopped:
+                    self._file.put(draft)
+        except IndexUnusableError:
+            self.compare(headway)
 
-    def erase(self, ids: "Collection[ConversationId]") -> None:
+    def erase(self, ids: Collection[str]) -> None:
         """Write the file anew without what search and free pages hold of deleted rows, or throw it away."""
-        self._loaded().erase(ids)
+        try:
+            self._file.remove_drafts()
+            if not self._file.path.exists():
+                return
+            try:
+                self._cache.in_file(lambda database: self._erase(database, ids))
+            except IndexUnusableError:
+                self._file.replace(self._file.path.stat().st_ino)
+        except IndexUnusableError as error:
+            raise IndexNotErasedError(self.location, str(error)) from error
 
     def purge_orphans(self) -> None:
         """Remove the indexes of folders that are gone."""
-        self._loaded().purge_orphans()
+        purge_orphans(self._indexes)
 
-    def _loaded(self) -> "WorkingIndex":
-        from conversation_mcp.stores.files.index.working import WorkingIndex
+    def _erase(self, database: "sqlite3.Connection", ids: Collection[str]) -> None:
+        Taker(database, self._files).take_in(ids)
+        database.execute("INSERT INTO messages (messages) VALUES ('optimize')")
+        database.execute("VACUUM")
+        if database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+            raise IndexUnusableError(f"{self._file.path}: somebody has been reading it for too long")
 
-        with self._lock:
-            if self._working is None:
-                self._working = WorkingIndex(self._folder, self._indexes, self._describe, self._now)
-            return self._working
+    def _look(self, work: Work[T]) -> tuple[T, str | None]:
+        """Do the work, in memory if the file could not take in what was last seen in the folder."""
+        problem = self._problem
+        return self._cache.ask(work) if problem is None else self._cache.without_file(work, problem)
+
+
+def indexes_folder() -> Path:
+    """Return the folder of all indexes, in the user's cache folder."""
+    return user_cache_path(APP_NAME, appauthor=False) / "index"
+
+
+def _try_to_write(database: "sqlite3.Connection") -> None:
+    database.execute("BEGIN IMMEDIATE")
+    database.rollback()

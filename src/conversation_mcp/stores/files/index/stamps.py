@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, cast
 
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import open_regular
-from conversation_mcp.disk.locks import is_being_answered
 from conversation_mcp.errors import ConversationCorruptedError, ConversationMCPError
-from conversation_mcp.records.found import Describe, Described
+from conversation_mcp.records.found import Describe, Indexed
 from conversation_mcp.records.ids import SHAPE
+from conversation_mcp.stores.files.scan import is_being_answered
 
 if TYPE_CHECKING:
     from conversation_mcp.records.models import ConversationId
@@ -30,7 +30,7 @@ class Seen:
     """A file that was read: what is in it, or why that cannot be known."""
 
     stamp: int
-    content: Described | str
+    content: Indexed | str
 
 
 class Files:

@@ -1,20 +1,26 @@
-"""One line of what the doctor found."""
+"""What was found when something was looked at: one line each."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from conversation_mcp.text import without_keys
 
-State = Literal["ok", "warn", "fail"]
+SHOWN = 3
 
 
 @dataclass(frozen=True)
 class Finding:
     """What is in order, what a person should look at, or what does not work."""
 
-    state: State
+    state: Literal["ok", "warn", "fail"]
     text: str
 
     def line(self) -> str:
         """Return the finding as a person reads it."""
         return f"  {self.state:<5} {without_keys(self.text)}"
+
+
+def some(names: Sequence[str], shown: int = SHOWN) -> str:
+    """Return the first few of the names."""
+    return ", ".join(names[:shown]) + (", …" if len(names) > shown else "")
