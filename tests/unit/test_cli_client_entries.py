@@ -14,7 +14,7 @@ from inline_snapshot import snapshot
 from conversation_mcp.cli.clients.catalog import Launch, load_clients
 from conversation_mcp.cli.clients.entries import CannotEditError, edited
 from conversation_mcp.cli.clients.json_text import with_member
-from conversation_mcp.cli.toml_text import toml_table
+from conversation_mcp.cli.configuration.toml_text import toml_table
 
 LAUNCH = Launch(("/opt/conversation-mcp",))
 WITH_MORE = Launch(("/opt/conversation-mcp", "--documents", "/my notes"), {"CONVERSATION_LOGS_DIR": "/my logs"})

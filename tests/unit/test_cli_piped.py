@@ -18,11 +18,15 @@ MANY = 1000
 
 @pytest.fixture
 def pipe() -> Iterator[tuple[int, int]]:
+    before = set(threading.enumerate())
     reader, writer = os.pipe()
     yield reader, writer
-    for descriptor in (writer, reader):  # whoever still reads comes to an end
-        with suppress(OSError):
-            os.close(descriptor)
+    with suppress(OSError):
+        os.close(writer)
+    for thread in set(threading.enumerate()) - before:  # else it would read the next test's pipe of the same number
+        thread.join()
+    with suppress(OSError):
+        os.close(reader)
 
 
 class Waits:

@@ -74,7 +74,7 @@ def _run_ungrouped(arguments: list[str]) -> int:
 def _run(arguments: list[str]) -> int:
     if COMPLETION_VARIABLE not in os.environ:
         if (options := quick_serve(arguments)) is not None:
-            from conversation_mcp.cli.serving import serve_until_closed
+            from conversation_mcp.cli.server_process import serve_until_closed
 
             serve_until_closed(options)
             return 0

@@ -1,25 +1,26 @@
-"""What the commands share that put conversations in order: they open the program, do it, and say what they did."""
+"""What the commands share that put conversations in order: which are meant, the open program, and work on each."""
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 
-from conversation_mcp.app import App
-from conversation_mcp.bootstrap import open_app
 from conversation_mcp.cli.output.terminal import say
 from conversation_mcp.cli.selection.ids import resolve
 from conversation_mcp.cli.setup import finder_of
 from conversation_mcp.cli.usage import WrongUsageError
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError
-from conversation_mcp.records.models import ConversationId
-from conversation_mcp.settings import Settings
 from conversation_mcp.tooling.steps import COMMANDS
+
+if TYPE_CHECKING:
+    from conversation_mcp.app import App
+    from conversation_mcp.records.models import ConversationId
+    from conversation_mcp.settings import Settings
 
 T = TypeVar("T")
 
 
-def opened(settings: Settings, work: Callable[[App], Awaitable[T]]) -> T:
+def opened(settings: "Settings", work: "Callable[[App], Awaitable[T]]") -> T:
     """Do the work with the program open; afterwards the index knows of it.
 
     Raises:
@@ -31,7 +32,9 @@ def opened(settings: Settings, work: Callable[[App], Awaitable[T]]) -> T:
         raise WrongUsageError(error.message_with({"messageNumber": "NUMBER"})) from None
 
 
-async def _opened(settings: Settings, work: Callable[[App], Awaitable[T]]) -> T:
+async def _opened(settings: "Settings", work: "Callable[[App], Awaitable[T]]") -> T:
+    from conversation_mcp.bootstrap import open_app
+
     async with open_app(settings) as app:
         try:
             return await work(app)
@@ -39,7 +42,7 @@ async def _opened(settings: Settings, work: Callable[[App], Awaitable[T]]) -> T:
             await app.library.take_in()
 
 
-def resolved(settings: Settings, wanted: Iterable[str], *, archived: bool = False) -> list[ConversationId]:
+def resolved(settings: "Settings", wanted: Iterable[str], *, archived: bool = False) -> "list[ConversationId]":
     """Return the ids that are meant, each once, before anything is done to the first of them."""
     finder = finder_of(settings)
     return list(dict.fromkeys(resolve(finder, text, archived=archived) for text in wanted))

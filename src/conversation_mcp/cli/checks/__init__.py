@@ -1,0 +1,1 @@
+"""What `doctor` and `verify` look at, each thing as a finding."""

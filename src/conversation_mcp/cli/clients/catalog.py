@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from pydantic import SecretStr
 
+from conversation_mcp.cli.configuration.toml_text import toml_table
 from conversation_mcp.cli.configuration.values import end_of, shown, values_of
-from conversation_mcp.cli.toml_text import toml_table
 from conversation_mcp.settings import LoadedSettings
 
 SERVER_NAME = "conversations"

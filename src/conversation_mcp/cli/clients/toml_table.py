@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from conversation_mcp.cli.toml_text import toml_key, toml_value
+from conversation_mcp.cli.configuration.toml_text import toml_key, toml_value
 
 UNSAFE = "it is written in a way that cannot be changed safely"
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -23,7 +23,7 @@ class _Statement:
 
 
 @dataclass(frozen=True)
-class _Table:
+class _TomlTable:
     """A table under a header of its own."""
 
     path: tuple[str, ...]
@@ -54,17 +54,17 @@ class _Lines:
             lines[start:end] = new
         return "".join(lines)
 
-    def tables(self) -> list[_Table]:
-        found: list[_Table] = []
+    def tables(self) -> list[_TomlTable]:
+        found: list[_TomlTable] = []
         path, members, end = (), list[_Statement](), 0
         for statement in self._statements():
             if statement.is_header:
-                found.append(_Table(path, tuple(members), end))
+                found.append(_TomlTable(path, tuple(members), end))
                 path, members = statement.path, []
             else:
                 members.append(statement)
             end = statement.end
-        return [*found, _Table(path, tuple(members), end)]
+        return [*found, _TomlTable(path, tuple(members), end)]
 
     def _statements(self) -> Iterator[_Statement]:
         at = 0
@@ -99,7 +99,7 @@ def with_values(text: str, path: Sequence[str], values: Mapping[str, Any]) -> st
 
 def _set(
     lines: _Lines,
-    tables: Mapping[tuple[str, ...], _Table],
+    tables: Mapping[tuple[str, ...], _TomlTable],
     path: tuple[str, ...],
     before: Mapping[str, Any],
     values: Mapping[str, Any],

@@ -87,9 +87,9 @@ def ask(
     settings = settings_from({"logs_dir": logs_dir, "documents": documents or None}).settings
     text = _typed(question or ()) if interactive else _question(question or (), settings.max_question_chars)
     from conversation_mcp.cli.questions.chat import chat_until_left
-    from conversation_mcp.cli.questions.question import Question, ask_and_show, named
+    from conversation_mcp.cli.questions.question import TypedQuestion, ask_and_show, named
 
-    asked = Question(
+    asked = TypedQuestion(
         text=text,
         conversation=conversation,
         kind="chat" if chat else "research" if deep else "search",

@@ -1,11 +1,16 @@
 """`branch`: a conversation that begins like another one."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from conversation_mcp.cli.changes.session import opened, resolved
+from conversation_mcp.cli.changes.tidied import put_new
 from conversation_mcp.cli.options import AsJson, Id, LogsDir
 from conversation_mcp.cli.setup import settings_from
+
+if TYPE_CHECKING:
+    from conversation_mcp.app import App
 
 
 def branch(
@@ -23,6 +28,11 @@ def branch(
     The new conversation has the messages up to that one, and the original stays as it is. Messages are counted from 1,
     the system message too. Asks nothing.
     """
-    from conversation_mcp.cli.changes.labels import branch_after
+    settings = settings_from({"logs_dir": logs_dir}).settings
+    [original] = resolved(settings, [conversation_id])
 
-    branch_after(settings_from({"logs_dir": logs_dir}).settings, conversation_id, number, as_json=as_json)
+    async def work(app: "App") -> None:
+        made = await app.tidier.branch(original, number)
+        put_new(made, app, f"branched from {original} after message {number}", as_json=as_json)
+
+    opened(settings, work)

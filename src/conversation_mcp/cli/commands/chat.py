@@ -27,9 +27,9 @@ def chat(
     """
     settings = settings_from({"logs_dir": logs_dir, "documents": documents or None}).settings
     from conversation_mcp.cli.questions.chat import chat_until_left
-    from conversation_mcp.cli.questions.question import Question, named
+    from conversation_mcp.cli.questions.question import TypedQuestion, named
 
     arguments = {"model": model, "reasoning_effort": effort}
     given = {name: value for name, value in arguments.items() if value is not None}
-    first = Question(question or "", conversation, "chat", given, system)
+    first = TypedQuestion(question or "", conversation, "chat", given, system)
     raise typer.Exit(chat_until_left(settings, named(settings, first)))

@@ -1,18 +1,17 @@
 """`config`: each setting, its value, and where that comes from."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from conversation_mcp.cli.configuration.file import write_config
+from conversation_mcp.cli.configuration.values import Value, values_of
 from conversation_mcp.cli.options import AsJson, Documents, LogsDir, ToolSets
 from conversation_mcp.cli.output.terminal import console, is_terminal, put, put_fields, put_json
 from conversation_mcp.cli.setup import settings_from
 from conversation_mcp.cli.usage import WrongUsageError
 from conversation_mcp.sources import config_path
-
-if TYPE_CHECKING:
-    from conversation_mcp.cli.configuration.values import Value
 
 
 def config(
@@ -40,8 +39,6 @@ def config(
     elif write:
         _write(config_path(), force=force)
     else:
-        from conversation_mcp.cli.configuration.values import values_of
-
         values = values_of(settings_from({"logs_dir": logs_dir, "documents": documents or None, "tools": tools}))
         if as_json:
             put_json({value.name: {"value": value.shown or None, "origin": value.origin} for value in values})
@@ -52,15 +49,13 @@ def config(
 
 
 def _write(path: Path, *, force: bool) -> None:
-    from conversation_mcp.cli.configuration.file import write_config
-
     copy = write_config(path, force=force)
     put(f"{path} is written; a line that begins with # is a default.")
     if copy:
         put(f"What it was before is in {copy}.")
 
 
-def _show(values: "list[Value]") -> None:
+def _show(values: list[Value]) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")

@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
-from conversation_mcp.cli.toml_text import toml_key, toml_table, toml_value
+from conversation_mcp.cli.configuration.toml_text import toml_key, toml_table, toml_value
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import make_private_folder, read_linked_file, replace_file
 from conversation_mcp.errors import InvalidInputError

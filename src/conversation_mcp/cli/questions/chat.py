@@ -9,8 +9,8 @@ from io import TextIOWrapper
 from typing import BinaryIO, TextIO, cast
 
 from conversation_mcp.cli.output.terminal import put, say
-from conversation_mcp.cli.questions.display import Watching
-from conversation_mcp.cli.questions.question import Kind, Outcome, Question, ask_and_show, stored, tool_for
+from conversation_mcp.cli.questions.display import Display
+from conversation_mcp.cli.questions.question import Conclusion, Kind, TypedQuestion, ask_and_show, stored, tool_for
 from conversation_mcp.cli.usage import FAILED, INTERRUPTED
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.settings import Settings
@@ -39,7 +39,7 @@ HELP = """\
 class Chat:
     """What is asked next: in which conversation, how, and of whom."""
 
-    def __init__(self, settings: Settings, first: Question) -> None:
+    def __init__(self, settings: Settings, first: TypedQuestion) -> None:
         self._settings = settings
         self._next = first
 
@@ -50,15 +50,15 @@ class Chat:
 
     def ask(self, text: str) -> int:
         """Ask, show the answer or what went wrong, and return the exit code of that."""
-        watching = Watching(streams=True)
+        display = Display(streams=True)
         try:
-            outcome = ask_and_show(self._settings, replace(self._next, text=text), watching=watching)
+            conclusion = ask_and_show(self._settings, replace(self._next, text=text), display=display)
         except ConversationMCPError as error:
             say(error.sentence(COMMANDS))
-            outcome = Outcome(FAILED, watching.conversation_id)
-        if stored(self._settings, outcome.conversation_id):  # a question that was never sent leaves none
-            self._next = replace(self._next, conversation=outcome.conversation_id, system=None)
-        return outcome.code
+            conclusion = Conclusion(FAILED, display.conversation_id)
+        if stored(self._settings, conclusion.conversation_id):  # a question that was never sent leaves none
+            self._next = replace(self._next, conversation=conclusion.conversation_id, system=None)
+        return conclusion.code
 
     def obey(self, line: str) -> None:
         """Do what a line that begins with a slash says."""
@@ -88,7 +88,7 @@ class Chat:
         say(f"Questions are asked {MODE_WORDS[kind]} from now on.")
 
 
-def chat_until_left(settings: Settings, first: Question, read: Callable[[str], str | None] | None = None) -> int:
+def chat_until_left(settings: Settings, first: TypedQuestion, read: Callable[[str], str | None] | None = None) -> int:
     """Ask what is typed, line by line, until the person leaves; return the exit code.
 
     Args:

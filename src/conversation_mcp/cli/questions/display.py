@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SECONDS = re.compile(r" \([0-9]+ s\)\Z")
 
 
-class Watching:
+class Display:
     """Shows progress on a terminal's stderr, and the pieces of the text on stdout, a terminal or a pipe."""
 
     def __init__(self, *, streams: bool) -> None:

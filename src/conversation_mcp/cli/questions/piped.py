@@ -37,7 +37,7 @@ def read_text(descriptor: int, max_chars: int, *, patient: bool, wait: Wait = th
     Raises:
         WrongUsageError: it is longer than any question may be.
     """
-    reading = _Reading(descriptor, max_chars * UTF_8_BYTES)
+    reading = _PipedText(descriptor, max_chars * UTF_8_BYTES)
     if not patient and not wait(reading.began, UNSAID_SECONDS):
         say(WAITING)
         if not wait(reading.began, SILENT_SECONDS - UNSAID_SECONDS):
@@ -58,7 +58,7 @@ def stdin_text(max_chars: int, *, patient: bool) -> str:
     return read_text(descriptor, max_chars, patient=patient) if is_given(descriptor) else ""
 
 
-class _Reading:
+class _PipedText:
     """Reads in a thread that nobody needs to wait for, because a system may not tell whether a pipe has something."""
 
     def __init__(self, descriptor: int, max_bytes: int) -> None:

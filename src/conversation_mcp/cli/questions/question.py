@@ -10,7 +10,7 @@ import anyio
 from conversation_mcp.bootstrap import open_app
 from conversation_mcp.cli.output.answer import next_step, put_answer
 from conversation_mcp.cli.output.terminal import is_anybody_reading, put_json, say
-from conversation_mcp.cli.questions.display import Watching
+from conversation_mcp.cli.questions.display import Display
 from conversation_mcp.cli.questions.interrupts import Interrupt, interrupts
 from conversation_mcp.cli.selection.ids import resolve
 from conversation_mcp.cli.setup import finder_of
@@ -45,7 +45,7 @@ STOPPING = "Stopping."
 
 
 @dataclass(frozen=True)
-class Question:
+class TypedQuestion:
     """A question as it was typed. `arguments` are those of the tool that takes it, by their names there."""
 
     text: str
@@ -57,14 +57,14 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Conclusion:
     """The exit code of a question, and its conversation if it got as far."""
 
     code: int
     conversation_id: str | None
 
 
-def named(settings: Settings, question: Question) -> Question:
+def named(settings: Settings, question: TypedQuestion) -> TypedQuestion:
     """Return the question with the id of the conversation that is meant.
 
     Raises:
@@ -79,15 +79,15 @@ def named(settings: Settings, question: Question) -> Question:
     return replace(question, conversation=resolve(finder_of(settings), question.conversation))
 
 
-def tool_for(question: Question) -> AnyTool:
+def tool_for(question: TypedQuestion) -> AnyTool:
     """Return the tool that takes the question."""
     return asking_tool(MODE_OF[question.kind], follows=question.conversation is not None)
 
 
 def ask_and_show(
-    settings: Settings, question: Question, *, as_json: bool = False, watching: Watching | None = None
-) -> Outcome:
-    """Ask, show the answer and return what became of it; `watching` is for who wants to know more.
+    settings: Settings, question: TypedQuestion, *, as_json: bool = False, display: Display | None = None
+) -> Conclusion:
+    """Ask, show the answer and return what became of it; `display` is for who wants to know more.
 
     Raises:
         WrongUsageError: an option cannot be what it was given, or not together with another.
@@ -95,32 +95,32 @@ def ask_and_show(
     """
     tool = tool_for(question)
     given = _parsed(tool, question)
-    watching = watching or Watching(streams=not as_json)
+    display = display or Display(streams=not as_json)
     notes: list[Note] = []
     with interrupts(STOPPING) as interrupt:
         try:
-            result = anyio.run(_ask, settings, tool, given, question.system, watching, interrupt, notes)
+            result = anyio.run(_ask, settings, tool, given, question.system, display, interrupt, notes)
         except InvalidInputError as error:
-            watching.finish()
+            display.finish()
             _note_all(notes)
             raise WrongUsageError(error.message_with(OPTION_OF)) from None
         except Exception:
-            watching.finish()
+            display.finish()
             _note_all(notes)
             raise
     if result is None:
-        watching.finish()
-        say(_left(settings, watching.conversation_id, question.text))
-        return Outcome(interrupt.exit_code, watching.conversation_id)
+        display.finish()
+        say(_left(settings, display.conversation_id, question.text))
+        return Conclusion(interrupt.exit_code, display.conversation_id)
     if as_json:
         put_json(result.model_copy(update={"next_step": next_step(result, MODE_OF[question.kind])}).data())
     else:
-        put_answer(result, watching.finish(result.raw_result_text or ""), MODE_OF[question.kind])
+        put_answer(result, display.finish(result.raw_result_text or ""), MODE_OF[question.kind])
     if not is_anybody_reading():
         say(f"stdout is closed. The answer is saved:  conversation-mcp show {result.conversation_id}")
-        return Outcome(FAILED, result.conversation_id)
+        return Conclusion(FAILED, result.conversation_id)
     _note_all(notes)
-    return Outcome(0, result.conversation_id)
+    return Conclusion(0, result.conversation_id)
 
 
 def _note_all(notes: Iterable[Note]) -> None:
@@ -129,7 +129,7 @@ def _note_all(notes: Iterable[Note]) -> None:
         anyio.run(note)
 
 
-def _parsed(tool: AnyTool, question: Question) -> Any:  # noqa: ANN401 -- the tool's own input
+def _parsed(tool: AnyTool, question: TypedQuestion) -> Any:  # noqa: ANN401 -- the tool's own input
     for name in question.arguments:
         if name not in tool.input_model.model_fields:
             raise WrongUsageError(f"{OPTION_OF[name]} cannot be used {HOW[question.kind]}.")
@@ -148,18 +148,18 @@ async def _ask(
     tool: AnyTool,
     given: Any,  # noqa: ANN401 -- the tool's own input
     system: str | None,
-    watching: Watching,
+    display: Display,
     interrupt: Interrupt,
     notes: list[Note],
 ) -> TurnResult | None:
     async def keep(note: Note) -> None:
         notes.append(note)
 
-    caller = Caller(math.inf, watching.report, on_text=watching.hear, on_result=keep, system=system)
+    caller = Caller(math.inf, display.report, on_text=display.hear, on_result=keep, system=system)
     result: TurnResult | None = None
     async with open_app(settings) as app:
         with interrupt.scope():
-            async with watching.open():
+            async with display.open():
                 result = await tool.run(given, app, caller)
     return result
 

@@ -1,0 +1,1 @@
+"""Which conversations are meant: by ids, words, moments and filters, and how the shell completes them."""
