@@ -9,8 +9,8 @@ from conversation_mcp.conversations.pruner import Pruner
 from conversation_mcp.conversations.tidier import Tidier
 from conversation_mcp.conversations.trash_can import TrashCan
 from conversation_mcp.errors import Step, Steps
-from conversation_mcp.providers.base import Mode, ModeOf
 from conversation_mcp.providers.choosing.providers import Providers
+from conversation_mcp.records.modes import Mode, ModeOf
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Store
 from conversation_mcp.turns.engine import TurnEngine

@@ -9,7 +9,8 @@ from tests.conformance.fixture_rounds import form
 
 from conversation_mcp.app import App
 from conversation_mcp.errors import ProviderUnavailableError, RunCancelledError
-from conversation_mcp.providers.base import Answer, Event, Finished, Mode, Progress, Request, Started, StillRunning
+from conversation_mcp.providers.base import Answer, Event, Finished, Progress, Request, Started, StillRunning
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.tooling.questions import AskingTool
 from conversation_mcp.tooling.tool import GivenT, Input
 from conversation_mcp.turns.ask import Ask, Caller

@@ -12,11 +12,12 @@ from tests.fixtures.models import FakeModels, FakePerplexity, FakeReader
 from tests.fixtures.serving import settings_for
 
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError, ModelUnavailableError
-from conversation_mcp.providers.base import ListedModel, Mode, Provider
+from conversation_mcp.providers.base import ListedModel, Provider
 from conversation_mcp.providers.choosing.choice import Choice, Kept, Needed
 from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.definitions import Given
 from conversation_mcp.providers.whereabouts import NOWHERE, Whereabouts
+from conversation_mcp.records.modes import Mode
 
 KEPT = (Kept("openai", "openai:gpt-5", is_of_mode=True),)
 TODAY = datetime(2026, 10, 1, tzinfo=UTC)

@@ -2,9 +2,9 @@
 
 from tests.fixtures.folders import ID
 
-from conversation_mcp.providers.base import Mode
 from conversation_mcp.providers.choosing.choice import Kept
 from conversation_mcp.records.models import Conversation, Message, PendingTurn
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.tools.catalog import mode_of
 from conversation_mcp.turns.kept import kept
 

@@ -10,11 +10,12 @@ from tests.fixtures.asked import answer_of, request
 from tests.fixtures.contract import Peer, messages_of, peer_of
 
 from conversation_mcp.errors import ProviderAuthError, ProviderUnavailableError, RunCancelledError
-from conversation_mcp.providers.base import Finished, Mode, Started, StillRunning
+from conversation_mcp.providers.base import Finished, Started, StillRunning
 from conversation_mcp.providers.catalog import READERS, ProviderContext, build_providers
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.definitions import Definition, load_definitions
 from conversation_mcp.records.chat import ChatMessage
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.settings import Settings
 
 DEFINITIONS = load_definitions()

@@ -7,7 +7,7 @@ from pathlib import Path
 from conversation_mcp.disk.faults import reason_of
 from conversation_mcp.disk.files import read_linked_file
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.providers.base import Mode
+from conversation_mcp.records.modes import Mode
 
 PROMPT_FILES: Mapping[Mode, str] = {"search": "search.md", "deep_research": "deep_research.md", "chat": "chat.md"}
 

@@ -2,10 +2,10 @@
 
 from conversation_mcp.errors import ConversationTooLongError
 from conversation_mcp.prompting.history import messages_to_send
-from conversation_mcp.providers.base import ModeOf
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.estimate import estimated_tokens, most_tokens_of, tokens_of, usable
 from conversation_mcp.records.models import Conversation
+from conversation_mcp.records.modes import ModeOf
 
 TRUSTED_RATIOS = (0.5, 2.0)
 

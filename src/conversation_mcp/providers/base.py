@@ -1,20 +1,17 @@
 """The port of a provider: an answer engine behind one name."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from conversation_mcp.providers.whereabouts import NOWHERE, Side, Whereabouts
 from conversation_mcp.records.chat import ChatMessage
 from conversation_mcp.records.models import Source, Usage
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.records.options import Options
 
 if TYPE_CHECKING:
     from conversation_mcp.providers.definitions import Configured
-
-Mode = Literal["search", "deep_research", "chat"]
-ModeOf = Callable[[str | None], Mode | None]
-"""Tells what a stored question was asked for, by the name of its tool; None where nobody knows the tool any more."""
 
 
 @dataclass(frozen=True)

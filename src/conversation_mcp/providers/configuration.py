@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from conversation_mcp.providers.base import Mode
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.settings import Settings
 from conversation_mcp.text import listed
 

@@ -16,8 +16,8 @@ from pydantic import (
 
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.errors.validation import requirement
-from conversation_mcp.providers.base import Mode
 from conversation_mcp.providers.data import Data
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.settings import Kind
 from conversation_mcp.sources import shipped_providers
 

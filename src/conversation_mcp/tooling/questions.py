@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from conversation_mcp.app import App
-from conversation_mcp.providers.base import Mode
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.records.options import Options, ResearchOptions, SearchFilters
 from conversation_mcp.tooling.rendering.turns import render_turn
 from conversation_mcp.tooling.steps import steps_of

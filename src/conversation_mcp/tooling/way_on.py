@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from conversation_mcp.app import App
-from conversation_mcp.providers.base import Mode
 from conversation_mcp.records.models import Conversation
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.turns.kept import last_asked
 
 

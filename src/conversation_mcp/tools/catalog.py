@@ -8,7 +8,7 @@ from pkgutil import resolve_name
 from typing import Any
 
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.providers.base import Mode
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.text import nearest
 from conversation_mcp.tooling.tool import Tool
 

@@ -5,8 +5,8 @@ from typing import Annotated
 from pydantic import Field
 
 from conversation_mcp.app import App
-from conversation_mcp.providers.base import Mode
 from conversation_mcp.providers.choosing.offer import ModelList, list_offer
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.tooling.rendering.models import render_models
 from conversation_mcp.tooling.tool import AS_WRITTEN, READS, Input, Tool
 from conversation_mcp.turns.ask import Caller

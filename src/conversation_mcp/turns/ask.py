@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from conversation_mcp.providers.base import Mode
 from conversation_mcp.records.models import ConversationId
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.records.options import Options
 
 Report = Callable[[str], Awaitable[None]]

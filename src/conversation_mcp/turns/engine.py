@@ -21,12 +21,13 @@ from conversation_mcp.errors import (
     WordsStayError,
 )
 from conversation_mcp.prompting.room import needed_tokens
-from conversation_mcp.providers.base import ModeOf, Reader
+from conversation_mcp.providers.base import Reader
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.whereabouts import NOWHERE
 from conversation_mcp.records.ids import check_id, created_at
 from conversation_mcp.records.models import Conversation, ConversationId, iso
+from conversation_mcp.records.modes import ModeOf
 from conversation_mcp.records.options import refuse_paths
 from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.turns.ask import Ask, Caller

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from conversation_mcp.providers.base import Mode, ModeOf
 from conversation_mcp.providers.choosing.choice import Kept
 from conversation_mcp.providers.configuration import is_known_preset
 from conversation_mcp.records.models import Conversation, PendingTurn
+from conversation_mcp.records.modes import Mode, ModeOf
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,11 @@ from conversation_mcp.errors import (
     TurnLimitReachedError,
 )
 from conversation_mcp.prompting.room import Room
-from conversation_mcp.providers.base import Mode
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.whereabouts import NOWHERE
 from conversation_mcp.records.models import Conversation, ConversationId, PendingTurn
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.turns import changes
 from conversation_mcp.turns.ask import Ask

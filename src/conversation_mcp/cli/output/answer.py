@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 
 from conversation_mcp.cli.output.terminal import is_terminal, put, say
 from conversation_mcp.conversations.phrases import answered_by, dotted
-from conversation_mcp.providers.base import Mode
 from conversation_mcp.records.models import Source
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.text import dollars, one_line
 from conversation_mcp.tooling.rendering.turns import CITATION
 from conversation_mcp.turns.kept import without_preset

@@ -16,10 +16,10 @@ from conversation_mcp.cli.selection.ids import resolve
 from conversation_mcp.cli.setup import finder_of
 from conversation_mcp.cli.usage import FAILED, WrongUsageError
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError
-from conversation_mcp.providers.base import Mode
 from conversation_mcp.records.codec import decode
 from conversation_mcp.records.ids import SHAPE
 from conversation_mcp.records.models import Conversation, ConversationId
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.settings import Settings
 from conversation_mcp.tooling.arguments import parse
 from conversation_mcp.tools.catalog import AnyTool, asking_tool

@@ -10,7 +10,7 @@ from conversation_mcp.errors import (
     ProviderError,
     ProviderNotConfiguredError,
 )
-from conversation_mcp.providers.base import Mode, Provider, Reader
+from conversation_mcp.providers.base import Provider, Reader
 from conversation_mcp.providers.choosing.choice import DOING, Choice, Need, as_defined, chooses_itself
 from conversation_mcp.providers.choosing.ranking import Candidate, Category, best, may_be_chosen, reason
 from conversation_mcp.providers.choosing.resolution import Resolver
@@ -18,6 +18,7 @@ from conversation_mcp.providers.configuration import how_to_configure
 from conversation_mcp.providers.model_facts import ModelFacts
 from conversation_mcp.providers.sides import side_of
 from conversation_mcp.providers.whereabouts import HERE, NOWHERE, Whereabouts
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.settings import Settings
 
 SHOWN_MODELS = 3

@@ -3,10 +3,11 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
-from conversation_mcp.providers.base import Defined, Mode, Provider, Reader
+from conversation_mcp.providers.base import Defined, Provider, Reader
 from conversation_mcp.providers.model_facts import ModelFacts
 from conversation_mcp.providers.sides import side_of
 from conversation_mcp.providers.whereabouts import NOWHERE, Side, Whereabouts
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.settings import Kind
 
 DOING: Mapping[Mode, str] = {"search": "search", "deep_research": "do deep research", "chat": "chat"}

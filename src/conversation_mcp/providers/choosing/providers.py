@@ -16,7 +16,7 @@ from conversation_mcp.errors import (
     ProviderNotConfiguredError,
     WordsStayError,
 )
-from conversation_mcp.providers.base import Defined, Mode, Provider, Reader
+from conversation_mcp.providers.base import Defined, Provider, Reader
 from conversation_mcp.providers.catalog import READERS
 from conversation_mcp.providers.choosing.auto import Auto
 from conversation_mcp.providers.choosing.choice import (
@@ -38,6 +38,7 @@ from conversation_mcp.providers.configuration import definitions_in, how_to_conf
 from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.providers.sides import side_of
 from conversation_mcp.providers.whereabouts import HERE, NOWHERE, OUTSIDE, Side, Whereabouts
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.settings import Settings
 from conversation_mcp.sources import variable_of
 from conversation_mcp.text import listed
@@ -201,7 +202,7 @@ class Providers:
         """Return the provider; one that quotes together with the model that writes from its passages, if one is set."""
         if self._settings.documents_model is None or not isinstance(provider, Reader):
             return provider
-        from conversation_mcp.providers.writer.provider import Writer
+        from conversation_mcp.providers.choosing.writer.provider import Writer
 
         return Writer(provider, partial(self._model_for, provider.name), self.named)
 

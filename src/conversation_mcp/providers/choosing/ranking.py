@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
-from conversation_mcp.providers.base import Mode
 from conversation_mcp.providers.model_facts import ModelFacts
+from conversation_mcp.records.modes import Mode
 
 Category = Literal["fast", "balanced", "deep"]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from conversation_mcp.errors import Argument, InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError
-from conversation_mcp.providers.base import Mode, Provider
+from conversation_mcp.providers.base import Provider
 from conversation_mcp.providers.catalog import READERS
 from conversation_mcp.providers.choosing.choice import (
     DOING,
@@ -24,6 +24,7 @@ from conversation_mcp.providers.configuration import suggested_keys
 from conversation_mcp.providers.model_facts import Catalogue, ModelFacts, names_of
 from conversation_mcp.providers.sides import is_far, nearest_first
 from conversation_mcp.providers.whereabouts import NOWHERE, Whereabouts
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.text import listed, presentable
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 
 from conversation_mcp.errors import RunLostError
-from conversation_mcp.providers.base import Answer, Event, Finished, Mode, Progress, Request, Survey, TextDelta
+from conversation_mcp.providers.base import Answer, Event, Finished, Progress, Request, Survey, TextDelta
 from conversation_mcp.providers.catalog import ProviderContext
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.text import counted
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from functools import cached_property
 import anyio
 
 from conversation_mcp.errors import ProviderError
-from conversation_mcp.providers.base import ListedModel, Mode
+from conversation_mcp.providers.base import ListedModel
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.definitions import Configured
 from conversation_mcp.providers.wire.api import Api
@@ -16,6 +16,7 @@ from conversation_mcp.providers.wire.http import Sleep
 from conversation_mcp.providers.wire.limits import LIMITS, Limits
 from conversation_mcp.providers.wire.names import serves
 from conversation_mcp.providers.wire.problems import WireProblem
+from conversation_mcp.records.modes import Mode
 
 
 class WireProvider:

@@ -18,7 +18,6 @@ from conversation_mcp.providers.base import (
     Answer,
     Event,
     Finished,
-    Mode,
     PassedOn,
     Provider,
     Quotes,
@@ -30,11 +29,12 @@ from conversation_mcp.providers.base import (
     TextDelta,
 )
 from conversation_mcp.providers.choosing.choice import Choice
+from conversation_mcp.providers.choosing.writer.passages import checked, framed
 from conversation_mcp.providers.estimate import tokens_of, usable
 from conversation_mcp.providers.whereabouts import Whereabouts
-from conversation_mcp.providers.writer.passages import checked, framed
 from conversation_mcp.records.chat import ChatMessage
 from conversation_mcp.records.models import Source
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.records.options import Options
 from conversation_mcp.sources import variable_of
 

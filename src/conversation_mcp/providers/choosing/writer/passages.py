@@ -14,7 +14,10 @@ CODE_OR_NUMBERS = re.compile(f"{CODE}|{NUMBERS}", re.VERBOSE | re.MULTILINE | re
 """Brackets in code are no citations."""
 
 INSTRUCTIONS = (
-    files("conversation_mcp.providers.writer").joinpath("instructions", "passages.md").read_text("utf-8").strip()
+    files("conversation_mcp.providers.choosing.writer")
+    .joinpath("instructions", "passages.md")
+    .read_text("utf-8")
+    .strip()
 )
 """Read while this module is imported, like code: that happens once, and never while an event loop waits for a file."""
 
