@@ -109,7 +109,8 @@ class Settings(BaseModel):
         "else in the user's data folder.",
     )
     store: str | None = Field(
-        default=None, description="Where conversations are kept, as a URL, in place of that folder. Default: there."
+        default=None,
+        description="Where conversations are kept, as a URL; goes before the folder. Default: the folder.",
     )
     max_conversation_turns: int | None = Field(
         default=None, ge=1, description="How many answers a conversation may have. Default: no limit."

@@ -11,7 +11,7 @@ from conversation_mcp.cli.output.terminal import is_terminal, put, put_fields, p
 from conversation_mcp.cli.output.times import when
 from conversation_mcp.cli.selection.moments import age_of
 from conversation_mcp.clock import utc_now
-from conversation_mcp.conversations.pruner import Action, Plan, Pruned
+from conversation_mcp.conversations.pruner import Action, Pruned, PrunePlan
 from conversation_mcp.records.models import parse_time
 from conversation_mcp.settings import Settings
 from conversation_mcp.text import shorten
@@ -44,7 +44,7 @@ def prune_old(settings: Settings, older_than: str | None, *, apply: bool, as_jso
     return opened(settings, work)
 
 
-async def _as_planned(plan: Plan) -> AsyncGenerator[Pruned]:
+async def _as_planned(plan: PrunePlan) -> AsyncGenerator[Pruned]:
     for action, facts in plan.old:
         yield Pruned(action, facts)
 
@@ -78,7 +78,7 @@ def _outcome(pruned: Pruned) -> str:
     return "failed" if pruned.problem else "kept" if pruned.is_kept else DONE[pruned.action]
 
 
-def _data(plan: Plan, pruned: list[Pruned], *, applied: bool) -> dict[str, Any]:
+def _data(plan: PrunePlan, pruned: list[Pruned], *, applied: bool) -> dict[str, Any]:
     return {
         "applied": applied,
         "conversations": [
@@ -98,7 +98,7 @@ def _data(plan: Plan, pruned: list[Pruned], *, applied: bool) -> dict[str, Any]:
     }
 
 
-def _summary(plan: Plan, pruned: list[Pruned], *, applied: bool) -> str:
+def _summary(plan: PrunePlan, pruned: list[Pruned], *, applied: bool) -> str:
     done = [each for each in pruned if not each.problem and not each.is_kept]
     counts = {action: sum(each.action == action for each in done) for action in DONE}
     moved, put_away = ("moved to the trash", "archived") if applied else ("to the trash", "to archive")

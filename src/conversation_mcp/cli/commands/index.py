@@ -22,13 +22,14 @@ REBUILDING = "reading the conversations"
 
 
 class NoIndexError(ConversationMCPError):
-    """The index cannot be made, for a reason that has nothing to do with conversations."""
+    """There is no index, for a reason that has nothing to do with conversations."""
 
     code = FilesystemError.code
     advice = "Searches read every file instead. Check the folder, its permissions and the free space."
 
-    def __init__(self, obstacle: str) -> None:
+    def __init__(self, obstacle: str, *, is_needed: bool = True) -> None:
         super().__init__(f"no index can be kept: {obstacle}.")
+        self.advice = self.advice if is_needed else "Searches ask the store itself."
 
 
 def index(
@@ -45,7 +46,7 @@ def index(
     finder = finder_from(logs_dir)
     found = finder.index
     if found is None:
-        raise NoIndexError(f"{finder.place} is searched without one")
+        raise NoIndexError(f"{finder.place} needs none", is_needed=False)
     if rebuild:
         _rebuild(found)
     facts = _facts(found)

@@ -40,8 +40,8 @@ def show_list(
         put_pages_as_json(found, finder, "")
     elif paths:
         for page in told(found):
-            for each in page.found:
-                put(finder.location(each.conversation_id))
+            if page.found:
+                put("\n".join(finder.location(found.conversation_id) for found in page.found))
     elif is_terminal():
         _show(found, finder, is_plain=wanted is None and cursor is None, by_size=by_size)
     else:
