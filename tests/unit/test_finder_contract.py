@@ -25,11 +25,6 @@ OPERATORS = ["AND", "NOT", "NEAR(", "(", ")", '"', "*", "^", ":", "-", "{a b}", 
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def shelf(store_url: str, clock: Clock) -> Numbered:
     return Numbered(open_store(store_url, clock))
 
