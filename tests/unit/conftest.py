@@ -1,15 +1,26 @@
-"""What a unit test runs under besides: it waits for no disk, and only one that is marked slow starts a process."""
+"""What a unit test runs under besides, and what the contract suites of stores begin with.
+
+A unit test waits for no disk, and only one that is marked slow starts a process.
+"""
 
 import os
 import subprocess
 
 import pytest
+from tests.fixtures.stores import Clock, NewStore
+
+from conversation_mcp.stores.base import Store
+from conversation_mcp.stores.catalog import open_store
+
+
+def _ignore_descriptor(_descriptor: int) -> None:
+    """Let the system write when it likes."""
 
 
 @pytest.fixture(autouse=True)
 def _no_wait_for_a_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the system write when it likes: what outlives a crash is tested on processes that are killed."""
-    monkeypatch.setattr(os, "fsync", lambda _: None)
+    """Wait for no disk: what outlives a crash is tested on processes that are killed."""
+    monkeypatch.setattr(os, "fsync", _ignore_descriptor)
 
 
 @pytest.fixture(autouse=True)
@@ -19,3 +30,24 @@ def _no_process_unless_slow(request: pytest.FixtureRequest, monkeypatch: pytest.
 
     if request.node.get_closest_marker("slow") is None:
         monkeypatch.setattr(subprocess.Popen, "__init__", refuse)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def new_store(store_url: str, clock: Clock) -> NewStore:
+    return lambda: open_store(store_url, clock)
+
+
+@pytest.fixture
+def store(new_store: NewStore) -> Store:
+    return new_store()
+
+
+@pytest.fixture(params=["this process", "another process"])
+def rival(request: pytest.FixtureRequest, store: Store, new_store: NewStore) -> Store:
+    """Somebody else who wants a turn lock or the name of a call."""
+    return store if request.param == "this process" else new_store()

@@ -1,43 +1,17 @@
 """What the register of calls of every store promises."""
 
-from collections.abc import Callable
 from datetime import timedelta
 
-import pytest
 from anyio import create_task_group
 from tests.fixtures.library import MUCH_LATER
-from tests.fixtures.stores import Clock, ignore, started
+from tests.fixtures.stores import Clock, NewStore, ignore, started
 
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.base import Call, Store
-from conversation_mcp.stores.catalog import open_store
 
-NewStore = Callable[[], Store]
 KEY, OTHER_KEY = "a" * 64, "b" * 64
 CALL = Call(ConversationId("20260131-1769817600000"), "2026-01-31T00:00:00.000Z")
 LATER = Call(CALL.conversation_id, "2026-01-31T00:00:01.000Z")
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def new_store(store_url: str, clock: Clock) -> NewStore:
-    """Open the same place once more, as another process would."""
-    return lambda: open_store(store_url, clock)
-
-
-@pytest.fixture
-def store(new_store: NewStore) -> Store:
-    return new_store()
-
-
-@pytest.fixture(params=["this process", "another process"])
-def rival(request: pytest.FixtureRequest, store: Store, new_store: NewStore) -> Store:
-    """Somebody else who wants the name of a call."""
-    return store if request.param == "this process" else new_store()
 
 
 async def test_a_name_is_in_one_pair_of_hands_until_it_is_given_back(store: Store, rival: Store) -> None:

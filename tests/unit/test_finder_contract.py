@@ -25,11 +25,6 @@ OPERATORS = ["AND", "NOT", "NEAR(", "(", ")", '"', "*", "^", ":", "-", "{a b}", 
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def shelf(store_url: str, clock: Clock) -> Numbered:
     return Numbered(open_store(store_url, clock))
 
@@ -84,15 +79,10 @@ def walk(shelf: Numbered, limit: int, query: str = "", add: Callable[[], None] |
             add()
 
 
-def adding(shelf: Numbered) -> Callable[[], None]:
-    """Return what adds two conversations that are newer than all others; one fits better than they, one worse."""
+def adding(shelf: Numbered, text: str = "apples, apples and apples?") -> Callable[[], None]:
+    """Return what adds a conversation that is newer than all others."""
     numbers = iter(range(10_000, 20_000))
-
-    def add() -> None:
-        shelf.put(next(numbers), "apples, apples and apples?")
-        shelf.put(next(numbers), "apples" + " and pears and plums" * 20)
-
-    return add
+    return lambda: shelf.put(next(numbers), text)
 
 
 @pytest.mark.parametrize("adds", [False, True])
@@ -112,6 +102,14 @@ def test_pages_of_a_query_show_each_conversation_once_while_others_are_added(she
         words = ["apples"] * shuffled.randint(1, 4) + ["pears"] * shuffled.randint(0, 3) + ["plums"] * number
         shelf.put(number, " ".join(words))
     assert sorted(walk(shelf, limit, "apples", adding(shelf))) == list(range(12))
+
+
+def test_what_fits_worse_and_came_after_the_first_page_of_a_query_is_on_none_of_them(
+    shelf: Numbered, other: Numbered
+) -> None:
+    for number in range(3):
+        shelf.put(number, "apples?")
+    assert walk(shelf, 1, "apples", adding(other, "apples and pears and plums?")) == [2, 1, 0]
 
 
 def test_a_page_goes_on_where_a_deleted_conversation_was(shelf: Numbered, other: Numbered) -> None:

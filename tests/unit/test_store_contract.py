@@ -1,14 +1,13 @@
 """What every store promises. A store is tested by being listed in the catalog."""
 
 import threading
-from collections.abc import Callable
 from datetime import timedelta
 
 import anyio
 import pytest
 from anyio import CancelScope, Event, create_task_group, to_thread
 from anyio.lowlevel import checkpoint
-from tests.fixtures.stores import BAD_IDS, UNKNOWN, Clock, appended, conversation, ignore, started, texts_of
+from tests.fixtures.stores import BAD_IDS, UNKNOWN, Clock, NewStore, appended, conversation, ignore, started, texts_of
 
 from conversation_mcp.errors import (
     ConversationBusyError,
@@ -21,30 +20,6 @@ from conversation_mcp.records.found import Wanted
 from conversation_mcp.records.models import Conversation, ConversationId, Imported, iso
 from conversation_mcp.stores.base import Store
 from conversation_mcp.stores.catalog import open_finder, open_store
-
-NewStore = Callable[[], Store]
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def new_store(store_url: str, clock: Clock) -> NewStore:
-    """Open the same place once more, as another process would."""
-    return lambda: open_store(store_url, clock)
-
-
-@pytest.fixture
-def store(new_store: NewStore) -> Store:
-    return new_store()
-
-
-@pytest.fixture(params=["this process", "another process"])
-def rival(request: pytest.FixtureRequest, store: Store, new_store: NewStore) -> Store:
-    """Somebody else who wants the turn lock."""
-    return store if request.param == "this process" else new_store()
 
 
 async def test_what_was_created_is_loaded_by_any_process(store: Store, new_store: NewStore) -> None:

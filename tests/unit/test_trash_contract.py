@@ -4,32 +4,13 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 from anyio import create_task_group, to_thread
-from tests.fixtures.stores import UNKNOWN, Clock, appended, conversation, ignore, started, texts_of
+from tests.fixtures.stores import UNKNOWN, Clock, NewStore, appended, conversation, ignore, started, texts_of
 
 from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError, FilesystemError, InvalidInputError
 from conversation_mcp.records.found import Wanted
 from conversation_mcp.records.models import ConversationId, Imported
 from conversation_mcp.records.origins import OWN, mark_of
 from conversation_mcp.stores.base import Call, Store
-from conversation_mcp.stores.catalog import open_store
-
-NewStore = Callable[[], Store]
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def new_store(store_url: str, clock: Clock) -> NewStore:
-    """Open the same place once more, as another process would."""
-    return lambda: open_store(store_url, clock)
-
-
-@pytest.fixture
-def store(new_store: NewStore) -> Store:
-    return new_store()
 
 
 async def ids_in_trash(store: Store) -> list[str]:
