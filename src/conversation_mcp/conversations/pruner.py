@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Plan:
+class PrunePlan:
     """Which conversations are old enough for what; those with tags or a question without an answer are kept."""
 
     old: tuple[tuple[Action, Listed], ...]
@@ -59,7 +59,7 @@ class Pruner:
         self._tidier = tidier
         self._now = now
 
-    async def plan(self, ages: Mapping[Action, timedelta]) -> Plan:
+    async def plan(self, ages: Mapping[Action, timedelta]) -> PrunePlan:
         """Return what is to be done at those ages; what goes to the trash is not archived before.
 
         Raises:
@@ -72,7 +72,7 @@ class Pruner:
             before[action] = now - age // timedelta(milliseconds=1)
         return await to_thread.run_sync(self._plan, before)
 
-    async def carry_out(self, plan: Plan) -> AsyncGenerator[Pruned]:
+    async def carry_out(self, plan: PrunePlan) -> AsyncGenerator[Pruned]:
         """Do it, one after the other, and yield what became of each."""
         for action, facts in plan.old:
             try:
@@ -96,7 +96,7 @@ class Pruner:
         except Exception:
             logger.exception("idle conversations are not archived")
 
-    def _plan(self, before: Mapping[Action, int]) -> Plan:
+    def _plan(self, before: Mapping[Action, int]) -> PrunePlan:
         old: dict[str, tuple[Action, Listed]] = {}
         kept: set[str] = set()
         for action, state in STEPS:
@@ -107,7 +107,7 @@ class Pruner:
                     else:
                         old.setdefault(facts.conversation_id, (action, facts))
         page = self._store.finder.page(Wanted(), 1)
-        return Plan(tuple(old.values()), len(kept), page.unreadable_count, page.problems, before)
+        return PrunePlan(tuple(old.values()), len(kept), page.unreadable_count, page.problems, before)
 
     def _walk(self, wanted: Wanted) -> Iterator[Listed]:
         place: Place | None = None

@@ -14,7 +14,7 @@ from conversation_mcp.cli.selection.moments import age_of
 from conversation_mcp.cli.setup import settings_from
 from conversation_mcp.cli.usage import FAILED, WrongUsageError
 from conversation_mcp.clock import utc_now
-from conversation_mcp.conversations.pruner import Action, Plan, Pruned
+from conversation_mcp.conversations.pruner import Action, Pruned, PrunePlan
 from conversation_mcp.records.models import parse_time
 from conversation_mcp.text import shorten
 
@@ -64,7 +64,7 @@ def prune(
     raise typer.Exit(opened(settings, work))
 
 
-async def _as_planned(plan: Plan) -> AsyncGenerator[Pruned]:
+async def _as_planned(plan: PrunePlan) -> AsyncGenerator[Pruned]:
     for action, facts in plan.old:
         yield Pruned(action, facts)
 
@@ -98,7 +98,7 @@ def _outcome(pruned: Pruned) -> str:
     return "failed" if pruned.problem else "kept" if pruned.is_kept else DONE[pruned.action]
 
 
-def _data(plan: Plan, pruned: list[Pruned], *, applied: bool) -> dict[str, Any]:
+def _data(plan: PrunePlan, pruned: list[Pruned], *, applied: bool) -> dict[str, Any]:
     return {
         "applied": applied,
         "conversations": [
@@ -118,7 +118,7 @@ def _data(plan: Plan, pruned: list[Pruned], *, applied: bool) -> dict[str, Any]:
     }
 
 
-def _summary(plan: Plan, pruned: list[Pruned], *, applied: bool) -> str:
+def _summary(plan: PrunePlan, pruned: list[Pruned], *, applied: bool) -> str:
     done = [each for each in pruned if not each.problem and not each.is_kept]
     counts = {action: sum(each.action == action for each in done) for action in DONE}
     moved, put_away = ("moved to the trash", "archived") if applied else ("to the trash", "to archive")
