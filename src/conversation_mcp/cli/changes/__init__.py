@@ -1,1 +1,1 @@
-"""What the commands share that change conversations."""
+"""What the commands that change conversations share: the open program, and how they say what was done."""
