@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from conversation_mcp.app import App
+from conversation_mcp.cancellation import finish
 from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.library import Library
 from conversation_mcp.conversations.pruner import Pruner
@@ -47,8 +48,7 @@ async def open_providers(settings: Settings) -> AsyncGenerator[Providers]:
     try:
         yield Providers(partial(build_providers, ProviderContext(settings, client)), settings, utc_now)
     finally:
-        with anyio.CancelScope(shield=True):
-            await client.aclose()
+        await finish(client.aclose())
 
 
 @asynccontextmanager
@@ -110,8 +110,7 @@ async def open_app(
             keeper.stop()
             await running.finish(settings.ending_grace_seconds)
             tasks.cancel_scope.cancel()
-    with anyio.CancelScope(shield=True):
-        await unsaved.retry_all()
-        await client.aclose()
+    await finish(unsaved.retry_all())
+    await finish(client.aclose())
     if failure is not None:
         raise failure

@@ -9,6 +9,7 @@ from functools import partial
 import anyio
 from anyio import to_thread
 
+from conversation_mcp.cancellation import finish
 from conversation_mcp.conversations.whereabouts import whereabouts_of
 from conversation_mcp.errors import (
     ConversationBusyError,
@@ -33,7 +34,6 @@ from conversation_mcp.turns.budget import Budget
 from conversation_mcp.turns.earlier_calls import EarlierCalls, note_told
 from conversation_mcp.turns.kept import kept
 from conversation_mcp.turns.result import TurnResult
-from conversation_mcp.turns.runner import finish
 from conversation_mcp.turns.running import RunningTurn, RunningTurns
 from conversation_mcp.turns.worker import TurnLimits, TurnWorker
 

@@ -1,13 +1,13 @@
 """One turn from the open question to the saved answer, while the turn lock is held."""
 
 import logging
-from collections.abc import AsyncGenerator, Awaitable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import anyio
 
+from conversation_mcp.cancellation import finish
 from conversation_mcp.errors import ConversationMCPError, ProviderError, ProviderUnavailableError
 from conversation_mcp.providers.base import Answer, Event, Finished, PassedOn, Progress, Provider, Started, TextDelta
 from conversation_mcp.records.models import Conversation, ConversationId, PendingTurn
@@ -23,8 +23,6 @@ WATCH_BROKEN_SECONDS = 600.0
 FETCHED = "the connection broke off; the whole answer was fetched by its id, not asked for again"
 
 logger = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -207,11 +205,3 @@ class TurnRunner:
             logger.warning("what became of a turn could not be written: %s", error.message)
             return False
         return True
-
-
-async def finish(work: Awaitable[T]) -> T:
-    """Await the work to its end, even if the caller is cancelled meanwhile."""
-    results: list[T] = []
-    with anyio.CancelScope(shield=True):
-        results.append(await work)
-    return results[0]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import anyio
 
+from conversation_mcp.cancellation import finish
 from conversation_mcp.conversations.whereabouts import whereabouts_of
 from conversation_mcp.errors import (
     CancelledUnsentError,
@@ -30,7 +31,7 @@ from conversation_mcp.stores.base import Store
 from conversation_mcp.turns import changes
 from conversation_mcp.turns.ask import Ask
 from conversation_mcp.turns.result import TurnResult
-from conversation_mcp.turns.runner import OpenTurn, TurnRunner, finish
+from conversation_mcp.turns.runner import OpenTurn, TurnRunner
 from conversation_mcp.turns.running import NO_ASK, RunningTurn
 from conversation_mcp.turns.sender import TurnSender
 from conversation_mcp.turns.settler import Settler

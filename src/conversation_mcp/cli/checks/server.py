@@ -8,6 +8,7 @@ from typing import TextIO
 
 import anyio
 
+from conversation_mcp.cancellation import finish
 from conversation_mcp.cli.checks.findings import Finding
 from conversation_mcp.errors import ConversationMCPError, ProviderRejectedError
 from conversation_mcp.errors.groups import single
@@ -67,8 +68,7 @@ async def check_online(settings: Settings) -> list[Finding]:
                 found += [finding] if is_named or finding.state == "ok" else []
         return found
     finally:
-        with anyio.CancelScope(shield=True):
-            await client.aclose()
+        await finish(client.aclose())
 
 
 def _has_own_address(settings: Settings, provider: str) -> bool:
