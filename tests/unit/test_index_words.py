@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.fixtures.library import Shelf, wanted_of
 
 from conversation_mcp.searching.snippets import snippets
-from conversation_mcp.searching.words import MAX_TERMS, TOKENIZER, Indexer, expression, stem
+from conversation_mcp.searching.stemming import stem
+from conversation_mcp.searching.words import MAX_TERMS, TOKENIZER, Indexer, expression
 from conversation_mcp.stores.files.index.base import Watch
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
