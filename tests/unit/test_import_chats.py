@@ -26,7 +26,7 @@ from tests.fixtures.exports import (
 )
 
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.importing.base import Problem, SourceFile
+from conversation_mcp.importing.base import ImportProblem, SourceFile
 from conversation_mcp.importing.formats import gemini_pages
 from conversation_mcp.importing.formats.gemini_pages import records_of
 from conversation_mcp.importing.html_markdown import markdown_of
@@ -337,7 +337,7 @@ def test_records_are_found_wherever_the_pieces_of_a_page_end() -> None:
         read += count
 
     file = SourceFile("page.html", len(page), lambda: Slow(page))
-    titles = [found[1]["title"] for found in records_of(file, on_read) if not isinstance(found, Problem)]
+    titles = [found[1]["title"] for found in records_of(file, on_read) if not isinstance(found, ImportProblem)]
     assert titles == [f"Prompted Question {number}" for number in range(5)]
     assert read == len(page)
 

@@ -39,7 +39,7 @@ from tests.fixtures.exports import (
 from tests.fixtures.stores import tree
 
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.importing.base import Item, Reading, SourceFile
+from conversation_mcp.importing.base import Item, ReadOptions, SourceFile
 from conversation_mcp.importing.catalog import import_formats
 from conversation_mcp.importing.importer import Report
 from conversation_mcp.importing.sources import list_files
@@ -639,7 +639,7 @@ def test_no_entry_of_whatever_shape_stops_a_format(tmp_path: Path, data: st.Data
     path = tmp_path / "x.jsonl"
     path.write_text("\n".join(map(json.dumps, entries)) + "\n{}\n", encoding="utf-8")
     (file,) = list_files(path).files
-    reading = Reading(EPOCH.replace(year=2026), all_branches=True)
+    reading = ReadOptions(EPOCH.replace(year=2026), all_branches=True)
     for each in import_formats():
         assert isinstance(file, SourceFile)
         for entry in entries:

@@ -17,9 +17,9 @@ from tests.fixtures.documents import answer_of, events_of, local, written
 
 from conversation_mcp.clock import utc_now
 from conversation_mcp.documents.formats import Formats
-from conversation_mcp.documents.library import Library
+from conversation_mcp.documents.library import DocumentLibrary
 from conversation_mcp.documents.passages import MAX_PASSAGE_CHARS
-from conversation_mcp.documents.question import Question
+from conversation_mcp.documents.question import Inquiry
 from conversation_mcp.documents.roots import roots_of
 from conversation_mcp.documents.scope import Scope
 from conversation_mcp.errors import ProviderNotConfiguredError
@@ -39,15 +39,15 @@ print(len(found(library, "tea", 50)))
 """
 
 
-def caught_up(folder: Path, indexes: Path, now: datetime = LATER) -> Library:
-    library = Library(roots_of([folder], None), indexes, lambda: now, Formats())
+def caught_up(folder: Path, indexes: Path, now: datetime = LATER) -> DocumentLibrary:
+    library = DocumentLibrary(roots_of([folder], None), indexes, lambda: now, Formats())
     for _ in library.catch_up():
         pass
     return library
 
 
-def found(library: Library, question: str, limit: int = 9, scope: Scope | None = None) -> list[str]:
-    asked = Question.of([ChatMessage("user", question)], frozenset())
+def found(library: DocumentLibrary, question: str, limit: int = 9, scope: Scope | None = None) -> list[str]:
+    asked = Inquiry.of([ChatMessage("user", question)], frozenset())
     return [passage.text for passage in library.find(asked, scope or Scope(), limit, by_parts=False).passages]
 
 
@@ -90,7 +90,7 @@ def test_it_is_kept_in_the_cache_for_its_owner_alone_and_knows_its_documents(fol
 def test_each_set_of_documents_has_one_of_its_own(folder: Path, indexes: Path) -> None:
     caught_up(folder, indexes)
     caught_up(folder / "sub", indexes)
-    Library(roots_of([folder / "*.md"], None), indexes, lambda: LATER, Formats())
+    DocumentLibrary(roots_of([folder / "*.md"], None), indexes, lambda: LATER, Formats())
     (folder / "link").symlink_to(folder / "sub")
     caught_up(folder / "link", indexes)
 

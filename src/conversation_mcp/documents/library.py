@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from conversation_mcp.documents.formats import Formats
 from conversation_mcp.documents.query_words import RelatedWords, load_related_words
-from conversation_mcp.documents.question import Question
+from conversation_mcp.documents.question import Inquiry
 from conversation_mcp.documents.ranking import Ranker
 from conversation_mcp.documents.readings import Reading, Readings
 from conversation_mcp.documents.roots import Root
 from conversation_mcp.documents.rows import DocumentRows, problems
 from conversation_mcp.documents.schema import schema
 from conversation_mcp.documents.scope import Scope
-from conversation_mcp.documents.selection import Finder, Findings
+from conversation_mcp.documents.selection import Findings, PassageFinder
 from conversation_mcp.documents.skips import Skipped
 from conversation_mcp.documents.walk import Document, Documents, current_stamp
 from conversation_mcp.errors import FilesystemError, ProviderUnavailableError
@@ -33,7 +33,7 @@ ATTEMPTS = 3
 """How often something is done anew because files or the index were changed meanwhile."""
 
 
-class Library:
+class DocumentLibrary:
     """The documents of one set of names. All of it blocks, a step for about a second."""
 
     def __init__(self, roots: Sequence[Root], indexes: Path, now: Callable[[], datetime], formats: Formats) -> None:
@@ -93,7 +93,7 @@ class Library:
             if self._cache.replacements == replacements:
                 return
 
-    def find(self, question: Question, scope: Scope, limit: int, *, by_parts: bool) -> Findings:
+    def find(self, question: Inquiry, scope: Scope, limit: int, *, by_parts: bool) -> Findings:
         """Return the passages that answer a question, as their files are now."""
         for _ in range(ATTEMPTS - 1):
             findings = self._ask(lambda database: self._found(database, question, scope, limit, by_parts=by_parts))
@@ -105,12 +105,12 @@ class Library:
         return self._ask(lambda database: self._found(database, question, scope, limit, by_parts=by_parts))
 
     def _found(
-        self, database: "sqlite3.Connection", question: Question, scope: Scope, limit: int, *, by_parts: bool
+        self, database: "sqlite3.Connection", question: Inquiry, scope: Scope, limit: int, *, by_parts: bool
     ) -> Findings:
         if not scope.is_all and not scope.apply(database):
             return Findings((), (), is_out_of_scope=True)
         ranker = Ranker(database, self._related, is_scoped=not scope.is_all)
-        return Finder(database, ranker).find(question, limit, by_parts=by_parts)
+        return PassageFinder(database, ranker).find(question, limit, by_parts=by_parts)
 
     @cached_property
     def _related(self) -> RelatedWords:

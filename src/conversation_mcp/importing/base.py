@@ -28,7 +28,7 @@ class SourceFile:
 
 
 @dataclass(frozen=True)
-class Problem:
+class ImportProblem:
     """Something that cannot be imported: where it stands and why."""
 
     place: str
@@ -36,7 +36,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Found:
+class Sourced:
     """A conversation as it stands in a source."""
 
     id: str
@@ -66,11 +66,11 @@ class Unplaced:
     left_out: Counter[LeftOut]
 
 
-Item = Found | Problem | Unplaced
+Item = Sourced | ImportProblem | Unplaced
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadOptions:
     """How a source is read."""
 
     now: datetime
@@ -102,5 +102,5 @@ class ImportFormat:
     title: str
     claims: Callable[[SourceFile, Any], bool]
     """Told a file and one of its first entries, which may be any JSON; None where the file is no JSON."""
-    read: Callable[[Sequence[SourceFile], Reading], Iterator[Item]]
+    read: Callable[[Sequence[SourceFile], ReadOptions], Iterator[Item]]
     """Read the files that were claimed, from the first to the last, in flat memory."""

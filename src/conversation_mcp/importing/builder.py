@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from conversation_mcp.importing.base import Found
+from conversation_mcp.importing.base import Sourced
 from conversation_mcp.records.models import (
     Conversation,
     ConversationId,
@@ -14,13 +14,13 @@ from conversation_mcp.records.models import (
 )
 
 
-def created_at(found: Found, now: datetime) -> datetime:
+def created_at(found: Sourced, now: datetime) -> datetime:
     """Return when it was begun: as the source says, else its first message's time, else now."""
     return found.created_at or min(_times(found), default=now)
 
 
 def built(
-    found: Found, source: str, conversation_id: ConversationId, now: datetime, parent: str | None
+    found: Sourced, source: str, conversation_id: ConversationId, now: datetime, parent: str | None
 ) -> Conversation:
     """Return the conversation to store."""
     if found.whole is not None:
@@ -46,30 +46,30 @@ def built(
     )
 
 
-def _times(found: Found) -> list[datetime]:
+def _times(found: Sourced) -> list[datetime]:
     if found.whole is not None:  # anything may stand there; that of the conversation itself counts
         return []
     return [parse_time(message.created_at) for message in found.messages if message.created_at]
 
 
-def _origin(source: str, found: Found) -> Imported:
+def _origin(source: str, found: Sourced) -> Imported:
     return Imported.model_validate({"from": source, "id": found.id})
 
 
-def holds(stored: Conversation, found: Found) -> bool:
+def holds(stored: Conversation, found: Sourced) -> bool:
     """Tell whether all that was found is stored already, perhaps with more."""
     return _starts_with(stored.messages, found.messages) and all(
         question in _asked(stored) for question in _questions(found)
     )
 
 
-def is_grown(stored: Conversation, found: Found) -> bool:
+def is_grown(stored: Conversation, found: Sourced) -> bool:
     """Tell whether what was found goes on where the stored one ends, and nothing is being asked there now."""
     is_asking = stored.pending_turn is not None and stored.pending_turn.status == "running"
     return not is_asking and _starts_with(found.messages, stored.messages[: _whole(stored, found)])
 
 
-def grown(stored: Conversation, found: Found) -> Conversation:
+def grown(stored: Conversation, found: Sourced) -> Conversation:
     """Return the stored conversation with what is new at its end, which may be the rest of its last answer.
 
     A question that stood there without an answer goes when it has got one, and is kept beside the messages if not.
@@ -90,7 +90,7 @@ def grown(stored: Conversation, found: Found) -> Conversation:
     )
 
 
-def _whole(stored: Conversation, found: Found) -> int:
+def _whole(stored: Conversation, found: Sourced) -> int:
     """Return how many of the stored messages are whole: all, but for a last answer that has become longer there."""
     count = len(stored.messages)
     if 0 < count <= len(found.messages):
@@ -106,13 +106,13 @@ def _stands_for_words(said: Message) -> bool:
     return said.content == "\n".join(f"({notice})" for notice in said.notices or ())
 
 
-def _turns(found: Found) -> tuple[PendingTurn, ...]:
+def _turns(found: Sourced) -> tuple[PendingTurn, ...]:
     if found.whole is None:
         return (*found.failed, *found.unanswered)
     return (*(found.whole.unanswered_turns or ()), *((found.whole.pending_turn,) if found.whole.pending_turn else ()))
 
 
-def _questions(found: Found) -> list[str]:
+def _questions(found: Sourced) -> list[str]:
     return [turn.question for turn in _turns(found)]
 
 

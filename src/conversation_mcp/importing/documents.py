@@ -6,7 +6,7 @@ from conversation_mcp.importing.messages import fenced, joined
 
 
 @dataclass
-class Documents:
+class WrittenDocuments:
     """The documents of one path of a conversation, each with the text that it has got so far."""
 
     last: str = ""

@@ -16,7 +16,7 @@ START = re.compile(r"[0-9]{1,6}")
 
 def markdown_of(html: str) -> str:
     """Return what a reader sees of the page, with its headings, lists, tables, links and code."""
-    reader = _Reader()
+    reader = _MarkdownReader()
     reader.feed(_closed(html))
     reader.close()
     return reader.text()
@@ -35,7 +35,7 @@ def _closed(html: str) -> str:
     return NO_TAG.sub("&lt;", "".join(pieces))
 
 
-class _Reader(HTMLParser):
+class _MarkdownReader(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self._pieces: list[str] = []

@@ -11,7 +11,7 @@ import anyio
 from anyio import to_thread
 
 from conversation_mcp.errors import ConversationMCPError, FilesystemError
-from conversation_mcp.importing.base import Found, Item, LeftOut, Problem, Unplaced
+from conversation_mcp.importing.base import ImportProblem, Item, LeftOut, Sourced, Unplaced
 from conversation_mcp.importing.builder import built, created_at, grown, holds, is_grown
 from conversation_mcp.records.ids import EPOCH, SHAPE, check_id
 from conversation_mcp.records.models import Conversation, ConversationId
@@ -31,10 +31,10 @@ class Report:
     left_out: Counter[LeftOut] = field(default_factory=Counter["LeftOut"])
     undated: int = 0
     """Imported conversations whose source tells no time; theirs is that of the import."""
-    problems: list[Problem] = field(default_factory=list[Problem])
+    problems: list[ImportProblem] = field(default_factory=list[ImportProblem])
     """Up to 1,000; `counts` has the number of all."""
 
-    def add_problem(self, problem: Problem, outcome: Outcome = "problem") -> None:
+    def add_problem(self, problem: ImportProblem, outcome: Outcome = "problem") -> None:
         """Count a problem, and keep it while there are few."""
         self.counts[outcome] += 1
         if len(self.problems) < MAX_KEPT_PROBLEMS:
@@ -82,7 +82,7 @@ class Importer:
 
     async def _import(self, source: str, item: Item) -> None:
         """Import what was found, unless it is there; whatever is wrong with it is reported and stops nothing else."""
-        if isinstance(item, Problem):
+        if isinstance(item, ImportProblem):
             self.report.add_problem(item)
             return
         if isinstance(item, Unplaced):
@@ -97,19 +97,19 @@ class Importer:
         try:
             outcome = await self._take(source, item)
         except ConversationMCPError as error:
-            self.report.add_problem(Problem(item.place, error.message.rstrip(".")))
+            self.report.add_problem(ImportProblem(item.place, error.message.rstrip(".")))
             return
         finally:
             self._in_hand.pop(origin).set()
         if outcome == "changed":
             reason = "differs from what was imported before, which was left as it is"
-            self.report.add_problem(Problem(item.place, reason), outcome)
+            self.report.add_problem(ImportProblem(item.place, reason), outcome)
         else:
             self.report.counts[outcome] += 1
         if outcome in {"imported", "extended", "empty"}:
             self.report.left_out.update(item.left_out)
 
-    async def _take(self, source: str, found: Found) -> Outcome:
+    async def _take(self, source: str, found: Sourced) -> Outcome:
         if found.whole is None and not found.messages and not found.unanswered:
             return "empty"
         origin = _origin(source, found)
@@ -126,7 +126,7 @@ class Importer:
         self.report.undated += found.whole is None and created_at(found, EPOCH) == EPOCH
         return "imported"
 
-    async def _create(self, source: str, found: Found) -> ConversationId:
+    async def _create(self, source: str, found: Sourced) -> ConversationId:
         moment = self._now()
         wanted = check_id(found.id) if SHAPE.fullmatch(found.id) else None
         parent = self._known.get((source, found.branch_of)) if found.branch_of else None
@@ -142,7 +142,7 @@ class Importer:
             raise
         return conversation_id
 
-    async def _again(self, conversation_id: ConversationId, found: Found) -> Outcome:
+    async def _again(self, conversation_id: ConversationId, found: Sourced) -> Outcome:
         """Compare with what was imported before, which may have been followed up here or have grown there."""
         outcome = _compared(await self._store.load(conversation_id), found)
         if self._dry_run or outcome != "extended":
@@ -154,7 +154,7 @@ class Importer:
         after = await self._store.update(conversation_id, extend)
         return "extended" if holds(after, found) else "changed"
 
-    async def _under_an_earlier_id(self, source: str, found: Found) -> Outcome | None:
+    async def _under_an_earlier_id(self, source: str, found: Sourced) -> Outcome | None:
         """Return what became of it if it is the conversation that has one of its earlier ids; others may have that."""
         for earlier_id in found.earlier_ids:
             while (earlier := self._in_hand.get((source, earlier_id))) is not None:
@@ -165,7 +165,7 @@ class Importer:
                     return outcome
         return None
 
-    async def _stored_under_its_id(self, found: Found) -> ConversationId | None:
+    async def _stored_under_its_id(self, found: Sourced) -> ConversationId | None:
         """Return the id of our own conversation if it is stored here, not another one that was begun as it was."""
         if found.whole is None or not SHAPE.fullmatch(found.id):
             return None
@@ -176,13 +176,13 @@ class Importer:
         return conversation_id if stored.created_at == found.whole.created_at else None
 
 
-def _compared(stored: Conversation, found: Found) -> Outcome:
+def _compared(stored: Conversation, found: Sourced) -> Outcome:
     if holds(stored, found):
         return "unchanged"
     return "extended" if is_grown(stored, found) else "changed"
 
 
-def _origin(source: str, found: Found) -> Origin:
+def _origin(source: str, found: Sourced) -> Origin:
     """Return where it is from: one that was imported before it was exported is still from there."""
     if found.whole is not None and found.whole.imported is not None:
         return found.whole.imported.source, found.whole.imported.id

@@ -13,7 +13,7 @@ from typing import BinaryIO, cast
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import PLAIN_FLAGS
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.importing.base import Problem, SourceFile
+from conversation_mcp.importing.base import ImportProblem, SourceFile
 from conversation_mcp.stores.files.scan import EXPORT_STEM, FILE_NAME
 
 ENDINGS = (".json", ".jsonl", ".ndjson", ".db", ".sqlite", ".sqlite3", ".html", ".htm")
@@ -34,7 +34,7 @@ class Listing:
     """The files, in the order of their names with numbers as numbers, and what is no file to read."""
 
     files: tuple[SourceFile, ...]
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[ImportProblem, ...] = ()
     others: int = 0
     """Files that cannot hold conversations: pictures, pages."""
 
@@ -65,7 +65,7 @@ class _Archives:
 class _Collected:
     archive_count: int = 0
     files: dict[str, SourceFile] = field(default_factory=dict["str", SourceFile])
-    problems: list[Problem] = field(default_factory=list[Problem])
+    problems: list[ImportProblem] = field(default_factory=list[ImportProblem])
     others: int = 0
     archives: _Archives = field(default_factory=_Archives)
 
@@ -108,12 +108,12 @@ def _walk(folder: Path, prefix: str, collected: _Collected, depth: int) -> None:
     for entry in found:
         name = prefix + entry.name
         if entry.is_symlink():
-            collected.problems.append(Problem(name, "is a symbolic link, which is not followed"))
+            collected.problems.append(ImportProblem(name, "is a symbolic link, which is not followed"))
         elif entry.is_dir(follow_symlinks=False):
             if depth < MAX_DEPTH:
                 _walk(Path(entry), f"{name}/", collected, depth + 1)
             else:
-                collected.problems.append(Problem(name, "lies too deep"))
+                collected.problems.append(ImportProblem(name, "lies too deep"))
         elif entry.is_file(follow_symlinks=False) and _can_hold(name):
             collected.files[name] = _on_disk(Path(entry), name, collected)
         elif entry.is_file(follow_symlinks=False) and name.lower().endswith(ARCHIVE):
@@ -130,16 +130,18 @@ def _archive_within(path: Path, name: str, collected: _Collected) -> None:
     """Take the members of an archive in a folder; what is wrong with it does not stop the others."""
     collected.archive_count += 1
     if collected.archive_count > MAX_ARCHIVES:
-        collected.problems.append(Problem(name, f"is one of more than {MAX_ARCHIVES} archives; import it by itself"))
+        collected.problems.append(
+            ImportProblem(name, f"is one of more than {MAX_ARCHIVES} archives; import it by itself")
+        )
     elif not zipfile.is_zipfile(path):
-        collected.problems.append(Problem(name, "is no archive that can be read, perhaps cut"))
+        collected.problems.append(ImportProblem(name, "is no archive that can be read, perhaps cut"))
     else:
         try:
             _members(path, collected, f"{name}/")
         except InvalidInputError as error:
             for member in [each for each in collected.files if each.startswith(f"{name}/")]:
                 del collected.files[member]
-            collected.problems.append(Problem(name, error.message.rstrip(".")))
+            collected.problems.append(ImportProblem(name, error.message.rstrip(".")))
 
 
 def _on_disk(path: Path, name: str, collected: _Collected) -> SourceFile:
@@ -161,14 +163,14 @@ def _members(path: Path, collected: _Collected, prefix: str = "") -> None:
         if member.is_dir():
             continue
         if name.lower().endswith(ARCHIVE):
-            collected.problems.append(Problem(name, "is an archive in an archive; unpack the outer one"))
+            collected.problems.append(ImportProblem(name, "is an archive in an archive; unpack the outer one"))
         elif not _can_hold(name):
             collected.others += 1
         elif reason := _objection(member):
-            collected.problems.append(Problem(name, reason))
+            collected.problems.append(ImportProblem(name, reason))
         else:
             if name in collected.files:
-                collected.problems.append(Problem(name, "stands in the archive twice; the last one is read"))
+                collected.problems.append(ImportProblem(name, "stands in the archive twice; the last one is read"))
             opener = partial(collected.archives.open, path, member)
             size += member.file_size
             collected.files[name] = SourceFile(name, member.file_size, opener, beside=collected.files)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from conversation_mcp.importing.base import Found, LeftOut, Reading
+from conversation_mcp.importing.base import LeftOut, ReadOptions, Sourced
 from conversation_mcp.importing.messages import answered
 from conversation_mcp.records.models import Message
 
@@ -66,7 +66,7 @@ class Tree:
     created_at: datetime | None = None
     updated_at: datetime | None = None
 
-    def conversations(self, reading: Reading) -> Iterator[Found]:
+    def conversations(self, reading: ReadOptions) -> Iterator[Sourced]:
         """Yield that of the main path, then those of the branches; where these are not wanted, their number."""
         first = self._found(self.main, self.id, None)
         branches: list[Branch] = []
@@ -82,10 +82,10 @@ class Tree:
         for branch in branches if reading.all_branches else ():
             yield self._found(branch.path, f"{self.id}/{branch.id}", self.id)
 
-    def _found(self, path: Sequence[str], source_id: str, branch_of: str | None) -> Found:
+    def _found(self, path: Sequence[str], source_id: str, branch_of: str | None) -> Sourced:
         left_out: Counter[LeftOut] = Counter()
         messages, unanswered = answered(self.said(path, left_out))
-        return Found(
+        return Sourced(
             id=source_id,
             place=self.place,
             messages=messages,

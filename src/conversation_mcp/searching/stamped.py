@@ -139,7 +139,7 @@ class Backlog(Generic[Thing]):
     is_done: bool = False
 
 
-class Wish(Protocol):
+class StopWish(Protocol):
     """Somebody's wish that work stops."""
 
     is_stopped: bool
@@ -148,7 +148,9 @@ class Wish(Protocol):
 class Follower(Generic[Thing, Content]):
     """Takes things into a database. What was done stays done when somebody wishes it to stop."""
 
-    def __init__(self, rows: StampedRows[Content], things: Things[Thing, Content], wish: Wish | None = None) -> None:
+    def __init__(
+        self, rows: StampedRows[Content], things: Things[Thing, Content], wish: StopWish | None = None
+    ) -> None:
         self._rows = rows
         self._things = things
         self._wish = wish

@@ -10,10 +10,10 @@ from sqlite3 import Connection, connect
 from conversation_mcp.clock import utc_now
 from conversation_mcp.documents.formats import Formats
 from conversation_mcp.documents.kinds.markdown import markdown
-from conversation_mcp.documents.library import Library
+from conversation_mcp.documents.library import DocumentLibrary
 from conversation_mcp.documents.passages import Passage, cut
 from conversation_mcp.documents.query_words import load_stopwords
-from conversation_mcp.documents.question import Question
+from conversation_mcp.documents.question import Inquiry
 from conversation_mcp.documents.roots import roots_of
 from conversation_mcp.documents.scope import Scope
 from conversation_mcp.records.chat import ChatMessage
@@ -25,13 +25,13 @@ PLAIN = "SELECT rowid FROM plain WHERE plain MATCH ? ORDER BY rank LIMIT ?"
 
 def ours(folder: Path, indexes: Path) -> Find:
     """Ask the library of the local provider."""
-    library = Library(roots_of([folder], None), indexes, utc_now, Formats())
+    library = DocumentLibrary(roots_of([folder], None), indexes, utc_now, Formats())
     for _ in library.catch_up():
         pass
     stopwords = load_stopwords()
 
     def find(question: str, limit: int) -> Sequence[Passage]:
-        asked = Question.of([ChatMessage("user", question)], stopwords)
+        asked = Inquiry.of([ChatMessage("user", question)], stopwords)
         return library.find(asked, Scope(), limit, by_parts=False).passages
 
     return find

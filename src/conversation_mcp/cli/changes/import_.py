@@ -18,10 +18,10 @@ from conversation_mcp.clock import utc_now
 from conversation_mcp.disk.files import make_private_folder
 from conversation_mcp.disk.locks import LockFolder
 from conversation_mcp.errors import ConversationMCPError
-from conversation_mcp.importing.base import Item, LeftOut, Reading
+from conversation_mcp.importing.base import Item, LeftOut, ReadOptions
 from conversation_mcp.importing.catalog import import_formats
 from conversation_mcp.importing.importer import Importer, Outcome, Report
-from conversation_mcp.importing.recognition import Plan, plan_of
+from conversation_mcp.importing.recognition import Recognition, plan_of
 from conversation_mcp.importing.sources import list_files
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.catalog import build_store
@@ -79,7 +79,7 @@ def run_import(wish: Wish, logs_dir: Path | None, *, as_json: bool) -> int:
         interrupts(STOPPING) as interrupt,
         bytes_progress("importing", plan.total_bytes) as progress,
     ):
-        reading = Reading(utc_now(), wish.all_branches, progress)
+        reading = ReadOptions(utc_now(), wish.all_branches, progress)
         failure = anyio.run(_import, importer, plan.items(reading), interrupt)
     if as_json:
         put_json(_data(importer.report, plan, wish))
@@ -114,7 +114,7 @@ def _alone(folder: Path) -> Generator[None]:
         yield
 
 
-def _show(report: Report, plan: Plan, wish: Wish, settings: Settings) -> None:
+def _show(report: Report, plan: Recognition, wish: Wish, settings: Settings) -> None:
     for problem in report.problems[:SHOWN_PROBLEMS]:
         say(f"{problem.place}: {problem.reason}")
     if (more := report.counts["problem"] + report.counts["changed"] - SHOWN_PROBLEMS) > 0:
@@ -144,7 +144,7 @@ def _named(report: Report) -> dict[str, str]:
     return {name: name for name in sorted(report.left_out) if name not in LEFT_OUT and report.left_out[name]}
 
 
-def _data(report: Report, plan: Plan, wish: Wish) -> dict[str, object]:
+def _data(report: Report, plan: Recognition, wish: Wish) -> dict[str, object]:
     return {
         "dryRun": wish.dry_run,
         "formats": {name: [file.name for file in files] for name, (_, files) in plan.groups.items()},

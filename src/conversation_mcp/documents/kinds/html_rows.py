@@ -43,7 +43,7 @@ class _Cell:
 
 
 @dataclass
-class _Table:
+class _HtmlTable:
     cells: list[_Cell] = field(default_factory=list[_Cell])
     is_in_cell: bool = False
     repeated: dict[int, tuple[int, str]] = field(default_factory=dict[int, tuple[int, str]])
@@ -55,7 +55,7 @@ class Rows:
 
     def __init__(self, put: Callable[[Block], None]) -> None:
         self._put_below = put
-        self._tables: list[_Table] = []
+        self._tables: list[_HtmlTable] = []
         self._too_deep = 0
 
     def put(self, block: Block) -> None:
@@ -67,7 +67,7 @@ class Rows:
     def open_table(self) -> None:
         """Begin a table, which may be in a cell of another one."""
         if len(self._tables) < MAX_DEPTH:
-            self._tables.append(_Table())
+            self._tables.append(_HtmlTable())
         else:
             self._too_deep += 1
 

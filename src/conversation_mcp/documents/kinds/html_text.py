@@ -37,7 +37,7 @@ def html(text: str) -> Outline:
 
 
 def _read(text: str, unseen: frozenset[str]) -> Outline:
-    reader = _Reader(unseen)
+    reader = _PageReader(unseen)
     reader.feed(_ended(text))
     reader.close()
     reader.end_line()
@@ -63,7 +63,7 @@ def as_paragraphs(outline: Outline) -> Outline:
     return replace(outline, numbers=numbers, unit="paragraph")
 
 
-class _Reader(HTMLParser):
+class _PageReader(HTMLParser):
     def __init__(self, unseen: frozenset[str]) -> None:
         super().__init__()
         self.rows = Rows(self._put)

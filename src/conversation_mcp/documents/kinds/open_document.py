@@ -30,14 +30,14 @@ def open_document(file: IO[bytes]) -> Outline:
     if not kinds:
         raise ConversionError
     unit = UNITS[local_name(kinds[0])]
-    reader = _Reader(unit)
+    reader = _OpenDocumentReader(unit)
     for kind in kinds:
         reader.read(kind)
     return Outline(reader.lines, reader.marks, numbers=reader.numbers, unit=unit)
 
 
 @dataclass
-class _Reader:
+class _OpenDocumentReader:
     unit: Unit
     lines: list[str] = field(default_factory=list[str])
     marks: list[Mark] = field(default_factory=list["Mark"])

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing
 from pathlib import PurePosixPath
 
-from conversation_mcp.importing.base import Problem, SourceFile
-from conversation_mcp.importing.entries import parsed
-from conversation_mcp.importing.entry_reader import UNREADABLE
+from conversation_mcp.importing.base import ImportProblem, SourceFile
+from conversation_mcp.importing.entries import UNREADABLE, parsed
 from conversation_mcp.importing.messages import name_of, object_of
 
 NAMES_FILE = "conversation_asset_file_names.json"
@@ -44,7 +43,7 @@ def _listed(file: SourceFile) -> Mapping[str, object]:
     except UNREADABLE:
         return {}
     whole = parsed(body, file.name)
-    return {} if isinstance(whole, Problem) else object_of(whole.value)
+    return {} if isinstance(whole, ImportProblem) else object_of(whole.value)
 
 
 def _id(pointer: str) -> str:

@@ -3,7 +3,7 @@
 import json
 import re
 
-from conversation_mcp.importing.documents import Documents
+from conversation_mcp.importing.documents import WrittenDocuments
 from conversation_mcp.importing.formats.chatgpt_contents import texts_in
 from conversation_mcp.importing.messages import Data, joined, list_of, name_of, object_of, text_of
 
@@ -14,7 +14,7 @@ ESCAPED = re.compile(r"\\([^\w\s])")
 """A sign in a pattern that stands for itself; patterns are never run, whoever wrote the export."""
 
 
-def write_canvas(documents: Documents, content: Data, textdoc_id: str | None) -> bool:
+def write_canvas(documents: WrittenDocuments, content: Data, textdoc_id: str | None) -> bool:
     """Write down what a call does, in the canvas of that id; what cannot be read as a call is the document itself.
 
     Returns False where it does nothing.

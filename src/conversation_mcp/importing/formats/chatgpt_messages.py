@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from conversation_mcp.importing.base import LeftOut, Reading
+from conversation_mcp.importing.base import LeftOut, ReadOptions
 from conversation_mcp.importing.citations import cited
-from conversation_mcp.importing.documents import Documents
+from conversation_mcp.importing.documents import WrittenDocuments
 from conversation_mcp.importing.formats.chatgpt_assets import AssetNames, named
 from conversation_mcp.importing.formats.chatgpt_canvas import CANVAS, write_canvas
 from conversation_mcp.importing.formats.chatgpt_contents import pointers_in, texts_in, thoughts_in, unknown_in
@@ -34,10 +34,10 @@ SPOKEN = frozenset({"user", "assistant"})
 TYPE_FIELDS = ("content_type", "type", "language")
 
 
-class Path:
+class ChatGptPath:
     """Takes the nodes of a path in their order, and has the messages."""
 
-    def __init__(self, entry: Data, names: AssetNames, reading: Reading, left_out: Counter[LeftOut]) -> None:
+    def __init__(self, entry: Data, names: AssetNames, reading: ReadOptions, left_out: Counter[LeftOut]) -> None:
         self._model = name_of(entry.get("default_model_slug"))
         self._names = names
         self._reading = reading
@@ -45,7 +45,7 @@ class Path:
         self._messages: list[Message] = []
         self._thoughts: list[str] = []
         self._pages: Sequence[Any] = ()
-        self._documents = Documents()
+        self._documents = WrittenDocuments()
         self._reports: dict[str, int] = {}
         self._files: list[str] = []
         self._called: dict[str, None] = {}

@@ -16,14 +16,14 @@ TOLD_STATE = "The latest state of the widget is:"
 
 
 @dataclass(frozen=True)
-class Report:
+class ResearchReport:
     """A report as a message, and what it is known by when a later state repeats it."""
 
     key: str
     said: Data
 
 
-def reports_in(said: Data) -> Iterator[Report]:
+def reports_in(said: Data) -> Iterator[ResearchReport]:
     """Yield the reports in the states that a message holds, each once."""
     seen: set[str] = set()
     states = _states(object_of(said.get("metadata")), object_of(said.get("content")))
@@ -66,9 +66,9 @@ def _decoded(value: object) -> object:
         return None
 
 
-def _report(told: object) -> Report:
+def _report(told: object) -> ResearchReport:
     """Return a report that is a message, its content, or the text of it."""
     facts = object_of(told)
     text = text_of(told) or text_of(facts.get("content")) or text_of(facts.get("text"))
     content = {"text": text} if text else object_of(facts.get("content"))
-    return Report(name_of(facts.get("id")) or "\n".join(texts_in(content)), {**facts, "content": content})
+    return ResearchReport(name_of(facts.get("id")) or "\n".join(texts_in(content)), {**facts, "content": content})

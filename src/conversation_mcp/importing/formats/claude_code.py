@@ -8,8 +8,16 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import PurePosixPath
 
-from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
-from conversation_mcp.importing.entry_reader import each_object
+from conversation_mcp.importing.base import (
+    ImportFormat,
+    ImportProblem,
+    Item,
+    LeftOut,
+    ReadOptions,
+    Sourced,
+    SourceFile,
+)
+from conversation_mcp.importing.entries import each_object
 from conversation_mcp.importing.formats.claude_code_records import ENVELOPE, SPOKEN, Line, kind_of, line_of
 from conversation_mcp.importing.formats.claude_code_turns import turns_of
 from conversation_mcp.importing.messages import Data, count_named, name_of, object_of, text_of
@@ -70,13 +78,13 @@ def claims(_file: SourceFile, entry: object) -> bool:
     )
 
 
-def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
+def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
     """Yield the conversation of each session, without those of its helpers."""
     known: dict[str, str] = {}
     for file in files:
         log = _Log()
         for entry in each_object([file], reading):
-            if isinstance(entry, Problem):
+            if isinstance(entry, ImportProblem):
                 yield entry
             else:
                 _take(log, object_of(entry.value), reading)
@@ -93,7 +101,7 @@ def _beginning(session: _Session) -> str:
     return sha256(f"{next(iter(session.parents), '')} {next(words, '')}".encode()).hexdigest()[:12]
 
 
-def _take(log: _Log, record: Data, reading: Reading) -> None:
+def _take(log: _Log, record: Data, reading: ReadOptions) -> None:
     kind, name = name_of(record.get("type")) or "", name_of(record.get("uuid"))
     parent = name_of(record.get("parentUuid")) or name_of(record.get("logicalParentUuid"))
     session = log.session_of.get(parent or "") or log.session(name_of(record.get("sessionId")))
@@ -176,7 +184,7 @@ def _ids(file: SourceFile, log: _Log) -> Iterator[str]:
             yield stem if place == 0 else f"{stem}/{session.id}"
 
 
-def _conversations(file: SourceFile, session: _Session, source_id: str, reading: Reading) -> Iterator[Item]:
+def _conversations(file: SourceFile, session: _Session, source_id: str, reading: ReadOptions) -> Iterator[Item]:
     spoken = [name for name, line in session.lines.items() if line.speaks or line.error]
     main = _main(session, spoken)
     needed: dict[str, str | None] = {}
@@ -209,11 +217,11 @@ def _main(session: _Session, spoken: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for chain in reversed(chains) for name in chain))
 
 
-def _found(file: SourceFile, session: _Session, source_id: str, path: Sequence[str], branch_of: str | None) -> Found:
+def _found(file: SourceFile, session: _Session, source_id: str, path: Sequence[str], branch_of: str | None) -> Sourced:
     lines = [session.lines[name] for name in path]
     turns = turns_of(lines, session.left_out)
     times = [line.at for line in lines if line.at]
-    return Found(
+    return Sourced(
         id=source_id,
         place=file.name,
         messages=tuple(turns.messages),

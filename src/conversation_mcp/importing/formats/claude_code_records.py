@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from conversation_mcp.importing.base import LeftOut, Reading
+from conversation_mcp.importing.base import LeftOut, ReadOptions
 from conversation_mcp.importing.messages import (
     Data,
     count_named,
@@ -81,7 +81,7 @@ def kind_of(record: Data) -> str:
     return f"{kind} {detail}" if detail else kind
 
 
-def line_of(record: Data, reading: Reading, left_out: Counter[LeftOut]) -> Line:
+def line_of(record: Data, reading: ReadOptions, left_out: Counter[LeftOut]) -> Line:
     """Return what the record says, and count what it holds that is not taken."""
     kind = name_of(record.get("type")) or ""
     queued = object_of(record.get("attachment"))
@@ -106,7 +106,7 @@ def _origin_of(record: Data) -> str | None:
     return origin if origin not in PEOPLE else mode if mode not in {None, "prompt"} else None
 
 
-def _asked(content: object, origin: str | None, record: Data, reading: Reading, left_out: Counter[LeftOut]) -> Line:
+def _asked(content: object, origin: str | None, record: Data, reading: ReadOptions, left_out: Counter[LeftOut]) -> Line:
     notices = _beside_the_text(content, left_out)
     if origin is not None:
         count_named(origin, {"content": [*texts_of(content)]}, left_out)
@@ -115,7 +115,7 @@ def _asked(content: object, origin: str | None, record: Data, reading: Reading, 
     return Line("user", text, at=reading.moment(record.get("timestamp")), notices=notices)
 
 
-def _answered(said: Data, record: Data, reading: Reading, left_out: Counter[LeftOut]) -> Line:
+def _answered(said: Data, record: Data, reading: ReadOptions, left_out: Counter[LeftOut]) -> Line:
     notices = _beside_the_text(said.get("content"), left_out)
     text, at = joined(texts_of(said.get("content"))), reading.moment(record.get("timestamp"))
     model = name_of(said.get("model"))

@@ -11,7 +11,7 @@ from conversation_mcp.records.models import Message, PendingTurn, TurnError, Usa
 
 
 @dataclass
-class Turns:
+class ClaudeCodeTurns:
     """What became of the lines."""
 
     messages: list[Message] = field(default_factory=list[Message])
@@ -39,12 +39,12 @@ class _Asked:
         )
 
 
-def turns_of(lines: Sequence[Line], left_out: Counter[LeftOut]) -> Turns:
+def turns_of(lines: Sequence[Line], left_out: Counter[LeftOut]) -> ClaudeCodeTurns:
     """Return the messages; lines of one answer, which the tools between them separate, are one.
 
     An error in the place of an answer makes its question a failed one. After some text it is a notice of that answer.
     """
-    turns = Turns()
+    turns = ClaudeCodeTurns()
     waiting: list[_Asked] = []
     answer: list[Line] = []
     for line in lines:
@@ -60,7 +60,9 @@ def turns_of(lines: Sequence[Line], left_out: Counter[LeftOut]) -> Turns:
     return turns
 
 
-def _ended(lines: Sequence[Line], waiting: list[_Asked], turns: Turns, left_out: Counter[LeftOut]) -> list[_Asked]:
+def _ended(
+    lines: Sequence[Line], waiting: list[_Asked], turns: ClaudeCodeTurns, left_out: Counter[LeftOut]
+) -> list[_Asked]:
     """Take an answer, if the lines are one, and return the questions that still wait."""
     errors = [line.error for line in lines if line.error]
     content = joined(line.text for line in lines)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from conversation_mcp.importing.base import LeftOut, Reading
+from conversation_mcp.importing.base import LeftOut, ReadOptions
 from conversation_mcp.importing.citations import Numbers, Pages
-from conversation_mcp.importing.documents import Documents
+from conversation_mcp.importing.documents import WrittenDocuments
 from conversation_mcp.importing.messages import (
     Data,
     count_named,
@@ -47,14 +47,14 @@ class _Made:
     """What tools found for it."""
 
 
-class Path:
+class ClaudePath:
     """Takes the messages of a path in their order."""
 
-    def __init__(self, entry: Data, reading: Reading, left_out: Counter[LeftOut]) -> None:
+    def __init__(self, entry: Data, reading: ReadOptions, left_out: Counter[LeftOut]) -> None:
         self._model = name_of(entry.get("model"))
         self._reading = reading
         self._left_out = left_out
-        self._documents = Documents()
+        self._documents = WrittenDocuments()
         self._titles: dict[str, str] = {}
 
     def messages(self, path: Iterable[Data]) -> list[Message]:

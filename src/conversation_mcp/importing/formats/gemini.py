@@ -7,8 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 
-from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile, Unplaced
-from conversation_mcp.importing.entry_reader import UNREADABLE, each_object
+from conversation_mcp.importing.base import (
+    ImportFormat,
+    ImportProblem,
+    Item,
+    LeftOut,
+    ReadOptions,
+    Sourced,
+    SourceFile,
+    Unplaced,
+)
+from conversation_mcp.importing.entries import UNREADABLE, each_object
 from conversation_mcp.importing.formats.gemini_pages import ATTACHED, is_activity, records_of
 from conversation_mcp.importing.formats.gemini_turns import conversation
 from conversation_mcp.importing.html_markdown import markdown_of
@@ -63,13 +72,13 @@ def _is_gemini(facts: Data) -> bool:
     return any(PRODUCT.search(label) for label in labels if isinstance(label, str))
 
 
-def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
+def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
     """Yield a conversation for each record, or for those that lead to one chat; then what was no question."""
     chats: dict[str, dict[str, _Record]] = {}
     others: Counter[LeftOut] = Counter()
     for file in files:
         for entry in _entries(file, reading):
-            if isinstance(entry, Problem):
+            if isinstance(entry, ImportProblem):
                 yield entry
             elif "conversation_turns" in entry[1]:
                 yield from conversation(entry[1], entry[0], reading)
@@ -86,18 +95,18 @@ def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
         yield Unplaced(others)
 
 
-def _entries(file: SourceFile, reading: Reading) -> Iterator[tuple[str, Data] | Problem]:
+def _entries(file: SourceFile, reading: ReadOptions) -> Iterator[tuple[str, Data] | ImportProblem]:
     if not file.name.lower().endswith((".html", ".htm")):
         for entry in each_object([file], reading):
-            yield entry if isinstance(entry, Problem) else (entry.place, entry.value)
+            yield entry if isinstance(entry, ImportProblem) else (entry.place, entry.value)
         return
     try:
         yield from records_of(file, reading.on_read)
     except UNREADABLE as error:
-        yield Problem(file.name, f"cannot be read: {error}")
+        yield ImportProblem(file.name, f"cannot be read: {error}")
 
 
-def _record(place: str, facts: Data, reading: Reading, others: Counter[LeftOut]) -> _Record | None:
+def _record(place: str, facts: Data, reading: ReadOptions, others: Counter[LeftOut]) -> _Record | None:
     """Return the question and its answers; what is no question is counted by the word with which it begins."""
     title, at = text_of(facts.get("title")).strip(), reading.moment(facts.get("time"))
     if not _is_gemini(facts):
@@ -155,16 +164,16 @@ def _id(record: _Record) -> str:
     return f"{second}/{sha256(words.encode()).hexdigest()[:12]}"
 
 
-def _found(source_id: str, records: Sequence[_Record], reading: Reading) -> Iterator[Found]:
+def _found(source_id: str, records: Sequence[_Record], reading: ReadOptions) -> Iterator[Sourced]:
     """Yield the conversation with the last answer to each question, then, if asked for, those with the earlier ones."""
 
-    def of(answers: Callable[[_Record], Sequence[Message]], records: Sequence[_Record], name: str) -> Found:
+    def of(answers: Callable[[_Record], Sequence[Message]], records: Sequence[_Record], name: str) -> Sourced:
         said = [each for record in records for each in (record.question, *answers(record))]
         messages, unanswered = answered(said)
         left_out: Counter[LeftOut] = Counter()
         for record in records:
             left_out.update(record.left_out)
-        return Found(
+        return Sourced(
             id=name,
             place=records[0].place,
             messages=messages,

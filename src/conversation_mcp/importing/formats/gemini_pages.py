@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import datetime, timedelta, timezone
 
-from conversation_mcp.importing.base import Problem, SourceFile
+from conversation_mcp.importing.base import ImportProblem, SourceFile
 from conversation_mcp.importing.messages import Data
 
 CHUNK_BYTES, HEAD_BYTES, MAX_CELL_BYTES = 256 * 1024, 1024 * 1024, 64 * 1024 * 1024
@@ -49,12 +49,12 @@ def is_activity(file: SourceFile) -> bool:
     return CELL in head and (b"Gemini" in head or b"Bard" in head)
 
 
-def records_of(file: SourceFile, on_read: Callable[[int], None]) -> Iterator[tuple[str, Data] | Problem]:
+def records_of(file: SourceFile, on_read: Callable[[int], None]) -> Iterator[tuple[str, Data] | ImportProblem]:
     """Yield the records of Gemini, each with its place, in flat memory."""
     for number, cell in enumerate(_cells(file, on_read), start=1):
         place = f"{file.name}, record {number:,}"
         if cell is None:
-            yield Problem(place, f"is longer than the {MAX_CELL_BYTES >> 20} MiB that are read at once")
+            yield ImportProblem(place, f"is longer than the {MAX_CELL_BYTES >> 20} MiB that are read at once")
         elif facts := _record(cell.decode(errors="replace")):
             yield place, facts
 

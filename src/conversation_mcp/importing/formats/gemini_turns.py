@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
-from conversation_mcp.importing.base import Item, LeftOut, Problem, Reading, Unplaced
+from conversation_mcp.importing.base import ImportProblem, Item, LeftOut, ReadOptions, Unplaced
 from conversation_mcp.importing.messages import (
     Data,
     count_named,
@@ -27,10 +27,10 @@ FIELDS = {"text": ("data", "cards"), "model_thoughts": ("headline", "description
 """What is read of the things in these lists."""
 
 
-def conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
+def conversation(entry: Data, place: str, reading: ReadOptions) -> Iterator[Item]:
     """Yield the conversation; a turn whose number comes again stands in place of all from there on."""
     if not isinstance(entry.get("conversation_turns"), list):
-        yield Problem(place, "has no list of turns")
+        yield ImportProblem(place, "has no list of turns")
         return
     nodes: dict[str, tuple[str, Data]] = {}
     parents: dict[str, str | None] = {}
@@ -78,7 +78,7 @@ def _count_other_turns(turn: Data, left_out: Counter[LeftOut]) -> None:
             count_named(kind, value, left_out)
 
 
-def _messages(kind: str, facts: Data, reading: Reading, left_out: Counter[LeftOut]) -> Iterator[Message]:
+def _messages(kind: str, facts: Data, reading: ReadOptions, left_out: Counter[LeftOut]) -> Iterator[Message]:
     pictures = (name_of(each) or "a picture without a name" for each in list_of(facts.get("images")))
     notices = missing(list(pictures), left_out)
     for name, value in facts.items():

@@ -4,9 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from conversation_mcp.importing.base import ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
+from conversation_mcp.importing.base import ImportFormat, ImportProblem, Item, LeftOut, ReadOptions, SourceFile
 from conversation_mcp.importing.citations import Numbers, Pages
-from conversation_mcp.importing.entry_reader import each_entry
+from conversation_mcp.importing.entries import each_entry
 from conversation_mcp.importing.messages import (
     Data,
     count_named,
@@ -50,7 +50,7 @@ def claims(_file: SourceFile, entry: object) -> bool:
     return "conversationId" in facts and any("isCreatedByUser" in object_of(each) for each in _top(facts))
 
 
-def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
+def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
     """Yield the branch of each conversation that ends last and, if asked for, the others."""
     yield from each_entry(files, reading, _conversation)
 
@@ -64,9 +64,9 @@ def _top(entry: Data) -> Sequence[object]:
     return ()
 
 
-def _conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
+def _conversation(entry: Data, place: str, reading: ReadOptions) -> Iterator[Item]:
     if "messages" not in entry and "messagesTree" not in entry:
-        yield Problem(place, "has no messages of LibreChat's")
+        yield ImportProblem(place, "has no messages of LibreChat's")
         return
     nodes, parents = _flat(_top(entry))
     is_tree = any(parent in nodes for parent in parents.values())
@@ -107,7 +107,7 @@ def _flat(top: Sequence[object]) -> tuple[Mapping[str, Data], Mapping[str, str |
     return nodes, parents
 
 
-def _messages(said: Data, model: str | None, reading: Reading, left_out: Counter[LeftOut]) -> Iterator[Message]:
+def _messages(said: Data, model: str | None, reading: ReadOptions, left_out: Counter[LeftOut]) -> Iterator[Message]:
     is_question = said.get("isCreatedByUser") is True or str(said.get("sender")).lower() == "user"
     called: dict[str, None] = {}
     reasoning: list[str] = []

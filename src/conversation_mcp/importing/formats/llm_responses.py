@@ -4,7 +4,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from conversation_mcp.importing.base import Found, Item, LeftOut, Reading, Unplaced
+from conversation_mcp.importing.base import Item, LeftOut, ReadOptions, Sourced, Unplaced
 from conversation_mcp.importing.formats.llm_database import (
     Row,
     columns_of,
@@ -31,7 +31,7 @@ def older(
     group: str,
     threads: Mapping[str, set[int]],
     tables: set[str],
-    reading: Reading,
+    reading: ReadOptions,
 ) -> Iterator[Item]:
     """Yield the conversations of a table that has a question and its answer in a row.
 
@@ -103,8 +103,14 @@ def _links(database: sqlite3.Connection, table: str) -> Mapping[object, Sequence
 
 
 def _of_rows(
-    place: str, table: str, source_id: str, rows: Sequence[Row], beside: _Beside, title: str | None, reading: Reading
-) -> Found:
+    place: str,
+    table: str,
+    source_id: str,
+    rows: Sequence[Row],
+    beside: _Beside,
+    title: str | None,
+    reading: ReadOptions,
+) -> Sourced:
     beside.left_out = Counter()
     said: list[Message] = []
     systems: set[str] = set()
@@ -129,7 +135,7 @@ def _of_rows(
             said.append(message("assistant", answer, at, reasoning=reasoning, **facts_of(row)))
     messages, unanswered = answered(said)
     unnamed = f"{table} {source_id}" if source_id.startswith("row ") else source_id
-    return Found(
+    return Sourced(
         id=unnamed,
         place=place,
         messages=messages,

@@ -5,9 +5,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from conversation_mcp.importing.base import ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
+from conversation_mcp.importing.base import ImportFormat, ImportProblem, Item, LeftOut, ReadOptions, SourceFile
 from conversation_mcp.importing.citations import Numbers, Pages
-from conversation_mcp.importing.entry_reader import each_entry
+from conversation_mcp.importing.entries import each_entry
 from conversation_mcp.importing.messages import (
     Data,
     count_named,
@@ -47,7 +47,7 @@ def claims(_file: SourceFile, entry: object) -> bool:
     return isinstance(object_of(_chat(object_of(entry)).get("history")).get("messages"), dict)
 
 
-def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
+def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
     """Yield the current branch of each chat and, if asked for, the others."""
     yield from each_entry(files, reading, _conversation)
 
@@ -57,11 +57,11 @@ def _chat(entry: Data) -> Data:
     return object_of(entry.get("chat")) or entry
 
 
-def _conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
+def _conversation(entry: Data, place: str, reading: ReadOptions) -> Iterator[Item]:
     chat = _chat(entry)
     history = object_of(chat.get("history"))
     if not isinstance(history.get("messages"), dict):
-        yield Problem(place, "has no chat with a history of messages")
+        yield ImportProblem(place, "has no chat with a history of messages")
         return
     nodes = {name: object_of(node) for name, node in object_of(history["messages"]).items()}
     parents = {
@@ -91,7 +91,7 @@ def _current(history: Data, parents: Mapping[str, str | None]) -> str | None:
     return current if isinstance(current, str) and current in parents else next(reversed(leaves_of(parents)), None)
 
 
-def _messages(said: Data, reading: Reading, left_out: Counter[LeftOut]) -> Iterator[Message]:
+def _messages(said: Data, reading: ReadOptions, left_out: Counter[LeftOut]) -> Iterator[Message]:
     role = ROLES.get(name_of(said.get("role")) or "")
     if role is None:
         count_named(said.get("role"), {"text": joined(texts_of(said.get("content")))}, left_out)

@@ -13,7 +13,7 @@ from conversation_mcp.providers.catalog import ProviderContext
 from conversation_mcp.text import counted
 
 if TYPE_CHECKING:
-    from conversation_mcp.documents.library import Library
+    from conversation_mcp.documents.library import DocumentLibrary
     from conversation_mcp.documents.walk import Document
     from conversation_mcp.searching.stamped import Backlog
 
@@ -41,7 +41,7 @@ class LocalProvider:
         self._home = home
         self._indexes = indexes
         self._now = now
-        self._library: Library | None = None
+        self._library: DocumentLibrary | None = None
 
     def serves(self, model: str) -> bool:
         """Tell whether the model is `local`, the only one."""
@@ -82,22 +82,22 @@ class LocalProvider:
         """Raise as `fetch`."""
         return await self.fetch(response_id)
 
-    def _opened(self) -> "Library":
+    def _opened(self) -> "DocumentLibrary":
         """Return the documents as they are named now: what a name leads to may have changed."""
         from conversation_mcp.documents.formats import Formats
-        from conversation_mcp.documents.library import Library
+        from conversation_mcp.documents.library import DocumentLibrary
         from conversation_mcp.documents.roots import roots_of
 
         roots = roots_of(self._named, self._home)
         library = self._library
         if library is None or library.roots != tuple(roots):
-            self._library = library = Library(roots, self._indexes, self._now, Formats())
+            self._library = library = DocumentLibrary(roots, self._indexes, self._now, Formats())
             library.purge_orphans()
         return library
 
-    def _answer(self, library: "Library", request: Request) -> Answer:
+    def _answer(self, library: "DocumentLibrary", request: Request) -> Answer:
         from conversation_mcp.documents.query_words import load_stopwords
-        from conversation_mcp.documents.question import Question
+        from conversation_mcp.documents.question import Inquiry
         from conversation_mcp.documents.roots import nothing_to_read
         from conversation_mcp.documents.scope import Scope
         from conversation_mcp.providers.local import answer
@@ -105,7 +105,7 @@ class LocalProvider:
         has_text, skipped = library.has_text, library.skipped
         if not has_text and not skipped.has_sound:
             raise nothing_to_read(self._named, skipped.sentence())
-        question = Question.of(request.messages, load_stopwords())
+        question = Inquiry.of(request.messages, load_stopwords())
         is_research = request.mode == "deep_research"
         scope = Scope.of(request.options, self._now())
         limit = RESEARCH_PASSAGES if is_research else SEARCH_PASSAGES
