@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.fixtures.library import Shelf, numbers_of
 
 from conversation_mcp.searching.snippets import snippets
-from conversation_mcp.searching.words import MAX_TERMS, TOKENIZER, Indexer, expression, stem
+from conversation_mcp.searching.stemming import stem
+from conversation_mcp.searching.words import MAX_TERMS, TOKENIZER, Indexer, expression
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 OPERATORS = [

@@ -6,12 +6,12 @@ from importlib.resources import files
 from itertools import pairwise
 
 from conversation_mcp.documents.question import Words
+from conversation_mcp.searching.stemming import root
+from conversation_mcp.searching.words import any_of, quoted
 from conversation_mcp.text import PUNCTUATION, is_searchable, name_parts, query_terms
 
 MIN_PIECE_CHARS = 3
 PIECES = re.compile(r"[^\W_]+")
-ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "ers", "ors", "er", "or", "es", "ed", "s", "e", "y")
-MIN_STEM_CHARS = 3
 
 
 class RelatedWords:
@@ -22,12 +22,12 @@ class RelatedWords:
         for group in groups:
             words = group.split()
             for word in words:
-                known = self._by_stem.setdefault(rough_stem(word), [])
+                known = self._by_stem.setdefault(root(word), [])
                 known += [other for other in words if other != word and other not in known]
 
     def of(self, word: str) -> list[str]:
         """Return the other words of its groups."""
-        return self._by_stem.get(rough_stem(word), [])
+        return self._by_stem.get(root(word), [])
 
 
 def load_related_words() -> RelatedWords:
@@ -57,25 +57,6 @@ def other_terms(words: Words, related: RelatedWords) -> dict[str, list[str]]:
         if (one + two).isalpha() and (one + two).isascii():
             others.setdefault(one, []).append(quoted(one + two))
     return others
-
-
-def any_of(terms: Iterable[str]) -> str:
-    """Return the expression that one of the terms is enough for."""
-    return " OR ".join(dict.fromkeys(terms))
-
-
-def quoted(term: str) -> str:
-    """Return the term as data, whatever is in it."""
-    return '"' + term.replace('"', '""') + '"'
-
-
-def rough_stem(word: str) -> str:
-    """Return what the forms of an English word have in common, near enough to find its group."""
-    for ending in ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= MIN_STEM_CHARS:
-            stem = word.removesuffix(ending)
-            return stem[:-1] if len(stem) > MIN_STEM_CHARS and stem[-1] == stem[-2] else stem
-    return word
 
 
 def _pieces(word: str, typed: str) -> Iterator[str]:

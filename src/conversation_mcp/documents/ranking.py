@@ -8,10 +8,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from conversation_mcp.documents.passages import Passage
-from conversation_mcp.documents.query_words import RelatedWords, any_of, by_word, other_terms
+from conversation_mcp.documents.query_words import RelatedWords, by_word, other_terms
 from conversation_mcp.documents.question import Words
 from conversation_mcp.documents.rows import indexed, passages_of
 from conversation_mcp.searching.database import connect
+from conversation_mcp.searching.words import any_of
 from conversation_mcp.text import FTS_TOKENIZER
 
 if TYPE_CHECKING:

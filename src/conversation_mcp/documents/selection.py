@@ -6,9 +6,10 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from conversation_mcp.documents.passages import Passage
-from conversation_mcp.documents.query_words import any_of, by_word, quoted
+from conversation_mcp.documents.query_words import by_word
 from conversation_mcp.documents.question import Inquiry, Words
 from conversation_mcp.documents.ranking import Ranker, chosen
+from conversation_mcp.searching.words import any_of, quoted
 
 if TYPE_CHECKING:
     import sqlite3

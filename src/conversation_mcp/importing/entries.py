@@ -2,15 +2,18 @@
 
 import io
 import json
+import zipfile
+import zlib
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, BinaryIO, NoReturn
 
 from conversation_mcp.disk.files import MAX_FILE_BYTES
-from conversation_mcp.importing.base import ImportProblem, SourceFile
+from conversation_mcp.importing.base import ImportProblem, Item, ReadOptions, SourceFile
+from conversation_mcp.importing.messages import Data
 from conversation_mcp.importing.splitter import Cut, NotClosedError, Splitter
 
 CHUNK_BYTES = 256 * 1024
@@ -18,6 +21,10 @@ HEAD_BYTES, TAIL_BYTES = 64 * 1024, 4 * 1024
 MAX_ENTRY_BYTES = 2 * MAX_FILE_BYTES
 """A conversation that can be stored fits, with what a source has around it."""
 SAMPLE_ENTRIES, SAMPLE_LINES = 20, 20
+UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError)
+"""What archives raise where they are damaged, cut, encrypted, or packed in a way that is not known."""
+
+Convert = Callable[[Data, str, ReadOptions], Iterator[Item]]
 OnRead = Callable[[int], None]
 
 
@@ -66,6 +73,30 @@ def sample(file: SourceFile) -> Iterator[Any]:
     except DamagedFileError:
         if is_empty:
             raise
+
+
+def each_entry(files: Sequence[SourceFile], reading: ReadOptions, convert: Convert) -> Iterator[Item]:
+    """Yield what the conversion makes of each entry that is a JSON object."""
+    for entry in each_object(files, reading):
+        if isinstance(entry, ImportProblem):
+            yield entry
+        else:
+            yield from convert(entry.value, entry.place, reading)
+
+
+def each_object(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Entry | ImportProblem]:
+    """Yield the entries that are JSON objects, and a problem for whatever else stands there."""
+    for file in files:
+        try:
+            for entry in entries(file, reading.on_read):
+                if isinstance(entry, Entry) and not isinstance(entry.value, dict):
+                    yield ImportProblem(entry.place, f"is {_kind(entry.value)}, not a conversation")
+                else:
+                    yield entry
+        except DamagedFileError as error:
+            yield ImportProblem(file.name, str(error))
+        except UNREADABLE as error:
+            yield ImportProblem(file.name, f"cannot be read: {error}")
 
 
 def _shape(head: bytes, is_cut: bool) -> str:
@@ -187,3 +218,13 @@ def _refuse(constant: str) -> NoReturn:
 
 def _too_long() -> str:
     return f"is longer than the {MAX_ENTRY_BYTES >> 20} MiB that are read at once"
+
+
+def _kind(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, str):
+        return "a string"
+    return "a list" if isinstance(value, list) else "a number"

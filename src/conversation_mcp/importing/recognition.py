@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.importing.base import ImportFormat, ImportProblem, Item, ReadOptions, SourceFile
-from conversation_mcp.importing.entries import DamagedFileError, sample
-from conversation_mcp.importing.entry_reader import UNREADABLE
+from conversation_mcp.importing.entries import UNREADABLE, DamagedFileError, sample
 from conversation_mcp.importing.formats.llm_database import is_database
 from conversation_mcp.importing.sources import Listing
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from conversation_mcp.searching.stemming import stem
 from conversation_mcp.text import (
     FTS_TOKENIZER,
     SCRIPT_RUNS,
@@ -20,12 +21,10 @@ TOKENIZER = FTS_TOKENIZER.removeprefix("porter ")
 BOUNDARY = "\ue000"
 """Stands between a text and its stems, so that no phrase reaches from one to the other."""
 MAX_TERMS = 64
-MIN_STEM_CHARS = 3
 REMEMBERED_WORDS = 20_000
 ASCII_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]{2,}")
 PHRASE = re.compile('["“”„«»]([^"“”„«»]*)["“”„«»]')
 ENDINGS = ".,;:!?)]}'\u2019"
-VOWELS = frozenset("aeiouy")
 
 
 @dataclass(frozen=True)
@@ -73,19 +72,9 @@ def variants(word: str) -> Iterator[str]:
         yield short
 
 
-def stem(word: str) -> str:
-    """Return what the forms of an English word have in common; it need not be a word itself."""
-    if not word.isalpha():
-        return word
-    for ending, instead in (("ies", "y"), ("ied", "y"), ("ying", "y")):
-        if word.endswith(ending) and len(word) > len(ending) + 1:
-            return word[: -len(ending)] + instead
-    return _without_double(_without_e(_without_suffix(_singular(word))))
-
-
 def expression(query: str) -> Expression:
     """Return what finds a query: all of its quoted phrases and, best if many, its words; `word*` is a beginning."""
-    phrases = [_quoted(index_text(phrase)) for phrase in PHRASE.findall(query) if is_searchable(fold(phrase))]
+    phrases = [quoted(index_text(phrase)) for phrase in PHRASE.findall(query) if is_searchable(fold(phrase))]
     words = [term for word in PHRASE.sub(" ", query).split() for term in _word_terms(word)]
     required, terms = tuple(dict.fromkeys(phrases)), tuple(dict.fromkeys(words))
     left_out = max(0, len(required) - MAX_TERMS) + max(0, len(terms) - MAX_TERMS)
@@ -94,7 +83,12 @@ def expression(query: str) -> Expression:
 
 def any_of(terms: Iterable[str]) -> str:
     """Return the expression that one of the terms is enough for."""
-    return " OR ".join(terms)
+    return " OR ".join(dict.fromkeys(terms))
+
+
+def quoted(term: str) -> str:
+    """Return the term as data, whatever is in it."""
+    return '"' + term.replace('"', '""') + '"'
 
 
 def _word_terms(word: str) -> Iterator[str]:
@@ -102,16 +96,16 @@ def _word_terms(word: str) -> Iterator[str]:
     if bare.endswith("*") and not bare.startswith("*"):
         yield from _beginning(fold(bare.rstrip("*")))
         return
-    yield from map(_quoted, query_terms(fold(word)))
+    yield from map(quoted, query_terms(fold(word)))
     parts = ASCII_WORD.findall(word)
     is_compound = "-" in word.strip("-")
     for part in parts:
         if is_compound:
-            yield _quoted(part.lower())
+            yield quoted(part.lower())
         if is_compound or part == word.strip("*_~?!.,;:…()[]{}<>\"'`\u2018\u2019«»¿¡"):
-            yield from map(_quoted, variants(part))
+            yield from map(quoted, variants(part))
         elif camel := name_parts(part):
-            yield _quoted(camel)
+            yield quoted(camel)
 
 
 def _beginning(word: str) -> Iterator[str]:
@@ -120,33 +114,4 @@ def _beginning(word: str) -> Iterator[str]:
     if not is_searchable(word):
         return
     is_open = re.match(UNSPACED_SCRIPTS, runs[-1]) is None and is_searchable(runs[-1][-1])
-    yield _quoted(index_text(word)) + (" *" if is_open else "")
-
-
-def _singular(word: str) -> str:
-    if word.endswith(("sses", "xes", "ches", "shes", "zzes")):
-        return word[:-2]
-    if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > MIN_STEM_CHARS:
-        return word[:-1]
-    return word
-
-
-def _without_suffix(word: str) -> str:
-    for suffix in ("ing", "ed"):
-        start = word.removesuffix(suffix)
-        if start != word and len(start) >= MIN_STEM_CHARS and VOWELS & set(start) and not word.endswith("eed"):
-            return start
-    return word
-
-
-def _without_e(word: str) -> str:
-    return word[:-1] if word.endswith("e") and len(word) > MIN_STEM_CHARS else word
-
-
-def _without_double(word: str) -> str:
-    is_double = len(word) > MIN_STEM_CHARS and word[-1] == word[-2] and word[-1] not in VOWELS | {"s"}
-    return word[:-1] if is_double else word
-
-
-def _quoted(term: str) -> str:
-    return '"' + term.replace('"', '""') + '"'
+    yield quoted(index_text(word)) + (" *" if is_open else "")

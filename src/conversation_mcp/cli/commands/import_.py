@@ -17,10 +17,10 @@ from conversation_mcp.cli.setup import settings_from
 from conversation_mcp.cli.usage import FAILED, WrongUsageError
 from conversation_mcp.clock import utc_now
 from conversation_mcp.errors import ConversationMCPError
-from conversation_mcp.importing.base import Item, LeftOut, Reading
+from conversation_mcp.importing.base import Item, LeftOut, ReadOptions
 from conversation_mcp.importing.catalog import IMPORT_FORMATS, import_formats
 from conversation_mcp.importing.importer import Importer, Outcome, Report
-from conversation_mcp.importing.recognition import Plan, plan_of
+from conversation_mcp.importing.recognition import Recognition, plan_of
 from conversation_mcp.importing.sources import list_files
 from conversation_mcp.sources import store_url
 from conversation_mcp.stores.catalog import open_store
@@ -87,7 +87,7 @@ def import_(
         interrupts(STOPPING) as interrupt,
         bytes_progress("importing", plan.total_bytes) as progress,
     ):
-        reading = Reading(utc_now(), all_branches, progress)
+        reading = ReadOptions(utc_now(), all_branches, progress)
         failure = anyio.run(_import, importer, plan.items(reading), interrupt)
     if as_json:
         put_json({"dryRun": dry_run, **_data(importer.report, plan)})
@@ -112,7 +112,7 @@ async def _import(
     return None
 
 
-def _show(report: Report, plan: Plan, where: str) -> None:
+def _show(report: Report, plan: Recognition, where: str) -> None:
     for problem in report.problems[:SHOWN_PROBLEMS]:
         say(f"{problem.place}: {problem.reason}")
     if (more := report.counts["problem"] + report.counts["changed"] - SHOWN_PROBLEMS) > 0:
@@ -142,7 +142,7 @@ def _named(report: Report) -> dict[str, str]:
     return {name: name for name in sorted(report.left_out) if name not in LEFT_OUT and report.left_out[name]}
 
 
-def _data(report: Report, plan: Plan) -> dict[str, object]:
+def _data(report: Report, plan: Recognition) -> dict[str, object]:
     return {
         "formats": {name: [file.name for file in files] for name, (_, files) in plan.groups.items()},
         "otherFiles": plan.others,

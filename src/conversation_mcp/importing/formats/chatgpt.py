@@ -7,7 +7,7 @@ from functools import partial
 from itertools import pairwise
 
 from conversation_mcp.importing.base import ImportFormat, ImportProblem, Item, LeftOut, ReadOptions, SourceFile
-from conversation_mcp.importing.entry_reader import each_entry
+from conversation_mcp.importing.entries import each_entry
 from conversation_mcp.importing.formats.chatgpt_assets import AssetNames, asset_names
 from conversation_mcp.importing.formats.chatgpt_messages import ChatGptPath
 from conversation_mcp.importing.messages import Data, list_of, name_of, object_of

@@ -6,8 +6,7 @@ from contextlib import closing
 from pathlib import PurePosixPath
 
 from conversation_mcp.importing.base import ImportProblem, SourceFile
-from conversation_mcp.importing.entries import parsed
-from conversation_mcp.importing.entry_reader import UNREADABLE
+from conversation_mcp.importing.entries import UNREADABLE, parsed
 from conversation_mcp.importing.messages import name_of, object_of
 
 NAMES_FILE = "conversation_asset_file_names.json"

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from conversation_mcp.importing.base import ImportFormat, ImportProblem, Item, LeftOut, ReadOptions, SourceFile
-from conversation_mcp.importing.entry_reader import each_entry
+from conversation_mcp.importing.entries import each_entry
 from conversation_mcp.importing.formats.claude_messages import ROLES, ClaudePath
 from conversation_mcp.importing.messages import Data, count_named, list_of, name_of, object_of
 from conversation_mcp.importing.trees import Tree, path_to

@@ -17,7 +17,7 @@ from conversation_mcp.importing.base import (
     Sourced,
     SourceFile,
 )
-from conversation_mcp.importing.entry_reader import each_object
+from conversation_mcp.importing.entries import each_object
 from conversation_mcp.importing.formats.claude_code_records import ENVELOPE, SPOKEN, Line, kind_of, line_of
 from conversation_mcp.importing.formats.claude_code_turns import turns_of
 from conversation_mcp.importing.messages import Data, count_named, name_of, object_of, text_of

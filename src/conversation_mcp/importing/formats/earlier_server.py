@@ -14,8 +14,7 @@ from conversation_mcp.importing.base import (
     Sourced,
     SourceFile,
 )
-from conversation_mcp.importing.entries import DamagedFileError, Entry, entries
-from conversation_mcp.importing.entry_reader import UNREADABLE, each_object
+from conversation_mcp.importing.entries import UNREADABLE, DamagedFileError, Entry, each_object, entries
 from conversation_mcp.importing.messages import (
     Data,
     answered,

@@ -17,7 +17,7 @@ from conversation_mcp.importing.base import (
     SourceFile,
     Unplaced,
 )
-from conversation_mcp.importing.entry_reader import UNREADABLE, each_object
+from conversation_mcp.importing.entries import UNREADABLE, each_object
 from conversation_mcp.importing.formats.gemini_pages import ATTACHED, is_activity, records_of
 from conversation_mcp.importing.formats.gemini_turns import conversation
 from conversation_mcp.importing.html_markdown import markdown_of

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from conversation_mcp.importing.base import ImportFormat, ImportProblem, Item, LeftOut, ReadOptions, SourceFile
 from conversation_mcp.importing.citations import Numbers, Pages
-from conversation_mcp.importing.entry_reader import each_entry
+from conversation_mcp.importing.entries import each_entry
 from conversation_mcp.importing.messages import (
     Data,
     count_named,

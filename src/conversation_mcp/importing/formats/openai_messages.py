@@ -13,7 +13,7 @@ from conversation_mcp.importing.base import (
     Sourced,
     SourceFile,
 )
-from conversation_mcp.importing.entry_reader import each_entry
+from conversation_mcp.importing.entries import each_entry
 from conversation_mcp.importing.messages import (
     Data,
     answered,

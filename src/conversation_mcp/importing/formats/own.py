@@ -12,7 +12,7 @@ from conversation_mcp.importing.base import (
     Sourced,
     SourceFile,
 )
-from conversation_mcp.importing.entry_reader import each_entry
+from conversation_mcp.importing.entries import each_entry
 from conversation_mcp.importing.messages import Data, list_of, name_of, object_of
 from conversation_mcp.records.codec import settle
 from conversation_mcp.records.damage import problem_of

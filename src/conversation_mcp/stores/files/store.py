@@ -9,6 +9,7 @@ from pathlib import Path
 import aiofiles
 import anyio
 from anyio import to_thread
+from anyio.lowlevel import checkpoint_if_cancelled
 
 from conversation_mcp.cancellation import finish
 from conversation_mcp.disk.files import open_regular
@@ -90,11 +91,15 @@ class FileStore:
 
     async def load(self, conversation_id: ConversationId) -> Conversation:
         """Read the file as it is now; takes no lock and leaves no trace."""
-        return await finish(self._load(conversation_id))
+        loaded = await finish(self._load(conversation_id))
+        await checkpoint_if_cancelled()
+        return loaded
 
     async def update(self, conversation_id: ConversationId, change: Change) -> Conversation:
         """Replace the file by what the change makes of it; a caller who is cancelled meanwhile still waits for it."""
-        return await finish(self._update(check_id(conversation_id), change))
+        updated = await finish(self._update(check_id(conversation_id), change))
+        await checkpoint_if_cancelled()  # a turn that was stopped must not go on to ask
+        return updated
 
     async def stamp(self, conversation_id: ConversationId | None) -> Stamp:
         """Return which file it is, of what time and size; of the folder, its time and how many folders it holds."""
