@@ -11,7 +11,7 @@ from tests.fixtures.library import Shelf, wanted_of
 
 from conversation_mcp.searching.snippets import snippets
 from conversation_mcp.searching.words import MAX_TERMS, TOKENIZER, Indexer, expression, stem
-from conversation_mcp.stores.finder import Headway
+from conversation_mcp.stores.headway import Headway
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 OPERATORS = [

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from conversation_mcp.searching.database import transaction
 from conversation_mcp.stores.files.index.rows import Rows
 from conversation_mcp.stores.files.index.stamps import UNTRUSTED, Files
-from conversation_mcp.stores.finder import Headway, Standing
+from conversation_mcp.stores.finder import Standing
+from conversation_mcp.stores.headway import Headway
 
 if TYPE_CHECKING:
     import sqlite3
