@@ -12,7 +12,7 @@ from tests.benchmarks.measuring import Benchmark, Plan, alternate
 from tests.benchmarks.table import Budget, Row
 from tests.fixtures.library import Shelf, child, output_of, wanted_of
 
-from conversation_mcp.stores.finder import Headway
+from conversation_mcp.stores.headway import Headway
 
 CONVERSATIONS = 100_000
 QUICK_CONVERSATIONS = 2_000

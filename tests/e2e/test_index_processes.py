@@ -14,7 +14,7 @@ from tests.fixtures.cli import PROGRAM, clean_environment
 from tests.fixtures.library import Shelf, child, output_of, wanted_of
 
 from conversation_mcp.stores.files.finder import READ_AT_ONCE
-from conversation_mcp.stores.finder import Headway
+from conversation_mcp.stores.headway import Headway
 
 OPENERS = 12
 

@@ -16,7 +16,7 @@ from tests.fixtures.library import Shelf
 
 from conversation_mcp.cli.checks.library import check_library
 from conversation_mcp.disk.locks import LockFolder
-from conversation_mcp.stores.finder import Headway
+from conversation_mcp.stores.headway import Headway
 
 OTHER, GONE, TRASHED = "20260201-1769904000000", "20260202-1769990400000", "20260203-1770076800000"
 LONG_AGO = 1_000_000_000

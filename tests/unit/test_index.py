@@ -15,7 +15,7 @@ from tests.fixtures.library import Shelf, id_of, numbers_of, wanted_of
 
 from conversation_mcp.clock import utc_now
 from conversation_mcp.stores.files.index.stamps import Files
-from conversation_mcp.stores.finder import Headway
+from conversation_mcp.stores.headway import Headway
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from conversation_mcp.searching.database import IndexFile, lock_folder
 from conversation_mcp.stores.files.finder import FileFinder
 from conversation_mcp.stores.files.index.schema import SCHEMA
 from conversation_mcp.stores.files.index.sqlite import SqliteIndex
-from conversation_mcp.stores.finder import Headway
+from conversation_mcp.stores.headway import Headway
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from conversation_mcp.stores.files.finder import FileFinder
 from conversation_mcp.stores.files.index.sqlite import SqliteIndex
 from conversation_mcp.stores.files.keeper import IndexKeeper
 from conversation_mcp.stores.files.store import FileStore
-from conversation_mcp.stores.finder import Headway
+from conversation_mcp.stores.headway import Headway
 
 
 class HeldIndex(SqliteIndex):

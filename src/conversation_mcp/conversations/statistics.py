@@ -7,7 +7,8 @@ from typing import Any, Literal
 from conversation_mcp.conversations.prices import Prices
 from conversation_mcp.records.costs import Data, chargeable
 from conversation_mcp.records.facts import facts_of, milliseconds_of, moment_of
-from conversation_mcp.stores.finder import Finder, Headway
+from conversation_mcp.stores.finder import Finder
+from conversation_mcp.stores.headway import Headway
 
 By = Literal["day", "tool", "provider", "model", "conversation"]
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from conversation_mcp.records.found import Listed, Page, Place, Wanted
 from conversation_mcp.records.plain import Data
+from conversation_mcp.stores.headway import Headway
 
 if TYPE_CHECKING:
     from conversation_mcp.records.findings import Finding
@@ -19,16 +20,6 @@ if TYPE_CHECKING:
 
 PAGE = 500
 """So many are held at a time, however many are asked for."""
-
-
-@dataclass
-class Headway:
-    """How far something has come that goes through many conversations, and the wish that it stops."""
-
-    total: int | None = None
-    """How many conversations there are to look at; counted only when that takes long."""
-    seen: int = 0
-    is_stopped: bool = False
 
 
 @dataclass(frozen=True)

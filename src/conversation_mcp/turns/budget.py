@@ -12,7 +12,7 @@ from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.records.facts import milliseconds_of
 from conversation_mcp.records.models import iso
 from conversation_mcp.stores.base import Store
-from conversation_mcp.stores.finder import Headway
+from conversation_mcp.stores.headway import Headway
 from conversation_mcp.text import dollars
 from conversation_mcp.turns.result import TurnResult
 

@@ -8,7 +8,8 @@ from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundEr
 from conversation_mcp.records.codec import decode
 from conversation_mcp.records.findings import SHOWN, Finding, some
 from conversation_mcp.records.models import Conversation, ConversationId
-from conversation_mcp.stores.finder import Finder, Headway, Index
+from conversation_mcp.stores.finder import Finder, Index
+from conversation_mcp.stores.headway import Headway
 from conversation_mcp.text import counted
 
 READING, COMPARING = "reading the conversations", "holding the index against them"

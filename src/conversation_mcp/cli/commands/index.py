@@ -12,7 +12,7 @@ from conversation_mcp.cli.output.times import when
 from conversation_mcp.cli.setup import finder_from
 from conversation_mcp.clock import utc_now
 from conversation_mcp.errors import ConversationMCPError, FilesystemError
-from conversation_mcp.stores.finder import Headway
+from conversation_mcp.stores.headway import Headway
 from conversation_mcp.text import counted
 
 if TYPE_CHECKING:

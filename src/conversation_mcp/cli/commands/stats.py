@@ -9,7 +9,7 @@ from conversation_mcp.cli.output.progress import progress
 from conversation_mcp.cli.output.terminal import console, is_terminal, printable, put_fields, put_json, say
 from conversation_mcp.cli.selection.moments import milliseconds_at
 from conversation_mcp.cli.setup import finder_of, settings_from
-from conversation_mcp.stores.finder import Headway
+from conversation_mcp.stores.headway import Headway
 from conversation_mcp.text import dollars
 
 if TYPE_CHECKING:

@@ -4,13 +4,14 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import partial
-from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 from conversation_mcp.cli.output.terminal import console
-from conversation_mcp.stores.finder import Headway
+from conversation_mcp.stores.headway import Headway
 
 if TYPE_CHECKING:
+    from threading import Event
+
     from rich.progress import Progress, ProgressColumn
 
 SLOW_SECONDS = 0.7
@@ -23,6 +24,8 @@ def progress(what: str, headway: Headway, after_seconds: float = SLOW_SECONDS) -
     if not sys.stderr.isatty():
         yield
         return
+    from threading import Event, Thread
+
     ended = Event()
     showing = Thread(target=_show, args=(what, headway, ended, after_seconds), daemon=True)
     showing.start()
@@ -45,7 +48,7 @@ def bytes_progress(what: str, total: int) -> Generator[Callable[[int], None]]:
         yield partial(bar.advance, bar.add_task(what, total=total))
 
 
-def _show(what: str, headway: Headway, ended: Event, after_seconds: float) -> None:
+def _show(what: str, headway: Headway, ended: "Event", after_seconds: float) -> None:
     if ended.wait(after_seconds):
         return
     from rich.progress import MofNCompleteColumn

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from conversation_mcp.cli.output.rows import put_lines, row_data, table_of
 from conversation_mcp.cli.output.terminal import console, is_terminal, put, put_json_list, say
@@ -11,7 +11,10 @@ from conversation_mcp.cli.setup import finder_from
 from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.phrases import notices_of
 from conversation_mcp.records.found import Page, Wanted
-from conversation_mcp.stores.finder import Finder, Headway
+from conversation_mcp.stores.headway import Headway
+
+if TYPE_CHECKING:
+    from conversation_mcp.stores.finder import Finder
 
 SHOWN_ON_TERMINAL = 20
 
@@ -70,7 +73,7 @@ def say_notices(page: Page) -> None:
         say(f"Notice: {notice}.")
 
 
-def put_pages_as_json(pages: Iterable[Page], finder: Finder, query: str) -> None:
+def put_pages_as_json(pages: Iterable[Page], finder: "Finder", query: str) -> None:
     """Print one JSON document, a page at a time."""
     from conversation_mcp.conversations.cursors import write_cursor
 
@@ -97,13 +100,13 @@ def say_more(page: Page) -> None:
         say("There are more; --limit 0 shows all.")
 
 
-def _chosen(finder: Finder, wanted: Wanted | None, limit: int | None, cursor: str | None) -> Iterator[Page]:
+def _chosen(finder: "Finder", wanted: Wanted | None, limit: int | None, cursor: str | None) -> Iterator[Page]:
     from conversation_mcp.cli.selection.filters import place_of
 
     return found_pages(finder, wanted or Wanted(), limit, place_of(cursor, ""))
 
 
-def _show(pages: Iterable[Page], finder: Finder, *, is_plain: bool, by_size: bool) -> None:
+def _show(pages: Iterable[Page], finder: "Finder", *, is_plain: bool, by_size: bool) -> None:
     screen, moment = console(), utc_now().astimezone()
     last: Page | None = None
     last_id: str | None = None

@@ -17,12 +17,13 @@ from conversation_mcp.records.plain import Data
 from conversation_mcp.stores.files.newest import largest, newest
 from conversation_mcp.stores.files.place import folder_of
 from conversation_mcp.stores.files.scan import File, facts_in, file_of, find, find_all, is_being_answered, read_each
-from conversation_mcp.stores.finder import Finder, Headway, Standing, pages
+from conversation_mcp.stores.headway import Headway
 
 if TYPE_CHECKING:
     from conversation_mcp.records.models import ConversationId
     from conversation_mcp.stores.files.index.sqlite import SqliteIndex
     from conversation_mcp.stores.files.inspector import FolderInspector
+    from conversation_mcp.stores.finder import Finder, Standing
 
 READ_AT_ONCE = 2_000
 """So many files are read about as quickly as an index is opened and compared, and none has to be made first."""
@@ -74,7 +75,7 @@ class FileFinder:
         self._noted.clear()
         self.index.compare(headway)
 
-    def standing(self) -> Standing:
+    def standing(self) -> "Standing":
         """Tell how much the index knows."""
         return self.index.standing()
 
@@ -111,6 +112,8 @@ class FileFinder:
         elif limit is not None and self.index.standing().compared_at is None:
             yield newest(self._folder, limit)
         else:
+            from conversation_mcp.stores.finder import pages
+
             yield from pages(self, Wanted(), limit, None, headway)
 
     def largest(self, limit: int | None = None) -> Page:
@@ -165,6 +168,6 @@ def _counted(files: Iterable[File], headway: Headway) -> Iterator[File]:
         headway.seen += 1
 
 
-def build(url: str, now: Callable[[], datetime]) -> Finder:
+def build(url: str, now: Callable[[], datetime]) -> "Finder":
     """Make the finder of the folder that the URL names; nothing is opened yet."""
     return FileFinder(folder_of(url), now)

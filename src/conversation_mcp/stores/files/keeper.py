@@ -11,7 +11,7 @@ from anyio import to_thread
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.stores.base import Report
 from conversation_mcp.stores.files.finder import FileFinder
-from conversation_mcp.stores.finder import Headway
+from conversation_mcp.stores.headway import Headway
 
 if TYPE_CHECKING:
     from conversation_mcp.records.models import ConversationId

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from conversation_mcp.searching.stamped import UNTRUSTED
 from conversation_mcp.stores.files.index.rows import ConversationRows
 from conversation_mcp.stores.files.index.stamps import Files
-from conversation_mcp.stores.finder import Check, Headway
+from conversation_mcp.stores.finder import Check
+from conversation_mcp.stores.headway import Headway
 
 if TYPE_CHECKING:
     import sqlite3

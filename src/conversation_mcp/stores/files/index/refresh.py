@@ -8,7 +8,8 @@ from conversation_mcp.searching.database import transaction
 from conversation_mcp.searching.stamped import Backlog, Follower
 from conversation_mcp.stores.files.index.rows import ConversationRows
 from conversation_mcp.stores.files.index.stamps import Files
-from conversation_mcp.stores.finder import Headway, Standing
+from conversation_mcp.stores.finder import Standing
+from conversation_mcp.stores.headway import Headway
 
 if TYPE_CHECKING:
     import sqlite3

@@ -31,7 +31,8 @@ from conversation_mcp.stores.files.index.pages import look_up
 from conversation_mcp.stores.files.index.refresh import compare, standing, take_in
 from conversation_mcp.stores.files.index.schema import SCHEMA
 from conversation_mcp.stores.files.index.stamps import Files
-from conversation_mcp.stores.finder import Check, Headway, Standing
+from conversation_mcp.stores.finder import Check, Standing
+from conversation_mcp.stores.headway import Headway
 
 if TYPE_CHECKING:
     import sqlite3
