@@ -7,10 +7,12 @@ import os
 import subprocess
 
 import pytest
+from tests.fixtures.numbered import Numbered
 from tests.fixtures.stores import Clock, NewStore
 
 from conversation_mcp.stores.base import Store
-from conversation_mcp.stores.catalog import open_store
+from conversation_mcp.stores.catalog import open_finder, open_store
+from conversation_mcp.stores.finder import Finder
 
 
 def _ignore_descriptor(_descriptor: int) -> None:
@@ -51,3 +53,20 @@ def store(new_store: NewStore) -> Store:
 def rival(request: pytest.FixtureRequest, store: Store, new_store: NewStore) -> Store:
     """Somebody else who wants a turn lock or the name of a call."""
     return store if request.param == "this process" else new_store()
+
+
+@pytest.fixture
+def shelf(store_url: str, clock: Clock) -> Numbered:
+    return Numbered(open_store(store_url, clock))
+
+
+@pytest.fixture
+def other(store_url: str, clock: Clock) -> Numbered:
+    """The same conversations, as another process has them."""
+    return Numbered(open_store(store_url, clock))
+
+
+@pytest.fixture
+def alone(store_url: str, clock: Clock) -> Finder:
+    """The finder without its store, as a command opens it that changes nothing."""
+    return open_finder(store_url, clock)

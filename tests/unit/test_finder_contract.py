@@ -1,52 +1,24 @@
 """What the finder of every store promises: order, filters, words, and that no page misses what there is."""
 
 import json
-import random
-from collections.abc import Callable
 from uuid import uuid4
 
 import anyio
 import pytest
+from anyio import create_task_group, to_thread
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.fixtures.library import FIRST, id_of, iso_of, numbers_of, wanted_of
-from tests.fixtures.numbered import Numbered, named
-from tests.fixtures.stores import UNKNOWN, Clock
+from tests.fixtures.numbered import Numbered, adding, named, pending, turn, walk
+from tests.fixtures.stores import UNKNOWN, Clock, NewStore, started
 
 from conversation_mcp.errors import ConversationNotFoundError, InvalidInputError
-from conversation_mcp.records.found import Page, Place, State
+from conversation_mcp.records.found import Page, State, Wanted
 from conversation_mcp.records.ids import EPOCH
 from conversation_mcp.records.models import ConversationId
-from conversation_mcp.stores.catalog import open_finder, open_store
+from conversation_mcp.stores.base import Store
+from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.stores.finder import Finder, Headway
-
-ANY_TEXT = st.text(st.characters(exclude_categories=()))
-OPERATORS = ["AND", "NOT", "NEAR(", "(", ")", '"', "*", "^", ":", "-", "{a b}", "text:", "\0", "\ud800", "“", "'"]
-
-
-@pytest.fixture
-def shelf(store_url: str, clock: Clock) -> Numbered:
-    return Numbered(open_store(store_url, clock))
-
-
-@pytest.fixture
-def other(store_url: str, clock: Clock) -> Numbered:
-    """The same conversations, as another process has them."""
-    return Numbered(open_store(store_url, clock))
-
-
-@pytest.fixture
-def alone(store_url: str, clock: Clock) -> Finder:
-    """The finder without its store, as a command opens it that changes nothing."""
-    return open_finder(store_url, clock)
-
-
-def turn(question: str, answer: str, **facts: object) -> list[dict[str, object]]:
-    return [{"role": "user", "content": question, "tool": "search"}, {"role": "assistant", "content": answer, **facts}]
-
-
-def pending(status: str, **fields: object) -> dict[str, object]:
-    return {"question": "and now?", "tool": "deep_research", "status": status, **fields}
 
 
 def test_an_empty_place_has_no_conversations(shelf: Numbered, alone: Finder) -> None:
@@ -65,26 +37,6 @@ def test_the_newest_update_comes_first_whatever_its_spelling(shelf: Numbered, al
     assert shelf.numbers() == numbers_of(alone.newest()) == [3, 6, 1, 2, 4, 5]
 
 
-def walk(shelf: Numbered, limit: int, query: str = "", add: Callable[[], None] | None = None) -> list[int]:
-    """Return what all pages show, while conversations are added before each of them."""
-    numbers: list[int] = []
-    place: Place | None = None
-    while True:
-        page = shelf.page(query, limit, place)
-        assert page.found
-        numbers += numbers_of(page)
-        if (place := page.next) is None:
-            return numbers
-        if add:
-            add()
-
-
-def adding(shelf: Numbered, text: str = "apples, apples and apples?") -> Callable[[], None]:
-    """Return what adds a conversation that is newer than all others."""
-    numbers = iter(range(10_000, 20_000))
-    return lambda: shelf.put(next(numbers), text)
-
-
 @pytest.mark.parametrize("adds", [False, True])
 @pytest.mark.parametrize("limit", [1, 3, 4, 10, 11])
 def test_pages_show_each_conversation_once_while_others_are_added(
@@ -93,23 +45,6 @@ def test_pages_show_each_conversation_once_while_others_are_added(
     for number in range(10):
         shelf.put(number, "apples?", updatedAt=iso_of(number // 3))
     assert walk(shelf, limit, add=adding(other) if adds else None) == list(range(9, -1, -1))
-
-
-@pytest.mark.parametrize("limit", [1, 4])
-def test_pages_of_a_query_show_each_conversation_once_while_others_are_added(shelf: Numbered, limit: int) -> None:
-    shuffled = random.Random(4)
-    for number in range(12):
-        words = ["apples"] * shuffled.randint(1, 4) + ["pears"] * shuffled.randint(0, 3) + ["plums"] * number
-        shelf.put(number, " ".join(words))
-    assert sorted(walk(shelf, limit, "apples", adding(shelf))) == list(range(12))
-
-
-def test_what_fits_worse_and_came_after_the_first_page_of_a_query_is_on_none_of_them(
-    shelf: Numbered, other: Numbered
-) -> None:
-    for number in range(3):
-        shelf.put(number, "apples?")
-    assert walk(shelf, 1, "apples", adding(other, "apples and pears and plums?")) == [2, 1, 0]
 
 
 def test_a_page_goes_on_where_a_deleted_conversation_was(shelf: Numbered, other: Numbered) -> None:
@@ -165,83 +100,6 @@ def test_what_was_written_here_is_found_without_a_look_at_everything(shelf: Numb
     anyio.run(shelf.store.trash.restore, trashed)
     shelf.finder.take_in_written()
     assert numbers_of(shelf.finder.page(wanted_of("apples"), 10)) == [3, 2, 1]
-
-
-def test_what_fits_a_query_best_comes_first_and_the_newest_of_equals(shelf: Numbered) -> None:
-    shelf.put(1, "apples apples apples?")
-    shelf.put(2, "apples and a great many other things that have nothing to do with them at all?")
-    shelf.put(3, "apples and pears?")
-    shelf.put(4, "no fruit", "None.")
-    shelf.put(5, "apples apples apples?")
-    assert shelf.numbers("apples") == [5, 1, 3, 2]
-    assert shelf.numbers("apples pears")[0] == 3
-
-
-def test_the_message_that_fits_best_is_named_and_shown(shelf: Numbered) -> None:
-    messages = [
-        {"role": "system", "content": "Speak of apples."},
-        *turn("What is red?", "Cherries."),
-        *turn("And?", "Apples are red."),
-    ]
-    shelf.put(1, messages=messages)
-    [found] = shelf.found("apples")
-    assert (found.message_number, found.snippet) == (5, "**Apples** are red.")
-    assert shelf.numbers("speak") == []
-
-
-def test_titles_tags_and_questions_without_an_answer_are_found_too(shelf: Numbered) -> None:
-    shelf.put(1, "one?", title="Orchard notes")
-    shelf.put(2, "two?", tags=["harvest"])
-    shelf.put(3, "three?", pendingTurn=pending("failed", question="What ripens late?", partialText="Quinces"))
-    shelf.put(4, "four?", unansweredTurns=[pending("interrupted", question="Which pests?")])
-    words = {"orchard": [1], "harvest": [2], "ripens": [3], "quince": [3], "pests": [4]}
-    assert {word: shelf.numbers(word) for word in words} == words
-    [found] = shelf.found("orchard")
-    assert (found.message_number, found.snippet) == (None, "**Orchard** notes")
-
-
-@pytest.mark.parametrize(
-    ("query", "text", "snippet"),
-    [
-        ("sorting", "It keeps keys sorted.", "It keeps keys **sorted**."),
-        ('"keeps keys"', "It keeps keys sorted.", "It **keeps keys** sorted."),
-        ('"keys keeps"', "It keeps keys sorted.", None),
-        ("sor*", "It keeps keys sorted.", "It keeps keys **sorted**."),
-        ("user name", "Where is getUserName?", "Where is **getUserName**?"),
-        ("cafe", "un cafe\u0301 noir", "un **cafe\u0301** noir"),
-        ("会话", "旧会话保存在文件里", "旧**会话**保存在文件里"),
-        ("ติดตั้ง", "วิธีติดตั้งโปรแกรม", "วิธี**ติดตั้ง**โปรแกรม"),
-        ("b", "a\0b \ud800 c", "a\0**b** \ufffd c"),
-    ],
-)
-def test_words_are_cut_as_for_every_store(shelf: Numbered, query: str, text: str, snippet: str | None) -> None:
-    shelf.put(1, text)
-    assert [found.snippet for found in shelf.found(query)] == ([snippet] if snippet else [])
-
-
-@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(query=st.lists(st.sampled_from(OPERATORS) | ANY_TEXT, max_size=8).map("".join))
-def test_any_query_is_data_and_gets_a_page(shelf: Numbered, query: str) -> None:
-    if not shelf.finder.ids():
-        for number, text in enumerate(("NEAR and NOT", "col:text", "a b c", "会话", "x*")):
-            shelf.put(number, text)
-    assert all(found.snippet is not None or not query.strip() for found in shelf.found(query))
-
-
-@pytest.mark.parametrize(
-    "query",
-    ["a b c d e f g h i j" * 500, "会话历史" * 2500, '"a" ' * 2500, '"' + "w " * 4000 + '"'],
-    ids=["letters", "chinese", "phrases", "phrase"],
-)
-def test_ten_thousand_characters_are_a_query_like_any_other(shelf: Numbered, query: str) -> None:
-    shelf.put(1, "a b c")
-    assert shelf.page(query).is_complete
-
-
-def test_what_was_not_looked_for_is_told(shelf: Numbered) -> None:
-    long = " ".join(f"word{number}" for number in range(100))
-    assert shelf.page(long).notices == ("the query is long: 36 of its words were not looked for",)
-    assert shelf.page("?!").notices == ("the query has no word to look for",)
 
 
 def test_every_filter_alone_and_together(shelf: Numbered) -> None:
@@ -393,3 +251,17 @@ def test_what_was_deleted_for_good_is_in_no_list_and_erasing_it_again_is_harmles
     assert numbers_of(other.finder.page(wanted_of("apples"), 10)) == [2]
     assert alone.ids() == [named(2)]
     assert len(list(alone.contents(Headway(), []))) == 1
+
+
+async def test_what_another_process_wrote_is_found_after_freshening(store: Store, new_store: NewStore) -> None:
+    conversation_id = await started(new_store(), "apples?")
+    async with create_task_group() as group:
+        group.start_soon(store.run)
+        assert await store.freshen(60, silent) is None
+        group.cancel_scope.cancel()
+    page = await to_thread.run_sync(store.finder.page, Wanted("apples"), 5)
+    assert [found.conversation_id for found in page.found] == [conversation_id]
+
+
+async def silent(_text: str) -> None:
+    """Hear nothing."""

@@ -5,18 +5,16 @@ from datetime import timedelta
 
 import anyio
 import pytest
-from anyio import CancelScope, Event, create_task_group, to_thread
+from anyio import CancelScope, create_task_group, to_thread
 from anyio.lowlevel import checkpoint
 from tests.fixtures.stores import BAD_IDS, UNKNOWN, Clock, NewStore, appended, conversation, ignore, started, texts_of
 
 from conversation_mcp.errors import (
-    ConversationBusyError,
     ConversationMCPError,
     ConversationNotFoundError,
     FilesystemError,
     InvalidInputError,
 )
-from conversation_mcp.records.found import Wanted
 from conversation_mcp.records.models import Conversation, ConversationId, Imported, iso
 from conversation_mcp.stores.base import Store
 from conversation_mcp.stores.catalog import open_finder, open_store
@@ -88,17 +86,6 @@ async def test_an_unknown_id_is_not_found(store: Store) -> None:
             await call
     assert not await store.exists(UNKNOWN)
     assert not await store.turn_is_held(UNKNOWN)
-
-
-async def test_a_reserved_id_can_be_locked_before_there_is_a_conversation_to_read(store: Store) -> None:
-    conversation_id = await store.reserve()
-    for call in (store.load(conversation_id), store.update(conversation_id, appended("more"))):
-        with pytest.raises(ConversationNotFoundError):
-            await call
-    lock = await store.acquire_turn(conversation_id, 0, ignore)
-    await store.create(conversation(conversation_id))
-    assert await store.turn_is_held(conversation_id)
-    await lock.release()
 
 
 @pytest.mark.parametrize("text", BAD_IDS)
@@ -242,108 +229,6 @@ async def test_an_update_that_is_cancelled_in_the_middle_or_while_it_waits_is_st
     assert texts_of(await store.load(conversation_id)) == ["Hello?", "slow", "waiting"]
 
 
-async def test_a_turn_lock_keeps_others_out_until_it_is_released(store: Store, rival: Store) -> None:
-    conversation_id = await started(store)
-    lock = await store.acquire_turn(conversation_id, 0, ignore)
-    assert await rival.turn_is_held(conversation_id)
-    with pytest.raises(ConversationBusyError):
-        await rival.acquire_turn(conversation_id, 0, ignore)
-    await lock.release()
-    assert not await rival.turn_is_held(conversation_id)
-    await (await rival.acquire_turn(conversation_id, 0, ignore)).release()
-
-
-async def test_reads_and_updates_do_not_wait_for_a_turn(store: Store) -> None:
-    conversation_id = await started(store)
-    lock = await store.acquire_turn(conversation_id, 0, ignore)
-    await store.update(conversation_id, appended("more"))
-    assert (await store.load(conversation_id)).message_count == 2
-    await lock.release()
-
-
-async def test_a_second_turn_is_told_that_it_waits_and_then_gets_the_lock(store: Store, rival: Store) -> None:
-    conversation_id = await started(store)
-    lock = await store.acquire_turn(conversation_id, 0, ignore)
-    told = Event()
-
-    async def on_wait(waited_seconds: float) -> None:
-        assert waited_seconds >= 0
-        told.set()
-
-    async def second() -> None:
-        await (await rival.acquire_turn(conversation_id, 10, on_wait)).release()
-
-    async with create_task_group() as group:
-        group.start_soon(second)
-        await told.wait()
-        await lock.release()
-
-
-async def test_a_wait_that_takes_too_long_ends_with_busy(store: Store, rival: Store) -> None:
-    conversation_id = await started(store)
-    lock = await store.acquire_turn(conversation_id, 0, ignore)
-    with pytest.raises(ConversationBusyError, match=f"another follow-up on {conversation_id} is still running"):
-        await rival.acquire_turn(conversation_id, 0.05, ignore)
-    await lock.release()
-    await (await store.acquire_turn(conversation_id, 0, ignore)).release()
-
-
-async def test_turns_of_one_process_come_in_the_order_of_the_calls(store: Store) -> None:
-    conversation_id = await started(store)
-    order: list[int] = []
-
-    async def turn(number: int) -> None:
-        lock = await store.acquire_turn(conversation_id, 10, ignore)
-        order.append(number)
-        await checkpoint()
-        await lock.release()
-
-    async with create_task_group() as group:
-        for number in range(20):
-            group.start_soon(turn, number)
-    assert order == list(range(20))
-
-
-async def test_a_waiter_that_is_cancelled_leaves_nothing_held(store: Store, rival: Store) -> None:
-    conversation_id = await started(store)
-    lock = await store.acquire_turn(conversation_id, 0, ignore)
-
-    async with create_task_group() as group:
-
-        async def give_up(waited_seconds: float) -> None:
-            group.cancel_scope.cancel()
-
-        group.start_soon(rival.acquire_turn, conversation_id, 10, give_up)
-    await lock.release()
-    await (await store.acquire_turn(conversation_id, 0, ignore)).release()
-
-
-async def test_a_listener_that_fails_ends_the_wait_and_leaves_nothing_held(store: Store, rival: Store) -> None:
-    conversation_id = await started(store)
-    lock = await store.acquire_turn(conversation_id, 0, ignore)
-
-    async def fail(waited_seconds: float) -> None:
-        raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        await rival.acquire_turn(conversation_id, 20, fail)
-    await lock.release()
-    await (await store.acquire_turn(conversation_id, 0, ignore)).release()
-
-
-async def test_a_lock_is_released_by_any_task_twice_and_while_being_cancelled(store: Store) -> None:
-    conversation_id = await started(store)
-    lock = await store.acquire_turn(conversation_id, 0, ignore)
-    async with create_task_group() as group:
-        group.cancel_scope.cancel()
-        await lock.release()
-    await lock.release()
-    again = await store.acquire_turn(conversation_id, 0, ignore)
-    await lock.release()
-    assert await store.turn_is_held(conversation_id)
-    await again.release()
-
-
 def test_an_unknown_store_is_refused_with_the_names_there_are(clock: Clock) -> None:
     for open_one in (open_store, open_finder):
         with pytest.raises(InvalidInputError, match=r"must be a URL that begins with one of file:.*; got 'cloud'"):
@@ -383,20 +268,6 @@ async def test_a_try_leaves_no_trace(store: Store) -> None:
     found = await store.try_out()
     assert (found.state, found.text) == ("ok", "the store writes, locks and reads back")
     assert await to_thread.run_sync(store.finder.ids) == []
-
-
-async def test_what_another_process_wrote_is_found_after_freshening(store: Store, new_store: NewStore) -> None:
-    conversation_id = await started(new_store(), "apples?")
-    async with create_task_group() as group:
-        group.start_soon(store.run)
-        assert await store.freshen(60, silent) is None
-        group.cancel_scope.cancel()
-    page = await to_thread.run_sync(store.finder.page, Wanted("apples"), 5)
-    assert [found.conversation_id for found in page.found] == [conversation_id]
-
-
-async def silent(_text: str) -> None:
-    """Hear nothing."""
 
 
 async def test_a_stamp_differs_after_each_write_and_only_then(store: Store, new_store: NewStore) -> None:
