@@ -76,7 +76,7 @@ class StampedRows(ABC, Generic[Content]):
     """The column with the integer that is the primary key."""
     KEY: ClassVar[str]
     INDEX: ClassVar[str] = ""
-    """The index that stamps are looked up in, if SQLite would not choose it by itself."""
+    """The index that has key and stamp, if SQLite would not choose it by itself."""
 
     def __init__(self, database: "sqlite3.Connection") -> None:
         self.database = database
@@ -99,9 +99,8 @@ class StampedRows(ABC, Generic[Content]):
 
     def stamps(self, keys: Collection[str]) -> dict[str, tuple[int, int]]:
         """Return the rows, and the stamps as they were when they were read, of those things that are known."""
-        table = f"{self.TABLE} INDEXED BY {self.INDEX}" if self.INDEX else self.TABLE
         found = self._select(
-            f"{self.KEY}, {self.ROW}, stamp FROM {table} WHERE {self.KEY} IN ({','.join('?' * len(keys))})",
+            f"{self.KEY}, {self.ROW}, stamp FROM {self._indexed} WHERE {self.KEY} IN ({','.join('?' * len(keys))})",
             *map(self.stored, keys),
         )
         return {self.key(stored): (row, stamp) for stored, row, stamp in found}
@@ -112,11 +111,14 @@ class StampedRows(ABC, Generic[Content]):
 
     def unseen(self, seen: bytearray) -> list[str]:
         """Return what has rows that are not marked; there are no marks for what is newer."""
-        known = f"FROM {self.TABLE} WHERE {self.ROW} < ?"
-        if next(self._select(f"count(*) {known}", len(seen)))[0] == seen.count(True):
+        if next(self._select(f"count(*) FROM {self.TABLE}"))[0] == seen.count(True):
             return []
-        rows = self._select(f"{self.ROW}, {self.KEY} {known}", len(seen))
+        rows = self._select(f"{self.ROW}, {self.KEY} FROM {self._indexed} WHERE {self.ROW} < ?", len(seen))
         return [self.key(stored) for row, stored in rows if not seen[row]]
+
+    @property
+    def _indexed(self) -> str:
+        return f"{self.TABLE} INDEXED BY {self.INDEX}" if self.INDEX else self.TABLE
 
     def _select(self, what: str, *values: object) -> Iterator[tuple[Any, ...]]:
         return iter(self.database.execute(f"SELECT {what}", values))
