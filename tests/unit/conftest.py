@@ -9,7 +9,11 @@ import pytest
 @pytest.fixture(autouse=True)
 def _no_wait_for_a_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the system write when it likes: what outlives a crash is tested on processes that are killed."""
-    monkeypatch.setattr(os, "fsync", lambda _: None)
+
+    def sync(_descriptor: int) -> None:
+        pass
+
+    monkeypatch.setattr(os, "fsync", sync)
 
 
 @pytest.fixture(autouse=True)
