@@ -33,7 +33,7 @@ def strict_server() -> Iterator[str]:
 
 def posted(url: str, **body: object) -> httpx.Response:
     """Call the server without anything of ours."""
-    return httpx.post(url, json={"model": LLAMA_MODEL, **body})
+    return httpx.post(url, json={"model": LLAMA_MODEL, **body}, timeout=None)  # noqa: S113 -- the test has one
 
 
 def unstreamed(base_url: str) -> str:

@@ -1,35 +1,24 @@
 """The tools that put conversations in order, through the in-memory client."""
 
+import json
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
-from anyio import to_thread
-from dirty_equals import IsPartialDict, IsStr
+from dirty_equals import IsPartialDict
 from inline_snapshot import snapshot
 from mcp import Client
 from tests.fixtures.cli import anonymous
 from tests.fixtures.folders import ID, abandoned
 from tests.fixtures.homes import Home
+from tests.fixtures.managing import BOTH, BRANCH, CANCEL, DELETE, EXPORT, LIST, MERGE, UPDATE, asked, listed
 from tests.fixtures.providers import FakeProvider, failing, held
 from tests.fixtures.serving import data_of, error_of, serving, text_of
 
-from conversation_mcp.errors import ProviderQuotaError, RunCancelledError
+from conversation_mcp.errors import ProviderQuotaError
 from conversation_mcp.records.chat import ChatMessage
-
-BOTH = ("research", "manage")
-LIST, BRANCH, MERGE, UPDATE, CANCEL, DELETE, EXPORT = (
-    "list_conversations",
-    "branch_conversation",
-    "merge_conversations",
-    "update_conversation",
-    "cancel_turn",
-    "delete_conversation",
-    "export_conversation",
-)
-UNKNOWN, OTHER_UNKNOWN = "20260131-1769817600999", "20260131-1769817600998"
 
 
 @pytest.fixture
@@ -43,17 +32,14 @@ async def client(home: Home, provider: FakeProvider) -> AsyncGenerator[Client]:
         yield client
 
 
-async def asked(client: Client, *questions: str) -> str:
-    first, *others = questions
-    conversation_id = data_of(await client.call_tool("search", {"query": first}))["conversationId"]
-    for question in others:
-        await client.call_tool("search_followup", {"conversationId": conversation_id, "query": question})
-    return conversation_id
+def stored(folder: Path, conversation_id: str) -> dict[str, Any]:
+    return json.loads((folder / "conversation-logs" / conversation_id / "conversation.json").read_bytes())
 
 
-async def listed(client: Client, **arguments: object) -> list[str]:
-    page = data_of(await client.call_tool(LIST, arguments))
-    return [one["conversationId"] for one in page["conversations"]]
+def write(folder: Path, conversation_id: str, **changes: object) -> None:
+    """Edit the file as a person does."""
+    path = folder / "conversation-logs" / conversation_id / "conversation.json"
+    path.write_text(json.dumps({**json.loads(path.read_bytes()), **changes}))
 
 
 async def test_the_set_is_off_until_it_is_switched_on(home: Home) -> None:
@@ -274,125 +260,6 @@ async def test_a_question_brings_an_archived_conversation_back(client: Client) -
     await client.call_tool(UPDATE, {"conversationId": conversation_id, "archived": True})
     await client.call_tool("search_followup", {"conversationId": conversation_id, "query": "two?"})
     assert await listed(client) == [conversation_id]
-
-
-async def test_a_deleted_conversation_is_gone_and_says_how_it_comes_back(client: Client) -> None:
-    other, conversation_id = await asked(client, "kept?"), await asked(client, "gone?")
-    result = await client.call_tool(DELETE, {"conversationId": conversation_id})
-    assert anonymous(text_of(result)) == snapshot("""\
-Conversation 20260131-1769817600000 deleted · gone? · 3 messages
-
-It is in the trash; `conversation-mcp trash restore 20260131-1769817600000` brings it back.\
-""")
-    assert data_of(result) == IsPartialDict(
-        conversationId=conversation_id, title="gone?", messageCount=3, conversationPath=IsStr(regex=r".*/\.trash/.*")
-    )
-    assert await listed(client) == [other]
-    assert await listed(client, query="gone") == []
-    for tool, more in ((DELETE, {}), ("get_conversation_history", {}), ("search_followup", {"query": "and?"})):
-        error = error_of(await client.call_tool(tool, {"conversationId": conversation_id, **more}))
-        assert error["code"] == "CONVERSATION_NOT_FOUND"
-
-
-async def test_a_damaged_conversation_can_be_deleted(tmp_path: Path) -> None:
-    async with serving(tmp_path, FakeProvider(), tools=BOTH) as client:
-        conversation_id = await asked(client, "one?")
-        path = tmp_path / "conversation-logs" / conversation_id / "conversation.json"
-        await to_thread.run_sync(path.write_text, "{")
-        result = await client.call_tool(DELETE, {"conversationId": conversation_id})
-    assert "is not valid JSON" in data_of(result)["problem"]
-    assert not path.exists()
-
-
-@pytest.mark.parametrize("tool", [BRANCH, MERGE, UPDATE, CANCEL, DELETE])
-@pytest.mark.parametrize(
-    ("named", "code"), [(UNKNOWN, "CONVERSATION_NOT_FOUND"), ("../x", "VALIDATION_ERROR"), ("", "VALIDATION_ERROR")]
-)
-async def test_an_id_that_is_none_or_unknown_is_refused_and_leaves_no_trace(
-    client: Client, home: Home, tool: str, named: str, code: str
-) -> None:
-    more = {BRANCH: {"messageNumber": 1}, UPDATE: {"title": "x"}}.get(tool, {})
-    arguments = {"conversationIds": [named, OTHER_UNKNOWN]} if tool == MERGE else {"conversationId": named, **more}
-    error = error_of(await client.call_tool(tool, arguments))
-    assert error["code"] == code
-    assert not (home.folder / "conversation-logs").exists()
-    assert home.ids() == []
-
-
-async def test_a_deletion_waits_for_the_running_question(home: Home) -> None:
-    release, at_provider = anyio.Event(), anyio.Event()
-    results: list[dict[str, Any]] = []
-    async with serving(
-        home, FakeProvider(held(release, at_provider)), tools=BOTH, answer_wait_seconds=0.01, lock_wait_seconds=60
-    ) as client:
-        conversation_id = await asked(client, "slow?")
-        await at_provider.wait()
-
-        async def delete() -> None:
-            results.append(data_of(await client.call_tool(DELETE, {"conversationId": conversation_id})))
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(delete)
-            await anyio.wait_all_tasks_blocked()
-            release.set()
-    assert results[0]["messageCount"] == 3
-
-
-async def test_a_deletion_that_waited_too_long_says_how_to_wait_or_cancel(home: Home) -> None:
-    release, at_provider = anyio.Event(), anyio.Event()
-    provider = FakeProvider(held(release, at_provider))
-    provider.runs["resp_held"] = RunCancelledError("fake")
-    async with serving(home, provider, tools=BOTH, answer_wait_seconds=0.01, lock_wait_seconds=0) as client:
-        conversation_id = await asked(client, "slow?")
-        await at_provider.wait()
-        error = error_of(await client.call_tool(DELETE, {"conversationId": conversation_id}))
-        assert anonymous(error["message"]) == snapshot(
-            "another follow-up on 20260131-1769817600000 is still running; waited 0 s for it. Try again, or wait for it with get_conversation_history and waitSeconds 50; cancel_turn stops it."
-        )
-        assert error["code"] == "CONVERSATION_BUSY"
-        stopped = await client.call_tool(CANCEL, {"conversationId": conversation_id})
-        assert anonymous(text_of(stopped)) == snapshot("""\
-Conversation 20260131-1769817600000 · the question was stopped · what was billed is not known
-
-slow?
-
-Follow up: search_followup or deep_research_followup with conversationId 20260131-1769817600000.\
-""")
-        assert data_of(stopped)["pendingTurn"] == IsPartialDict(question="slow?", status="failed")
-        data_of(await client.call_tool(DELETE, {"conversationId": conversation_id}))
-        assert await listed(client) == []
-    assert provider.cancelled == ["resp_held"]
-
-
-async def test_there_is_nothing_to_cancel_where_nothing_runs(client: Client) -> None:
-    conversation_id = await asked(client, "one?")
-    error = error_of(await client.call_tool(CANCEL, {"conversationId": conversation_id}))
-    assert error["message"] == f"no question of {conversation_id} is being answered."
-
-
-async def test_deleting_twice_at_once_succeeds_once(client: Client) -> None:
-    conversation_id = await asked(client, "one?")
-    codes: list[str] = []
-
-    async def delete() -> None:
-        result = await client.call_tool(DELETE, {"conversationId": conversation_id})
-        codes.append(error_of(result)["code"] if result.is_error else "ok")
-
-    async with anyio.create_task_group() as tasks:
-        for _ in range(5):
-            tasks.start_soon(delete)
-    assert sorted(codes) == ["CONVERSATION_NOT_FOUND"] * 4 + ["ok"]
-
-
-async def test_a_budget_counts_what_was_deleted_and_a_branch_once(home: Home) -> None:
-    async with serving(home, FakeProvider(), tools=BOTH, max_cost_usd_per_day=0.75) as client:
-        deleted, kept = await asked(client, "one?"), await asked(client, "two?")
-        await client.call_tool(DELETE, {"conversationId": deleted})
-        await client.call_tool(BRANCH, {"conversationId": kept, "messageNumber": 3})
-        data_of(await client.call_tool("search", {"query": "three?"}))
-        error = error_of(await client.call_tool("search", {"query": "four?"}))
-    assert error["code"] == "BUDGET_REACHED"
-    assert "$0.75 were spent today" in error["message"]
 
 
 async def test_what_another_server_does_is_in_the_next_list(home: Home) -> None:
