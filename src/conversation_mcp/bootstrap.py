@@ -15,6 +15,7 @@ from conversation_mcp.conversations.pruner import Pruner
 from conversation_mcp.conversations.tidier import Tidier
 from conversation_mcp.conversations.trash_can import TrashCan
 from conversation_mcp.prompting.prompts import load_prompts
+from conversation_mcp.prompting.room import Room
 from conversation_mcp.providers.base import Provider
 from conversation_mcp.providers.catalog import ProviderContext, build_providers
 from conversation_mcp.providers.choosing.choice import Providers
@@ -22,7 +23,7 @@ from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.settings import Settings
 from conversation_mcp.sources import store_url
 from conversation_mcp.stores.catalog import open_store
-from conversation_mcp.tools.catalog import tools_of
+from conversation_mcp.tools.catalog import mode_of, tools_of
 from conversation_mcp.turns.budget import Budget
 from conversation_mcp.turns.earlier_calls import EarlierCalls
 from conversation_mcp.turns.engine import Turns
@@ -66,7 +67,7 @@ async def open_app(
         transport: replaces the network of the providers.
         providers: replaces the configured providers.
     """
-    tools = frozenset(tool.name for tool in tools_of(settings.tools))
+    tools = tools_of(settings.tools)
     prompts = await anyio.to_thread.run_sync(load_prompts, settings.prompts_dir)
     store = open_store(store_url(settings.store, settings.logs_dir), now)
     client = LazyClient(transport)
@@ -86,12 +87,13 @@ async def open_app(
         chosen = Providers(build, settings, now)
         runner = TurnRunner(store, unsaved)
         settler = Settler(store, chosen, runner, unsaved, now)
-        sender = TurnSender(store, chosen, runner, tasks)
-        worker = TurnWorker(store, chosen, runner, sender, unsaved, settler, prompts, limits)
+        room = Room(mode_of)
+        sender = TurnSender(store, chosen, runner, room, tasks)
+        worker = TurnWorker(store, chosen, runner, sender, unsaved, settler, room, prompts, limits)
         resumer = Resumer(worker, running)
         budget = Budget(store, settings.max_cost_usd_per_day, chosen.catalogue, now)
         earlier = EarlierCalls(store, resumer, unsaved)
-        turns = Turns(store, chosen, worker, running, earlier, budget, limits, now)
+        turns = Turns(store, chosen, worker, running, earlier, budget, limits, mode_of, now)
         watch = Watch(store, worker, running, resumer, unsaved, now)
         library, trash = Library(store), TrashCan(store)
         tidier = Tidier(store, unsaved.require_saved, settings.lock_wait_seconds)
@@ -99,7 +101,9 @@ async def open_app(
         if settings.conversation_timeout_hours is not None:
             tasks.start_soon(pruner.archive_idle, timedelta(hours=settings.conversation_timeout_hours))
         try:
-            yield App(settings, store, chosen, turns, watch, running, library, tidier, trash, pruner, tools, tasks)
+            yield App(
+                settings, store, chosen, turns, watch, running, library, tidier, trash, pruner, tools, mode_of, tasks
+            )
         except Exception as error:  # noqa: BLE001 -- raised below, as it came and not in a group
             failure = error
         finally:

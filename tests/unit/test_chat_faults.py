@@ -16,6 +16,7 @@ from conversation_mcp.errors import (
     ProviderUnavailableError,
 )
 from conversation_mcp.providers.base import Event, TextDelta
+from conversation_mcp.tooling.steps import COMMANDS
 
 
 async def failure(chat: Chatting, question: str) -> tuple[ConversationMCPError, list[Event]]:
@@ -49,7 +50,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", ["openrouter", "gemini", "mistral", "custom"])
 async def test_a_refusal_is_explained_whatever_shape_it_comes_in(name: str) -> None:
     async with chatting(name) as chat:
-        told = {fault: (await failure(chat, f"Why? [[fault:{fault}]]"))[0].sentence() for fault in REFUSED}
+        told = {fault: (await failure(chat, f"Why? [[fault:{fault}]]"))[0].sentence(COMMANDS) for fault in REFUSED}
     definition = chat.provider.configured.definition
     names = {definition.title: "NAME", definition.key_variable: "KEY", definition.base_url_name: "ADDRESS"}
     for known, shown in names.items():

@@ -42,7 +42,7 @@ from conversation_mcp.records.models import (
     Usage,
 )
 from conversation_mcp.records.plain import read_data
-from conversation_mcp.tooling.rendering.turns import render_history
+from conversation_mcp.tooling.rendering.history import render_history
 
 PRICES = Prices(Catalogue({}).load())
 ID = id_at(1769817600123)

@@ -24,6 +24,7 @@ from conversation_mcp.errors import (
 )
 from conversation_mcp.providers.base import Event, Started, TextDelta
 from conversation_mcp.text import dollars
+from conversation_mcp.tooling.steps import COMMANDS
 
 FREE = "Nothing was billed for this call."
 CHECK = "Check PERPLEXITY_BASE_URL and the model."
@@ -75,7 +76,7 @@ async def test_an_http_error_becomes_one_sentence_and_is_not_repeated(
 ) -> None:
     async with asking() as asked:
         error, seen = await error_of(asked, f"Why? [[fault:{fault}]]")
-        assert (type(error), error.sentence(), seen) == (kind, f"{kind.code}: {sentence}", [])
+        assert (type(error), error.sentence(COMMANDS), seen) == (kind, f"{kind.code}: {sentence}", [])
         assert asked.agent.creates == 1
         assert (await asked.answer("And now?")).content == "answer 1 to: And now?[1]"
 

@@ -9,7 +9,7 @@ from conversation_mcp.conversations.markdown import markdown
 from conversation_mcp.exporting.catalog import FormatName, export_format
 from conversation_mcp.records.models import Conversation, Message, PendingTurn
 from conversation_mcp.records.transcript import transcript
-from conversation_mcp.tooling.rendering.turns import render_history
+from conversation_mcp.tooling.rendering.history import render_history
 from conversation_mcp.turns.changes import set_aside
 
 SAID = ("one?", "One.", "two?", "Two.", "three?", "Three.")

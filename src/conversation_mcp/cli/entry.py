@@ -45,8 +45,10 @@ def run() -> int:
     try:
         return _run_ungrouped(arguments)
     except ConversationMCPError as error:
+        from conversation_mcp.tooling.steps import COMMANDS
+
         _put_error(arguments, error)
-        say(error.sentence())
+        say(error.sentence(COMMANDS))
         return WRONG_USAGE if isinstance(error, WrongUsageError) else FAILED
     except BrokenPipeError:
         discard_output()
@@ -118,4 +120,6 @@ def _put_into_words(refused: Refused) -> None:
 def _put_error(arguments: list[str], error: ConversationMCPError) -> None:
     """Print the error as a document where one was asked for and none has begun."""
     if "--json" in arguments and HALF_TOLD not in getattr(error, "__notes__", ()):
-        put_json({"error": error.data()})
+        from conversation_mcp.tooling.steps import COMMANDS
+
+        put_json({"error": error.data(COMMANDS)})

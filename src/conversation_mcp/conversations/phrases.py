@@ -34,6 +34,11 @@ def minute(time: str | None) -> str:
     return (time or "")[:16].replace("T", " ") + (" UTC" if (time or "").endswith("Z") else "")
 
 
+def noted(notices: Iterable[str] | None) -> str:
+    """Return the notices of a result, each on a line of its own."""
+    return "\n".join(f"Notice: {notice}" for notice in notices or ())
+
+
 def notices_of(page: Page) -> Iterator[str]:
     """Yield what a reader must know beside the conversations."""
     yield from page.notices

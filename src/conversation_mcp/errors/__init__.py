@@ -1,6 +1,6 @@
 """Every sentence that a user can see go wrong: what happened, then what to do next."""
 
-from conversation_mcp.errors.base import NO_TOOLS, ConversationMCPError, Tools
+from conversation_mcp.errors.base import NO_STEPS, ConversationMCPError, Step, Steps
 from conversation_mcp.errors.conversations import (
     Argument,
     BudgetReachedError,
@@ -43,7 +43,7 @@ from conversation_mcp.errors.providers import (
 
 __all__ = [
     "MAYBE_BILLED",
-    "NO_TOOLS",
+    "NO_STEPS",
     "AnswerIncompleteError",
     "Argument",
     "BudgetReachedError",
@@ -76,8 +76,9 @@ __all__ = [
     "RunLostError",
     "ServerEndedError",
     "ServerEndingError",
+    "Step",
+    "Steps",
     "StreamBrokenError",
-    "Tools",
     "TurnLimitReachedError",
     "WordsStayError",
 ]

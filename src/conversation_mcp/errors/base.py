@@ -1,16 +1,21 @@
 """What all errors that users read have in common."""
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from conversation_mcp.text import without_keys
 
-Tools = frozenset[str]
-NO_TOOLS: Tools = frozenset()
+Step = Literal["start", "find", "read", "wait", "fetch", "stop", "compare", "check", "name", "chat"]
+"""What can be done next: start, find or read a conversation, wait for, fetch or stop an answer, and so on."""
+Steps = Mapping[Step, str]
+"""What whoever shows an error calls the steps that can be taken there; `{}` stands for what one is taken with."""
+NO_STEPS: Steps = {}
 
 
-def stopping(conversation_id: str | None, tools: Tools) -> str:
-    """Return how a question that is being answered is stopped."""
-    return "cancel_turn" if "cancel_turn" in tools else f"`conversation-mcp cancel {conversation_id}`"
+def new_conversation(steps: Steps, start: str = "Start") -> str:
+    """Return the advice to begin anew."""
+    opener = f" with {steps['start']}" if "start" in steps else ""
+    return f"{start} a new conversation{opener}."
 
 
 class ConversationMCPError(Exception):
@@ -44,20 +49,22 @@ class ConversationMCPError(Exception):
         """Whether a provider may have got the words."""
         return False
 
-    def next_step(self, tools: Tools = NO_TOOLS) -> str:
-        """Return the sentence that says what to do next; it names only tools that are switched on."""
-        del tools
+    def next_step(self, steps: Steps = NO_STEPS) -> str:
+        """Return the sentence that says what to do next, by what the steps are called that can be taken."""
+        del steps
         return self.advice
 
-    def data(self, tools: Tools = NO_TOOLS) -> dict[str, object]:
+    def data(self, steps: Steps = NO_STEPS) -> dict[str, object]:
         """Return the same for programs: code, message, whether it may work later, and the conversation."""
-        message = self.sentence(tools).removeprefix(f"{self.code}: ")
         found = {"conversationId": self.conversation_id} if self.conversation_id else {}
-        return {"code": self.code, "message": message, **found, "retryable": self.retryable}
+        return {"code": self.code, "message": self._told(steps), **found, "retryable": self.retryable}
 
-    def sentence(self, tools: Tools = NO_TOOLS) -> str:
+    def sentence(self, steps: Steps = NO_STEPS) -> str:
         """Return the code, what happened and what to do next."""
-        sentence = f"{self.code}: {self.message} {self.next_step(tools)}".rstrip()
-        if self._is_kept and str(self.conversation_id) not in sentence:
-            sentence += f" The question is kept in {self.conversation_id}."
-        return sentence
+        return f"{self.code}: {self._told(steps)}"
+
+    def _told(self, steps: Steps) -> str:
+        told = f"{self.message} {self.next_step(steps)}".rstrip()
+        if self._is_kept and str(self.conversation_id) not in told:
+            told += f" The question is kept in {self.conversation_id}."
+        return told

@@ -1,8 +1,8 @@
 """What goes wrong with conversations, input and the program itself."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
-from conversation_mcp.errors.base import NO_TOOLS, ConversationMCPError, Tools, stopping
+from conversation_mcp.errors.base import NO_STEPS, ConversationMCPError, Steps, new_conversation
 from conversation_mcp.text import dollars, without_keys
 
 
@@ -14,9 +14,9 @@ class ConversationNotFoundError(ConversationMCPError):
     def __init__(self, conversation_id: str, folder: str) -> None:
         super().__init__(f"no conversation {conversation_id} in {folder}.", conversation_id=conversation_id)
 
-    def next_step(self, tools: Tools = NO_TOOLS) -> str:
-        check = "Check the id with list_conversations" if "list_conversations" in tools else "Check the id"
-        return f"{check}, or start one with search." if "search" in tools else f"{check}."
+    def next_step(self, steps: Steps = NO_STEPS) -> str:
+        check = f"Check the id with {steps['find']}" if "find" in steps else "Check the id"
+        return f"{check}, or start one with {steps['start']}." if "start" in steps else f"{check}."
 
 
 class ConversationCorruptedError(ConversationMCPError):
@@ -41,11 +41,10 @@ class ConversationBusyError(ConversationMCPError):
             conversation_id=conversation_id,
         )
 
-    def next_step(self, tools: Tools = NO_TOOLS) -> str:
-        how = "Try again"
-        if "get_conversation_history" in tools:
-            how += ", or wait for it with get_conversation_history and waitSeconds 50"
-        return f"{how}; {stopping(self.conversation_id, tools)} stops it."
+    def next_step(self, steps: Steps = NO_STEPS) -> str:
+        wait = f", or wait for it with {steps['wait']}" if "wait" in steps else ""
+        stop = f"; {steps['stop'].format(self.conversation_id)} stops it" if "stop" in steps else ""
+        return f"Try again{wait}{stop}."
 
 
 class RunAliveError(ConversationBusyError):
@@ -86,15 +85,22 @@ class WordsStayError(ConversationMCPError):
 
     code = "FORBIDDEN"
 
-    def __init__(self, recipient: str, what: str, how: str, conversation_id: str | None = None) -> None:
+    def __init__(self, recipient: str, what: str, how: str = "", conversation_id: str | None = None) -> None:
+        """Say who would get what; `how` says how it is kept from them where naming them on the call is not the way."""
         message = f"{what} would go to {recipient}, which is outside of this machine. Nothing was sent."
         super().__init__(message, conversation_id=conversation_id)
-        self.advice = f"{how}; CONVERSATION_MCP_SHARING=always allows it for everything."
+        self._recipient, self._how = recipient, how
+        self.models_here: tuple[str, ...] = ()
+        """Those of this machine that could answer instead."""
+        self.is_chat_only = False
+        """Whether they only chat, where something else was asked for."""
 
-    def stays_with(self, names: Iterable[str], how: str = "") -> None:
-        """Say who could answer on this machine, and how they are asked."""
-        if models := " or ".join(names):
-            self.advice += f" To keep it here, name {models}{how}."
+    def next_step(self, steps: Steps = NO_STEPS) -> str:
+        name = f": {steps['name'].format(self._recipient)}" if "name" in steps else ""
+        how = self._how or f"To send it there, name it on the call{name}"
+        chat = f" and ask by {steps.get('chat', 'chat')}" if self.is_chat_only else ""
+        here = f" To keep it here, name {' or '.join(self.models_here)}{chat}." if self.models_here else ""
+        return f"{how}; CONVERSATION_MCP_SHARING=always allows it for everything.{here}"
 
 
 class BudgetReachedError(ConversationMCPError):
@@ -159,6 +165,8 @@ class InvalidInputError(ConversationMCPError):
 
     def message_with(self, names: Mapping[str, str]) -> str:
         """Return the message with the arguments that are among the names called as these say."""
+        if self.message != without_keys("".join(self._pieces)):  # somebody took more out of it
+            return self.message
         named = (names.get(piece, piece) if isinstance(piece, Argument) else piece for piece in self._pieces)
         return without_keys("".join(named))
 
@@ -174,8 +182,8 @@ class TurnLimitReachedError(ConversationMCPError):
             conversation_id=conversation_id,
         )
 
-    def next_step(self, tools: Tools = NO_TOOLS) -> str:
-        return "Start a new conversation with search." if "search" in tools else "Start a new conversation."
+    def next_step(self, steps: Steps = NO_STEPS) -> str:
+        return new_conversation(steps)
 
 
 class InternalError(ConversationMCPError):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from conversation_mcp.errors.base import NO_TOOLS, ConversationMCPError, Tools, stopping
+from conversation_mcp.errors.base import NO_STEPS, ConversationMCPError, Steps, new_conversation
 
 MAYBE_BILLED = "The call may have been billed and was not repeated. Ask again to try once more."
 NOT_BILLED = "Nothing was billed. Ask again in a while."
@@ -58,9 +58,11 @@ class ProviderAuthError(ProviderError):
 
     def __init__(self, provider: str, variable: str) -> None:
         super().__init__(f"{provider} refused the key.")
-        self.advice = (
-            f"Set {variable} to a key from its API console; `conversation-mcp doctor` shows where the key came from."
-        )
+        self.advice = f"Set {variable} to a key from its API console"
+
+    def next_step(self, steps: Steps = NO_STEPS) -> str:
+        check = f"; {steps['check']} shows where the key came from" if "check" in steps else ""
+        return f"{self.advice}{check}."
 
 
 class ProviderQuotaError(ProviderError):
@@ -109,8 +111,8 @@ class ContextTooLargeError(ProviderError):
             f"this conversation is larger than {provider} accepts{numbers}{because}. Nothing was billed for this call."
         )
 
-    def next_step(self, tools: Tools = NO_TOOLS) -> str:
-        return "Start a new conversation with search." if "search" in tools else "Start a new conversation."
+    def next_step(self, steps: Steps = NO_STEPS) -> str:
+        return new_conversation(steps)
 
 
 class ConversationTooLongError(ContextTooLargeError, NotSentError):
@@ -128,13 +130,13 @@ class ConversationTooLongError(ContextTooLargeError, NotSentError):
         self.outside: tuple[str, ...] = ()
         """More of them, to which words would go that were only on this machine."""
 
-    def next_step(self, tools: Tools = NO_TOOLS) -> str:
+    def next_step(self, steps: Steps = NO_STEPS) -> str:
         names, outside = " or ".join(self.larger), " or ".join(self.outside)
         larger = f"Name a model that takes more: {names}. " if names else ""
         if outside:
             larger += f"{'Also' if names else 'Only'} outside of this machine: {outside}; naming one sends it there. "
-        where = "list_models shows the windows. " if "list_models" in tools and not larger else ""
-        return f"{larger}{where}{'Or s' if larger else 'S'}{super().next_step(tools)[1:]}"
+        where = f"{steps['compare']} shows the windows. " if "compare" in steps and not larger else ""
+        return f"{larger}{where}{new_conversation(steps, 'Or start' if larger else 'Start')}"
 
 
 class ProviderUnavailableError(ProviderError):
@@ -199,9 +201,9 @@ class ProviderMissingError(ProviderUnavailableError):
         self.conversation_id = conversation_id
         self._provider = provider
 
-    def next_step(self, tools: Tools = NO_TOOLS) -> str:
-        stop = stopping(self.conversation_id, tools)
-        return f"Configure {self._provider} again to fetch the answer, or give it up with {stop}."
+    def next_step(self, steps: Steps = NO_STEPS) -> str:
+        stop = f", or give it up with {steps['stop'].format(self.conversation_id)}" if "stop" in steps else ""
+        return f"Configure {self._provider} again to fetch the answer{stop}."
 
 
 class RunCancelledError(ProviderError):

@@ -1,6 +1,6 @@
 """The port of a provider: an answer engine behind one name."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
@@ -10,6 +10,8 @@ from conversation_mcp.records.models import Source, Usage
 from conversation_mcp.records.options import Options
 
 Mode = Literal["search", "deep_research", "chat"]
+ModeOf = Callable[[str | None], Mode | None]
+"""Tells what a stored question was asked for, by the name of its tool; None where nobody knows the tool any more."""
 
 
 @dataclass(frozen=True)

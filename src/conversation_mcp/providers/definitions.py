@@ -242,10 +242,11 @@ def _definition(name: str, table: Mapping[str, Any], *, is_own: bool) -> Definit
         if not is_own:
             raise
         problem = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in problem["loc"] if part != "name")
+        places = [str(part) for part in problem["loc"] if part != "name"]
         what = requirement(problem)
         if problem["type"] == "extra_forbidden":
             what = "there is no such field"
         if problem["loc"] == ("name",):
             what = "the name of a provider has small letters, digits, - and _, at most 32"
-        raise InvalidInputError(f"[providers.{name}] {place}: {what}.".replace(" :", ":")) from None
+        where = " ".join(filter(None, (f"[providers.{name}]", ".".join(places))))
+        raise InvalidInputError(f"{where}: {what}.") from None

@@ -38,6 +38,8 @@ class ModelFacts:
     """Whether it is for a purpose of its own, or too dear to be chosen by itself."""
     source: str = ""
     """Where this is from."""
+    is_own: bool = False
+    """Whether some of it is what the user says of the model."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -120,4 +122,5 @@ def names_of(*names: str) -> frozenset[str]:
 
 def _changed(facts: ModelFacts, own: OwnModel) -> ModelFacts:
     known = own.model_dump(exclude_none=True, exclude={"aliases"})
-    return replace(facts, **known, aliases=(*facts.aliases, *own.aliases), source="your configuration file")
+    aliases = (*facts.aliases, *own.aliases)
+    return replace(facts, **known, aliases=aliases, source="your configuration file", is_own=True)

@@ -76,6 +76,7 @@ class SearchFilters(BaseModel):
 
     @model_validator(mode="after")
     def _fit_together(self) -> Self:
+        # Raised as they are: the library would wrap a ValueError, and lose which fields are meant.
         after, before = self.search_after_date_filter, self.search_before_date_filter
         if self.search_recency_filter and (after or before):
             raise InvalidInputError(RECENCY, " cannot be combined with dates: give one or the other.")

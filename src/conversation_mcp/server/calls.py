@@ -10,12 +10,13 @@ from anyio import to_thread
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 
 from conversation_mcp.app import App
-from conversation_mcp.errors import ConversationMCPError, InternalError, InvalidInputError
+from conversation_mcp.errors import ConversationMCPError, InternalError, InvalidInputError, Steps
 from conversation_mcp.records.models import Record
 from conversation_mcp.text import shorten, storable, storable_data
 from conversation_mcp.tooling.arguments import parse
 from conversation_mcp.tooling.fitting import fit
 from conversation_mcp.tooling.schema import input_schema
+from conversation_mcp.tooling.steps import steps_of
 from conversation_mcp.tools.catalog import AnyTool, meant_by
 from conversation_mcp.turns.ask import Caller
 from conversation_mcp.turns.result import TurnResult
@@ -33,13 +34,23 @@ class ToolCalls:
         self._max_chars = max_chars
 
     @property
+    def tools(self) -> tuple[AnyTool, ...]:
+        """The tools, in the order that clients see."""
+        return tuple(self._tools.values())
+
+    @property
+    def steps(self) -> Steps:
+        """What they are called where an error advises a step."""
+        return steps_of(self.tools)
+
+    @property
     def names(self) -> frozenset[str]:
         """The names of the tools."""
         return frozenset(self._tools)
 
     def listed(self) -> list[mcp.types.Tool]:
         """Return the tools as the protocol lists them, always in the same order."""
-        return [shown(tool) for tool in self._tools.values()]
+        return [shown(tool) for tool in self.tools]
 
     async def call(self, name: str, arguments: Mapping[str, Any], app: App, caller: Caller) -> CallToolResult:
         """Run a tool; everything that goes wrong comes back as a result that says what to do next."""
@@ -60,7 +71,7 @@ class ToolCalls:
 
     def as_error(self, error: ConversationMCPError) -> CallToolResult:
         """Return the error in both forms; it names only tools that are switched on."""
-        return _result(error.sentence(self.names), error.data(self.names), is_error=True)
+        return _result(error.sentence(self.steps), error.data(self.steps), is_error=True)
 
     def _refuse(self, name: str) -> NoReturn:
         known, hint = ", ".join(self._tools), meant_by(name, self._tools)

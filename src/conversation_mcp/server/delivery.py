@@ -1,4 +1,4 @@
-"""Handing results over: a result is delivered when the client has read it, not when it was made."""
+"""Deliveries: a result is delivered when the client has read it, not when it was made."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ MAX_POLL_SECONDS = 1.0
 Id = str | int
 
 
-class Handing:
+class Deliveries:
     """Follows the tool calls of one client, from their request to the moment when their result was read."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from anyio import to_thread
 from mcp.shared.message import SessionMessage
 from mcp.types import ErrorData, JSONRPCError, JSONRPCMessage
 
-from conversation_mcp.server.delivery import POLL_SECONDS, Handing, pauses
+from conversation_mcp.server.delivery import POLL_SECONDS, Deliveries, pauses
 from conversation_mcp.server.lines import LineReader, OversizedLine, Refusal, message_of
 from conversation_mcp.server.server import ConversationServer
 from conversation_mcp.server.wire import Wire, standard_streams
@@ -42,7 +42,7 @@ class StdioSession:
     def __init__(self, server: ConversationServer, wire: Wire) -> None:
         self._server = server
         self._wire = wire
-        self._handing = server.handing = Handing()
+        self._deliveries = server.deliveries = Deliveries()
         self._incoming, self._messages = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         self._answers, self._outgoing = anyio.create_memory_object_stream[SessionMessage](0)
         self._refusals = self._answers.clone()
@@ -98,7 +98,7 @@ class StdioSession:
                 error = ErrorData(code=found.code, message=f"{found.problem}.")
                 await self._refusals.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=request_id, error=error)))
         elif found is not None:
-            self._handing.received(found)
+            self._deliveries.received(found)
             await self._incoming.send(SessionMessage(found))
 
     async def _write(self) -> None:
@@ -117,21 +117,21 @@ class StdioSession:
             self._is_broken = True
             self._told_to_end.set()
         self._written_bytes += len(data)
-        self._handing.sent(message, None if self._is_broken else self._written_bytes)
+        self._deliveries.sent(message, None if self._is_broken else self._written_bytes)
         await self._settle()
 
     async def _settle(self) -> None:
-        await self._handing.settle(self._written_bytes - self._wire.unread_bytes())
+        await self._deliveries.settle(self._written_bytes - self._wire.unread_bytes())
 
     async def _note_deliveries(self) -> None:
         while True:
-            await self._handing.wait_written()
+            await self._deliveries.wait_written()
             await self._wait_until_read()
 
     async def _wait_until_read(self) -> None:
         for seconds in pauses():
             await self._settle()
-            if self._handing.is_settled:
+            if self._deliveries.is_settled:
                 return
             await anyio.sleep(seconds)
 
@@ -149,11 +149,11 @@ class StdioSession:
     async def _hand_over(self) -> None:
         """Wait until the client has read all answers: shortly for one that does not read, and for what is not made."""
         moved_at, before = anyio.current_time(), None
-        while not self._handing.is_over and anyio.current_time() < moved_at + ANSWERING_SECONDS:
+        while not self._deliveries.is_over and anyio.current_time() < moved_at + ANSWERING_SECONDS:
             await anyio.sleep(POLL_SECONDS)
             await self._settle()
             state = (self._written_bytes, self._wire.unread_bytes())
-            if state != before or (self._handing.owes and not state[1]):
+            if state != before or (self._deliveries.owes and not state[1]):
                 moved_at, before = anyio.current_time(), state
 
 

@@ -130,7 +130,7 @@ async def _answered(reply: Message, place: Place, view: View, app: App, calls: T
         show_thinking=place.show_thinking,
         extra_notice="; ".join(view.notices) or None,
     )
-    record = await with_next_step(record, app, messages[upto - 2].tool)
+    record = await with_next_step(record, app, app.mode_of(messages[upto - 2].tool))
     result = calls.as_result(record, render_turn)
     return _ended("completed", "answered", reply.created_at or place.started_at, result=_dumped(result))
 
@@ -160,4 +160,4 @@ def _readable(place: Place, calls: ToolCalls) -> Generator[None]:
     except ConversationNotFoundError:
         raise unknown(task_id_of(place)) from None
     except ConversationMCPError as error:
-        raise MCPError(code=INTERNAL_ERROR, message=error.sentence(calls.names)) from None
+        raise MCPError(code=INTERNAL_ERROR, message=error.sentence(calls.steps)) from None

@@ -65,8 +65,6 @@ def _by_field(tool: Tool[Any, Any], arguments: Mapping[str, Any]) -> dict[str, A
 
 
 def _pieces(tool: Tool[Any, Any], problem: ErrorDetails) -> tuple[str, ...]:
-    if not problem["loc"]:
-        return (_custom(problem),)
     field = str(problem["loc"][0])
     name = Argument(wire_name(tool, field))
     match problem["type"]:

@@ -1,15 +1,19 @@
 """What the asking tools share: their common arguments and the sentence that says how to go on."""
 
-from typing import Annotated
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from conversation_mcp.app import App
 from conversation_mcp.providers.base import Mode
 from conversation_mcp.records.options import Options, ResearchOptions, SearchFilters
-from conversation_mcp.tooling.tool import Input
+from conversation_mcp.tooling.rendering.turns import render_turn
+from conversation_mcp.tooling.steps import steps_of
+from conversation_mcp.tooling.tool import ASKS, GivenT, Hints, Input, Tool
 from conversation_mcp.tooling.way_on import way_on
-from conversation_mcp.turns.ask import Ask
+from conversation_mcp.turns.ask import Ask, Caller
 from conversation_mcp.turns.kept import without_level
 from conversation_mcp.turns.result import TurnResult
 
@@ -36,12 +40,21 @@ class ResearchInput(SearchFilters, ResearchOptions, AskingInput):
     query: Query
 
 
-def ask_of(given: SearchInput | ResearchInput, *, tool: str, mode: Mode, preset: str) -> Ask:
+@dataclass(frozen=True, kw_only=True)
+class AskingTool(Tool[GivenT, TurnResult]):
+    """A tool that asks: in which mode, and whether its questions open conversations, follow up in them, or both."""
+
+    mode: Mode = field()
+    render: Callable[[TurnResult], str] = render_turn
+    hints: Hints = ASKS
+
+
+def ask_of(tool: AskingTool[Any], given: SearchInput | ResearchInput, preset: str) -> Ask:
     """Return the question that the engine takes from the arguments of a tool."""
     passed_on = given.model_dump(include=set(Options.model_fields), exclude_none=True)
     return Ask(
-        tool=tool,
-        mode=mode,
+        tool=tool.name,
+        mode=tool.mode,
         question=given.query,
         preset=preset,
         model=given.model,
@@ -50,18 +63,23 @@ def ask_of(given: SearchInput | ResearchInput, *, tool: str, mode: Mode, preset:
     )
 
 
-async def with_next_step(result: TurnResult, app: App, tool: str | None) -> TurnResult:
-    """Return the result of the tool with the sentence that says how to go on."""
-    return result.model_copy(update={"next_step": step}) if (step := await _next_step(result, app, tool)) else result
+async def put_question(ask: Ask, app: App, caller: Caller, conversation_id: str | None = None) -> TurnResult:
+    """Put the question, as the next one of the conversation or the first of a new one; say in the end how to go on."""
+    if conversation_id is None:
+        result = await app.turns.start(ask, caller)
+    else:
+        result = await app.turns.follow_up(conversation_id, ask, caller)
+    return await with_next_step(result, app, ask.mode)
 
 
-async def _next_step(result: TurnResult, app: App, tool: str | None) -> str:
+async def with_next_step(result: TurnResult, app: App, mode: Mode | None) -> TurnResult:
+    """Return the result of a question in this mode with the sentence that says how to go on."""
+    return result.model_copy(update={"next_step": step}) if (step := await _next_step(result, app, mode)) else result
+
+
+async def _next_step(result: TurnResult, app: App, mode: Mode | None) -> str:
     if result.status == "running":
-        if "get_conversation_history" in app.tools:
-            return (
-                f"Get the answer: get_conversation_history with conversationId {result.conversation_id} "
-                "and waitSeconds 50."
-            )
-        return ""
+        fetch = steps_of(app.tools).get("fetch")
+        return f"Get the answer: {fetch.format(result.conversation_id)}." if fetch else ""
     model = without_level(result.requested_model, result.preset)
-    return (await way_on(tool, result.provider, model, app)).sentence(result.conversation_id)
+    return (await way_on(mode, result.provider, model, app)).sentence(result.conversation_id)

@@ -6,13 +6,11 @@ from typing import Any, cast
 from conversation_mcp.records.options import SearchFilters
 from conversation_mcp.tooling.tool import Tool
 
-DESCRIBED_IN = "search"
-
 
 def input_schema(tool: Tool[Any, Any]) -> dict[str, Any]:
     """Return the JSON schema of the arguments: required ones first, no titles, no null alternatives.
 
-    The filters of a search are described once, in the first tool that has them.
+    The filters of a search are described by the tool that says so, for all.
     """
     schema = tool.input_model.model_json_schema()
     required = set(cast("list[str]", schema.get("required", [])))
@@ -27,7 +25,7 @@ def input_schema(tool: Tool[Any, Any]) -> dict[str, Any]:
 
 
 def _described_elsewhere(tool: Tool[Any, Any]) -> Collection[str]:
-    return () if tool.name == DESCRIBED_IN else SearchFilters.model_fields
+    return () if tool.describes_filters else SearchFilters.model_fields
 
 
 def _short(field: dict[str, Any], *, is_known: bool) -> dict[str, Any]:

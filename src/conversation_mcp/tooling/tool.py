@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from conversation_mcp.app import App
+from conversation_mcp.app import App, ToolFacts
 from conversation_mcp.records.models import Record
 from conversation_mcp.turns.ask import Caller
 
@@ -38,14 +38,17 @@ GivenT = TypeVar("GivenT", bound=Input)
 ResultT = TypeVar("ResultT", bound=Record)
 
 
-@dataclass(frozen=True)
-class Tool(Generic[GivenT, ResultT]):
+@dataclass(frozen=True, kw_only=True)
+class Tool(ToolFacts, Generic[GivenT, ResultT]):
     """A tool: its words for the model, its arguments, what it does, and how its result reads."""
 
-    name: str
     run: Callable[[GivenT, App, Caller], Awaitable[ResultT]]
     render: Callable[[ResultT], str]
     input_model: type[GivenT]
     title: str
     description: str
     hints: Hints
+    usage: str = ""
+    """How it is used together with others, as the instructions of the server say it."""
+    describes_filters: bool = False
+    """Whether the filters of a search are described here; once is enough for all tools that have them."""

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 
 from conversation_mcp.app import App
+from conversation_mcp.providers.base import Mode
 from conversation_mcp.records.models import Conversation
-from conversation_mcp.turns.kept import MODES, last_asked
-
-FOLLOW_UPS = ("search_followup", "deep_research_followup", "chat")
+from conversation_mcp.turns.kept import last_asked
 
 
 @dataclass(frozen=True)
@@ -31,18 +30,17 @@ class Way:
         return f"Follow up: {self.names} with conversationId {conversation_id}{self.naming}." if self.tools else ""
 
 
-async def way_on(tool: str | None, provider: str | None, model: str | None, app: App) -> Way:
+async def way_on(mode: Mode | None, provider: str | None, model: str | None, app: App) -> Way:
     """Return how to go on after an answer: by the tools that its provider can serve, after a chat by a chat."""
     built = await app.providers.named(provider)
-    on = [name for name in FOLLOW_UPS if name in app.tools and (built is None or MODES[name] in built.abilities)]
-    if tool == "chat" and "chat" in on:
-        on = ["chat"]
-    return Way(tuple(on), model)
+    able = [tool for tool in app.tools if tool.follows and (built is None or tool.mode in built.abilities)]
+    chats = [tool for tool in able if tool.mode == mode == "chat"]
+    return Way(tuple(tool.name for tool in chats or able), model)
 
 
 async def way_on_in(conversation: Conversation, app: App) -> Way:
     """Return how to go on in a stored conversation."""
     asked = last_asked(conversation)
     if asked is None:
-        return Way(tuple(name for name in FOLLOW_UPS if name in app.tools))
-    return await way_on(asked.tool, asked.provider, asked.model, app)
+        return await way_on(None, None, None, app)
+    return await way_on(app.mode_of(asked.tool), asked.provider, asked.model, app)

@@ -40,4 +40,5 @@ CANCEL_TURN = Tool(
         "the provider has done until then may be billed."
     ),
     hints=Hints(read_only=False, destructive=False, idempotent=True, open_world=True),
+    steps={"stop": "cancel_turn"},
 )

@@ -2,11 +2,13 @@
 
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
+from functools import cache
 from importlib.resources import files
 from pkgutil import resolve_name
 from typing import Any
 
 from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.providers.base import Mode
 from conversation_mcp.text import nearest
 from conversation_mcp.tooling.tool import Tool
 
@@ -55,6 +57,23 @@ def check_set(name: str) -> None:
         raise InvalidInputError(f"there is no tool set {name!r}; the sets are {', '.join(TOOL_SETS)}.")
 
 
+@cache
+def tool_of(name: str) -> AnyTool:
+    """Return the tool; its module is imported when it is first asked for."""
+    return resolve_name(f"conversation_mcp.tools.{name}:{name.upper()}")
+
+
+def mode_of(name: str | None) -> Mode | None:
+    """Return what the tool of a stored question asks for; None where there is no such tool, or it asks nothing."""
+    return tool_of(name).mode if name and any(name in names for names in TOOL_SETS.values()) else None
+
+
+def asking_tool(mode: Mode, *, follows: bool) -> AnyTool:
+    """Return the first tool that asks in this mode, for the next question of a conversation or the first of one."""
+    tools = (tool_of(name) for names in TOOL_SETS.values() for name in names)
+    return next(tool for tool in tools if tool.mode == mode and (tool.follows if follows else tool.opens))
+
+
 def tools_of(names: Iterable[str]) -> tuple[AnyTool, ...]:
     """Return the tools of the named sets, each once; their modules are imported now.
 
@@ -65,5 +84,5 @@ def tools_of(names: Iterable[str]) -> tuple[AnyTool, ...]:
     for name in names:
         check_set(name)
         for tool in TOOL_SETS[name]:
-            chosen[tool] = resolve_name(f"conversation_mcp.tools.{tool}:{tool.upper()}")
+            chosen[tool] = tool_of(tool)
     return tuple(chosen.values())

@@ -8,7 +8,7 @@ from conversation_mcp.app import App
 from conversation_mcp.conversations.history import HistoryPage, history_page
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.tooling.questions import ConversationIdArgument
-from conversation_mcp.tooling.rendering.turns import render_history
+from conversation_mcp.tooling.rendering.history import render_history
 from conversation_mcp.tooling.tool import READS, Input, Tool
 from conversation_mcp.turns.ask import Caller
 
@@ -51,4 +51,10 @@ GET_CONVERSATION_HISTORY = Tool(
         "answered or was never answered; waitSeconds waits for its answer. Asks nothing anew."
     ),
     hints=READS,
+    steps={
+        "read": "get_conversation_history",
+        "wait": "get_conversation_history and waitSeconds 50",
+        "fetch": "get_conversation_history with conversationId {} and waitSeconds 50",
+    },
+    usage="A result with status running is not lost: get_conversation_history with waitSeconds waits for the answer.",
 )

@@ -9,7 +9,7 @@ from conversation_mcp.conversations.filters import wanted_of
 from conversation_mcp.conversations.library import ConversationPage
 from conversation_mcp.records.facts import milliseconds_of
 from conversation_mcp.records.found import State
-from conversation_mcp.tooling.rendering.pages import render_list
+from conversation_mcp.tooling.rendering.lists import render_list
 from conversation_mcp.tooling.tool import AS_WRITTEN, READS, Input, Tool
 from conversation_mcp.turns.ask import Caller
 
@@ -77,4 +77,5 @@ LIST_CONVERSATIONS = Tool(
         "Archived ones only with state archived."
     ),
     hints=READS,
+    steps={"find": "list_conversations"},
 )

@@ -40,4 +40,5 @@ LIST_MODELS = Tool(
     title="List models",
     description="Show the models that can be asked, with window and price, and which providers cannot and why.",
     hints=READS,
+    steps={"compare": "list_models"},
 )

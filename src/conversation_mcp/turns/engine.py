@@ -21,7 +21,7 @@ from conversation_mcp.errors import (
     WordsStayError,
 )
 from conversation_mcp.prompting.room import needed_tokens
-from conversation_mcp.providers.base import Reader
+from conversation_mcp.providers.base import ModeOf, Reader
 from conversation_mcp.providers.choosing.choice import Providers
 from conversation_mcp.providers.choosing.chosen import Choice
 from conversation_mcp.providers.whereabouts import NOWHERE
@@ -51,6 +51,7 @@ class Turns:
         earlier: EarlierCalls,
         budget: Budget,
         limits: TurnLimits,
+        mode_of: ModeOf,
         now: Callable[[], datetime],
     ) -> None:
         self._store = store
@@ -60,6 +61,7 @@ class Turns:
         self._budget = budget
         self._limits = limits
         self._earlier = earlier
+        self._mode_of = mode_of
         self._now = now
 
     async def start(self, ask: Ask, caller: Caller) -> TurnResult:
@@ -111,7 +113,7 @@ class Turns:
 
         await self._providers.all()
         known = whereabouts_of(stored, self._providers.sides) if stored else NOWHERE
-        stays = kept(stored, ask.mode) if stored else ()
+        stays = kept(stored, ask.mode, self._mode_of) if stored else ()
         choice = await self._providers.choose(
             ask.mode, ask.model, level=ask.preset, kept=stays, needed=needed, whereabouts=known
         )
@@ -119,8 +121,8 @@ class Turns:
             try:
                 self._worker.require_sharing(stored, ask, choice)
             except WordsStayError as error:
-                mode, names = await self._providers.keeping(ask.mode)
-                error.stays_with(names, "" if mode == ask.mode else " and ask by chat (--chat)")
+                mode, error.models_here = await self._providers.keeping(ask.mode)
+                error.is_chat_only = mode != ask.mode
                 raise
         await self._providers.require_writer(choice, known)
         return choice

@@ -1,20 +1,12 @@
 """Whom a follow-up stays with: who gave the last answer, and which model was asked there for such questions."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from conversation_mcp.providers.base import Mode
+from conversation_mcp.providers.base import Mode, ModeOf
 from conversation_mcp.providers.choosing.chosen import PERPLEXITY
 from conversation_mcp.providers.choosing.stay import Kept
 from conversation_mcp.records.models import Conversation, PendingTurn
-
-MODES: Mapping[str, Mode] = {
-    "search": "search",
-    "search_followup": "search",
-    "deep_research": "deep_research",
-    "deep_research_followup": "deep_research",
-    "chat": "chat",
-}
 
 
 @dataclass(frozen=True)
@@ -28,22 +20,18 @@ class Asked:
     tool: str | None
     model: str | None
 
-    @property
-    def mode(self) -> Mode | None:
-        """What it was asked for."""
-        return MODES.get(self.tool or "")
 
-
-def kept(conversation: Conversation, mode: Mode) -> tuple[Kept, ...]:
+def kept(conversation: Conversation, mode: Mode, mode_of: ModeOf) -> tuple[Kept, ...]:
     """Return who answered, the last one first; where nobody did, whom the questions without an answer went to."""
     found: dict[str, Kept] = {}
     for asked in _asked(conversation):
         before = found.get(asked.provider, Kept(asked.provider))
+        is_of_mode = mode_of(asked.tool) == mode
         found[asked.provider] = Kept(
             asked.provider,
-            model=before.model if before.is_of_mode or asked.mode != mode else asked.model,
+            model=before.model if before.is_of_mode or not is_of_mode else asked.model,
             other_model=before.other_model or asked.model,
-            is_of_mode=before.is_of_mode or asked.mode == mode,
+            is_of_mode=before.is_of_mode or is_of_mode,
         )
     return tuple(found.values())
 

@@ -9,7 +9,7 @@ from anyio.abc import TaskGroup
 from conversation_mcp.conversations.whereabouts import whereabouts_of
 from conversation_mcp.errors import ProviderError, RunCancelledError
 from conversation_mcp.prompting.history import messages_to_send
-from conversation_mcp.prompting.room import has_room
+from conversation_mcp.prompting.room import Room
 from conversation_mcp.providers.base import Event, Provider, Request
 from conversation_mcp.providers.choosing.choice import Providers
 from conversation_mcp.providers.choosing.chosen import Choice
@@ -29,10 +29,11 @@ STOP_POLL_SECONDS = 0.5
 class TurnSender:
     """Sends questions that are on disk; whoever calls holds the turn lock."""
 
-    def __init__(self, store: Store, providers: Providers, runner: TurnRunner, tasks: TaskGroup) -> None:
+    def __init__(self, store: Store, providers: Providers, runner: TurnRunner, room: Room, tasks: TaskGroup) -> None:
         self._store = store
         self._providers = providers
         self._runner = runner
+        self._room = room
         self._tasks = tasks
 
     async def send(self, opened: OpenTurn, choice: Choice) -> TurnResult:
@@ -51,7 +52,7 @@ class TurnSender:
                     raise
                 if others is None:
                     others = await self._stand_ins(opened, choice, error)
-                while others and not has_room(opened.conversation, opened.pending.question, others[0]):
+                while others and not self._room.has(opened.conversation, opened.pending.question, others[0]):
                     others.pop(0)
                 if not others or turn.is_stopped:
                     raise

@@ -32,7 +32,7 @@ def sharing_notices(
         what = f"{words}, which only {listed(known.here)} on this machine had until now"
         size = _size(conversation)
         if not may_leave:
-            raise WordsStayError(choice.naming, f"{what} ({size}),", _how(choice), conversation.conversation_id)
+            raise WordsStayError(choice.naming, f"{what} ({size}),", conversation_id=conversation.conversation_id)
         return (f"{choice.naming} gets {what}: {size}",)
     if name in known.outside:
         return _missed_ones(conversation, name, sides) or _later_ones(conversation, name, sides)
@@ -76,7 +76,3 @@ def _size(conversation: Conversation) -> str:
     size = counted(count, "message")
     passages = passages_in(conversation)
     return f"{size} with {counted(passages, 'passage')} of your documents" if passages else size
-
-
-def _how(choice: Choice) -> str:
-    return f"To send it there, name it on the call: model {choice.naming} (--model {choice.naming})"

@@ -19,7 +19,7 @@ from conversation_mcp.errors import (
     ServerEndingError,
     TurnLimitReachedError,
 )
-from conversation_mcp.prompting.room import require_room
+from conversation_mcp.prompting.room import Room
 from conversation_mcp.providers.base import Mode
 from conversation_mcp.providers.choosing.choice import Providers
 from conversation_mcp.providers.choosing.chosen import Choice
@@ -61,6 +61,7 @@ class TurnWorker:
         sender: TurnSender,
         unsaved: UnsavedAnswers,
         settler: Settler,
+        room: Room,
         prompts: Mapping[Mode, str],
         limits: TurnLimits,
     ) -> None:
@@ -70,6 +71,7 @@ class TurnWorker:
         self._sender = sender
         self._unsaved = unsaved
         self._settler = settler
+        self._room = room
         self._prompts = prompts
         self._limits = limits
 
@@ -124,7 +126,7 @@ class TurnWorker:
         conversation = changes.new_conversation(
             conversation_id, turn.ask.system or self._prompts[turn.ask.mode], pending
         )
-        require_room(conversation, pending.question, choice)
+        self._room.require(conversation, pending.question, choice)
         await self._store.create(conversation)
         return conversation
 
@@ -194,7 +196,7 @@ class TurnWorker:
             notices = (*(pending.notices or ()), *self.require_sharing(stored, turn.ask, choice))
             if stored.pending_turn is not None and not settled:
                 raise _UnsettledError
-            require_room(stored, pending.question, choice)
+            self._room.require(stored, pending.question, choice)
             return changes.asked(stored, pending.model_copy(update={"notices": notices}) if notices else pending)
 
         try:

@@ -10,6 +10,7 @@ from conversation_mcp.cli.selection.ids import resolve
 from conversation_mcp.cli.setup import finder_of
 from conversation_mcp.cli.usage import WrongUsageError
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError
+from conversation_mcp.tooling.steps import COMMANDS
 
 if TYPE_CHECKING:
     from conversation_mcp.app import App
@@ -56,6 +57,6 @@ async def on_each(wanted: Iterable[T], work: Callable[[T], Awaitable[object]]) -
         except InvalidInputError:
             raise
         except ConversationMCPError as error:
-            problems.append(error.sentence())
+            problems.append(error.sentence(COMMANDS))
             say(problems[-1])
     return problems

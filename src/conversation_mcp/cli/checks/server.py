@@ -17,6 +17,7 @@ from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.configured import Described, is_certain
 from conversation_mcp.records.findings import Finding
 from conversation_mcp.settings import Settings
+from conversation_mcp.tooling.steps import COMMANDS
 
 SELF_CHECK_SECONDS = 60
 
@@ -81,6 +82,6 @@ async def _tried(name: str, provider: Checkable, *, is_gateway: bool) -> Finding
         return Finding("ok", f"{name} takes the key: {await provider.check()}")
     except ProviderRejectedError as error:
         # A gateway need not offer the list of models.
-        return Finding("warn" if is_gateway else "fail", f"{name}: {error.sentence()}")
+        return Finding("warn" if is_gateway else "fail", f"{name}: {error.sentence(COMMANDS)}")
     except ConversationMCPError as error:
-        return Finding("fail", f"{name}: {error.sentence()}")
+        return Finding("fail", f"{name}: {error.sentence(COMMANDS)}")

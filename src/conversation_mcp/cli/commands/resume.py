@@ -16,6 +16,7 @@ from conversation_mcp.cli.selection.ids import resolve
 from conversation_mcp.cli.setup import finder_of, settings_from
 from conversation_mcp.cli.usage import FAILED
 from conversation_mcp.errors import ConversationMCPError
+from conversation_mcp.tooling.steps import COMMANDS
 
 if TYPE_CHECKING:
     from conversation_mcp.app import App
@@ -75,7 +76,7 @@ async def _is_pending(app: "App", conversation_id: "ConversationId") -> bool:
     try:
         pending = (await app.store.load(conversation_id)).pending_turn
     except ConversationMCPError as error:
-        say(error.sentence())
+        say(error.sentence(COMMANDS))
         return False
     return pending is not None and pending.status != "failed" and pending.error is None
 

@@ -10,10 +10,11 @@ from typing import BinaryIO, TextIO, cast
 
 from conversation_mcp.cli.output.terminal import put, say
 from conversation_mcp.cli.questions.display import Display
-from conversation_mcp.cli.questions.question import TOOLS, Conclusion, Kind, TypedQuestion, ask_and_show, stored
+from conversation_mcp.cli.questions.question import Conclusion, Kind, TypedQuestion, ask_and_show, stored, tool_for
 from conversation_mcp.cli.usage import FAILED, INTERRUPTED
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.settings import Settings
+from conversation_mcp.tooling.steps import COMMANDS
 
 PROMPT, MORE = "> ", "… "
 MANY, MANY_END = "/multi", "/end"
@@ -53,7 +54,7 @@ class Chat:
         try:
             conclusion = ask_and_show(self._settings, replace(self._next, text=text), display=display)
         except ConversationMCPError as error:
-            say(error.sentence())
+            say(error.sentence(COMMANDS))
             conclusion = Conclusion(FAILED, display.conversation_id)
         if stored(self._settings, conclusion.conversation_id):  # a question that was never sent leaves none
             self._next = replace(self._next, conversation=conclusion.conversation_id, system=None)
@@ -80,9 +81,10 @@ class Chat:
             say(f"There is no {name}. /help shows what there is; a question may begin with a space.")
 
     def _set_mode(self, kind: Kind) -> None:
-        fields = TOOLS[kind][self._next.conversation is not None].input_model.model_fields
-        kept = {name: value for name, value in self._next.arguments.items() if name in fields}
-        self._next = replace(self._next, kind=kind, arguments=kept)
+        asked = replace(self._next, kind=kind)
+        fields = tool_for(asked).input_model.model_fields
+        kept = {name: value for name, value in asked.arguments.items() if name in fields}
+        self._next = replace(asked, arguments=kept)
         say(f"Questions are asked {MODE_WORDS[kind]} from now on.")
 
 

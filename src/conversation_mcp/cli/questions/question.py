@@ -22,22 +22,11 @@ from conversation_mcp.records.ids import SHAPE
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.settings import Settings
 from conversation_mcp.tooling.arguments import parse
-from conversation_mcp.tools.catalog import AnyTool
-from conversation_mcp.tools.chat import CHAT
-from conversation_mcp.tools.deep_research import DEEP_RESEARCH
-from conversation_mcp.tools.deep_research_followup import DEEP_RESEARCH_FOLLOWUP
-from conversation_mcp.tools.search import SEARCH
-from conversation_mcp.tools.search_followup import SEARCH_FOLLOWUP
+from conversation_mcp.tools.catalog import AnyTool, asking_tool
 from conversation_mcp.turns.ask import Caller, Note
 from conversation_mcp.turns.result import TurnResult
 
 Kind = Literal["search", "research", "chat"]
-TOOLS: Mapping[Kind, tuple[AnyTool, AnyTool]] = {
-    "search": (SEARCH, SEARCH_FOLLOWUP),
-    "research": (DEEP_RESEARCH, DEEP_RESEARCH_FOLLOWUP),
-    "chat": (CHAT, CHAT),
-}
-"""What opens a conversation, and what follows up."""
 MODE_OF: Mapping[Kind, Mode] = {"search": "search", "research": "deep_research", "chat": "chat"}
 HOW: Mapping[Kind, str] = {"search": "without --deep", "research": "with --deep", "chat": "with --chat"}
 OPTION_OF = {
@@ -90,6 +79,11 @@ def named(settings: Settings, question: TypedQuestion) -> TypedQuestion:
     return replace(question, conversation=resolve(finder_of(settings), question.conversation))
 
 
+def tool_for(question: TypedQuestion) -> AnyTool:
+    """Return the tool that takes the question."""
+    return asking_tool(MODE_OF[question.kind], follows=question.conversation is not None)
+
+
 def ask_and_show(
     settings: Settings, question: TypedQuestion, *, as_json: bool = False, display: Display | None = None
 ) -> Conclusion:
@@ -99,7 +93,7 @@ def ask_and_show(
         WrongUsageError: an option cannot be what it was given, or not together with another.
         ConversationMCPError: there is no answer.
     """
-    tool: AnyTool = TOOLS[question.kind][question.conversation is not None]
+    tool = tool_for(question)
     given = _parsed(tool, question)
     display = display or Display(streams=not as_json)
     notes: list[Note] = []

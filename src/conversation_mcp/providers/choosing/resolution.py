@@ -257,7 +257,7 @@ class Resolver:
 
 def _is_own_name(facts: ModelFacts, name: str) -> bool:
     """Tell whether the provider itself knows the name; an alias of the user's it does not."""
-    return name == facts.id or (name in facts.aliases and not facts.source.startswith("your"))
+    return name == facts.id or (name in facts.aliases and not facts.is_own)
 
 
 def _assumed(provider: Provider, facts: ModelFacts) -> str:

@@ -37,7 +37,7 @@ def is_named(model: str | None, choice: Choice) -> bool:
         return True
     if provider.name == PERPLEXITY:
         return choice.model is not None and "/" not in wanted and wanted == choice.model.casefold()
-    is_own = choice.facts.source.startswith("your") and wanted in map(str.casefold, choice.facts.aliases)
+    is_own = choice.facts.is_own and wanted in map(str.casefold, choice.facts.aliases)
     return is_own or (kind_of(provider) == "direct" and wanted in choice.facts.names)
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 from conversation_mcp.errors import (
+    NO_STEPS,
     ContextTooLargeError,
     ConversationMCPError,
     InvalidInputError,
@@ -15,6 +16,7 @@ from conversation_mcp.errors import (
     ProviderTimeoutError,
     ProviderUnavailableError,
     ProviderUnreachableError,
+    Steps,
     StreamBrokenError,
 )
 from conversation_mcp.providers.definitions import Configured
@@ -53,12 +55,18 @@ GOES_ON = "The run goes on there and is looked up again by its id, not paid for 
 
 
 class UnseenError(ProviderUnavailableError):
-    """A run could not be looked at, which says nothing about the run; `is_passing` when the next look may succeed."""
+    """A run could not be looked at, which says nothing about the run.
 
-    def __init__(self, title: str, cause: str, advice: str = "", *, is_passing: bool = True) -> None:
+    Without `obstacle`, which a person has to mend, the next look may succeed.
+    """
+
+    def __init__(self, title: str, cause: str, obstacle: ProviderError | None = None) -> None:
         super().__init__(f"{title} could not be asked about the run: {cause}.")
-        self.advice = f"{advice} {GOES_ON}".lstrip()
-        self.is_passing = is_passing
+        self._obstacle = obstacle
+        self.is_passing = obstacle is None
+
+    def next_step(self, steps: Steps = NO_STEPS) -> str:
+        return " ".join(filter(None, (self._obstacle and self._obstacle.next_step(steps), GOES_ON)))
 
 
 class ErrorMap:
@@ -110,7 +118,7 @@ class ErrorMap:
 
     def unseen(self, error: ProviderError) -> UnseenError:
         """Return the error for a run that cannot be looked at until a person mends what this error names."""
-        return UnseenError(self._title, error.message.rstrip("."), error.advice, is_passing=False)
+        return UnseenError(self._title, error.message.rstrip("."), error)
 
     def unseen_in_time(self, what: str, limit_seconds: float) -> ProviderTimeoutError:
         """Return the error for a run that did not show itself within our limit; it is not over."""

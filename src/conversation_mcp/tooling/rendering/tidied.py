@@ -1,6 +1,6 @@
 """How the results of putting conversations in order read."""
 
-from conversation_mcp.conversations.phrases import dotted, merged_from, paragraphs
+from conversation_mcp.conversations.phrases import dotted, merged_from, noted, paragraphs
 from conversation_mcp.text import counted, dollars
 from conversation_mcp.tooling.tidied import DeletedConversation, StoppedTurn, TidiedConversation
 
@@ -17,7 +17,7 @@ def render_tidied(result: TidiedConversation) -> str:
         dotted(*facts),
         f"Tags: {', '.join(result.tags)}" if result.tags else "",
         _origin(result),
-        "\n".join(f"Notice: {notice}" for notice in result.notices or ()),
+        noted(result.notices),
         result.next_step or "",
     )
 
@@ -56,6 +56,6 @@ def render_deleted(result: DeletedConversation) -> str:
     )
     return paragraphs(
         dotted(*facts),
-        f"Notice: its file could not be read: {result.problem}" if result.problem else "",
+        noted([f"its file could not be read: {result.problem}"] if result.problem else ()),
         result.next_step,
     )

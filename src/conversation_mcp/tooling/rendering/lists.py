@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from conversation_mcp.conversations.library import ConversationPage, ListedConversation
-from conversation_mcp.conversations.phrases import dotted, paragraphs
+from conversation_mcp.conversations.phrases import dotted, noted, paragraphs
 from conversation_mcp.text import counted, dollars
 
 INDENT = "  "
@@ -14,7 +14,7 @@ def render_list(page: ConversationPage) -> str:
     count = len(page.conversations)
     parts = [
         counted(count, "conversation") if count else "No conversations",
-        "\n".join(f"Notice: {notice}" for notice in page.notices or ()),
+        noted(page.notices),
         *("\n".join(_lines(conversation)) for conversation in page.conversations),
         f"Next page: the same call with cursor {page.next_cursor}" if page.next_cursor else "",
     ]
