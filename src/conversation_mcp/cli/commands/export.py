@@ -28,6 +28,7 @@ from conversation_mcp.records.found import Wanted
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.stores.finder import Finder
 from conversation_mcp.text import counted
+from conversation_mcp.tooling.steps import COMMANDS
 
 STDOUT = "-"
 SEPARATORS = tuple(filter(None, (os.sep, os.altsep)))
@@ -100,7 +101,7 @@ class _CountingReader:
                 body = self._finder.read(conversation_id)
                 conversation = decode(body, self._finder.location(conversation_id), conversation_id)
             except ConversationMCPError as error:
-                say(error.sentence())
+                say(error.sentence(COMMANDS))
                 self.failed_count += 1
             else:
                 self.read_count += 1

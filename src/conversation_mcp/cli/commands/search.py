@@ -23,7 +23,9 @@ from conversation_mcp.cli.output.rows import MARK, put_lines, when_updated
 from conversation_mcp.cli.output.terminal import console, is_terminal, printable, say
 from conversation_mcp.cli.selection.filters import chosen, place_of
 from conversation_mcp.cli.selection.lists import limit_of, put_pages_as_json, say_more, told
+from conversation_mcp.cli.selection.pages import found_pages
 from conversation_mcp.cli.setup import finder_from
+from conversation_mcp.cli.usage import FAILED
 from conversation_mcp.clock import utc_now
 
 if TYPE_CHECKING:
@@ -60,8 +62,6 @@ def search(
     answers count. Without a match the exit code is 1. In a pipe each match is a line as list prints it, then the number
     and the place.
     """
-    from conversation_mcp.cli.selection.pages import found_pages
-
     finder, query = finder_from(logs_dir), " ".join(words)
     wanted = chosen(
         query,
@@ -85,7 +85,7 @@ def search(
             put_lines(page.found)
     if not counted.count:
         say("Nothing was found.")
-        raise typer.Exit(1)
+        raise typer.Exit(FAILED)
 
 
 class _Counted:

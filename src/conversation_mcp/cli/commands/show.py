@@ -16,6 +16,8 @@ from conversation_mcp.cli.output.terminal import console, is_terminal, printable
 from conversation_mcp.cli.selection.ids import resolve
 from conversation_mcp.cli.setup import finder_from
 from conversation_mcp.cli.usage import WrongUsageError
+from conversation_mcp.conversations.markdown import markdown
+from conversation_mcp.records.codec import decode
 
 PAGER = "less"
 LESS_OPTIONS = "-FRX"
@@ -37,9 +39,6 @@ def show(
 
     Questions and answers with their sources and cost, and the questions that have no answer. Asks nothing anew.
     """
-    from conversation_mcp.conversations.markdown import markdown
-    from conversation_mcp.records.codec import decode
-
     wanted = [name for name, given in (("--raw", raw), ("--json", as_json), ("--paths", paths)) if given]
     if len(wanted) > 1:
         raise WrongUsageError(f"{' and '.join(wanted)} cannot be combined.")

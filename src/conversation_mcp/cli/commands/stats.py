@@ -1,6 +1,6 @@
 """`stats`: what was asked, and what it took."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -9,11 +9,12 @@ from conversation_mcp.cli.output.progress import progress
 from conversation_mcp.cli.output.terminal import console, is_terminal, printable, put_fields, put_json, say
 from conversation_mcp.cli.selection.moments import milliseconds_at
 from conversation_mcp.cli.setup import finder_of, settings_from
+from conversation_mcp.conversations.phrases import skipped
+from conversation_mcp.conversations.prices import Prices
+from conversation_mcp.conversations.statistics import Statistics, Sums, statistics
+from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.stores.headway import Headway
 from conversation_mcp.text import dollars
-
-if TYPE_CHECKING:
-    from conversation_mcp.conversations.statistics import Statistics, Sums
 
 UNKNOWN = "(unknown)"
 COST_DIGITS = 9
@@ -43,11 +44,6 @@ def stats(
     row is a line of name, turns, questions without an answer, tokens in and out, and cost, with tabs between them; the
     title of a conversation ends it.
     """
-    from conversation_mcp.conversations.phrases import skipped
-    from conversation_mcp.conversations.prices import Prices
-    from conversation_mcp.conversations.statistics import statistics
-    from conversation_mcp.providers.model_facts import Catalogue
-
     settings, headway = settings_from({"logs_dir": logs_dir} if logs_dir else {}).settings, Headway()
     prices = Prices(Catalogue(settings.models).load())
     since_milliseconds = None if since is None else milliseconds_at("--since", since)
@@ -68,7 +64,7 @@ def stats(
         put_fields((name or UNKNOWN, *_cells(sums), *_title(found, name)) for name, sums in found.sums.items())
 
 
-def _data(found: "Statistics", by: str) -> dict[str, Any]:
+def _data(found: Statistics, by: str) -> dict[str, Any]:
     return {
         "by": by,
         "rows": [{by: name, **_titled(found, name), **_numbers(sums)} for name, sums in found.sums.items()],
@@ -78,15 +74,15 @@ def _data(found: "Statistics", by: str) -> dict[str, Any]:
     }
 
 
-def _title(found: "Statistics", name: str | None) -> tuple[str, ...]:
+def _title(found: Statistics, name: str | None) -> tuple[str, ...]:
     return (found.titles[name],) if name in found.titles else ()
 
 
-def _titled(found: "Statistics", name: str | None) -> dict[str, str]:
+def _titled(found: Statistics, name: str | None) -> dict[str, str]:
     return {"title": found.titles[name]} if name in found.titles else {}
 
 
-def _numbers(sums: "Sums") -> dict[str, float]:
+def _numbers(sums: Sums) -> dict[str, float]:
     estimated = {"estimatedCostUsd": round(sums.estimated_usd, COST_DIGITS)} if sums.estimated_usd else {}
     return {
         "turns": sums.answered,
@@ -98,15 +94,15 @@ def _numbers(sums: "Sums") -> dict[str, float]:
     }
 
 
-def _cells(sums: "Sums") -> tuple[object, ...]:
+def _cells(sums: Sums) -> tuple[object, ...]:
     return (sums.answered, sums.unanswered, sums.input_tokens, sums.output_tokens, _cost(sums))
 
 
-def _cost(sums: "Sums") -> str:
+def _cost(sums: Sums) -> str:
     return ("~" if sums.estimated_usd else "") + dollars(sums.cost_usd)
 
 
-def _show(found: "Statistics", by: str) -> None:
+def _show(found: Statistics, by: str) -> None:
     from rich.table import Table
 
     if not found.sums:
@@ -129,10 +125,10 @@ def _show(found: "Statistics", by: str) -> None:
     screen.print(table)
 
 
-def _texts(sums: "Sums") -> tuple[str, ...]:
+def _texts(sums: Sums) -> tuple[str, ...]:
     return tuple(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in _cells(sums))
 
 
-def _size(found: "Statistics", sums: "Sums") -> float:
+def _size(found: Statistics, sums: Sums) -> float:
     """Return what a bar shows: cost, or turns where nothing was charged."""
     return sums.cost_usd if found.total.cost_usd else sums.answered

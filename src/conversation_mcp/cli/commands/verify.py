@@ -1,15 +1,13 @@
 """`verify`: whether everything that is kept is whole."""
 
-from typing import TYPE_CHECKING
-
 import typer
 
+from conversation_mcp.cli.checks.library import check_library
 from conversation_mcp.cli.options import AsJson, LogsDir
 from conversation_mcp.cli.output.terminal import put, put_json
 from conversation_mcp.cli.setup import finder_from
-
-if TYPE_CHECKING:
-    from conversation_mcp.records.findings import Finding
+from conversation_mcp.cli.usage import FAILED
+from conversation_mcp.records.findings import Finding
 
 
 def verify(*, as_json: AsJson = False, logs_dir: LogsDir = None) -> None:
@@ -18,8 +16,6 @@ def verify(*, as_json: AsJson = False, logs_dir: LogsDir = None) -> None:
     Files that cannot be read, messages out of order, questions without an answer, files that do not belong there, and
     what the index says against what the files say. Nothing is changed. The exit code is 1 when something is broken.
     """
-    from conversation_mcp.cli.checks.library import check_library
-
     findings: list[Finding] = []
     for finding in check_library(finder_from(logs_dir)):
         findings.append(finding)
@@ -28,4 +24,4 @@ def verify(*, as_json: AsJson = False, logs_dir: LogsDir = None) -> None:
     if as_json:
         put_json({"findings": [{"state": finding.state, "text": finding.text} for finding in findings]})
     if any(finding.state == "fail" for finding in findings):
-        raise typer.Exit(1)
+        raise typer.Exit(FAILED)
