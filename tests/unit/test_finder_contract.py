@@ -18,7 +18,8 @@ from conversation_mcp.records.ids import EPOCH
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.base import Store
 from conversation_mcp.stores.catalog import open_store
-from conversation_mcp.stores.finder import Finder, Headway
+from conversation_mcp.stores.finder import Finder
+from conversation_mcp.stores.headway import Headway
 
 
 def test_an_empty_place_has_no_conversations(shelf: Numbered, alone: Finder) -> None:
