@@ -27,6 +27,7 @@ def test_the_help_of_a_command_begins_with_the_sentence_of_the_list(name: str) -
     ("arguments", "loaded"),
     [(("--help",), []), (("--version",), []), (("lst",), []), (("index",), ["index"]), (("list", "--help"), ["list_"])],
 )
+@pytest.mark.slow
 def test_only_the_module_of_the_command_that_runs_is_imported(
     tmp_path: Path, arguments: tuple[str, ...], loaded: list[str]
 ) -> None:

@@ -38,6 +38,7 @@ def judged(folder: Path, breaches: dict[str, str]) -> tuple[int, str]:
     return ended.returncode, " ".join(ended.stdout.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("breaches", [{}, BREACHES], ids=["as it is", "broken"])
 def test_whoever_imports_an_adapter_is_named(tmp_path: Path, breaches: dict[str, str]) -> None:
     code, said = judged(tmp_path, breaches)

@@ -62,6 +62,7 @@ def test_the_linter_of_packages_notices_a_breach(
     assert linted.returncode == 1, linted.stdout
 
 
+@pytest.mark.slow
 def test_the_tool_of_the_format_takes_the_manifest_of_the_bundle(tmp_path: Path) -> None:
     tool = next(ROOT.glob(".venv/*/node_modules/.bin/mcpb"), None)
     if tool is None:
