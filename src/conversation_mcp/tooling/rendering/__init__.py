@@ -1,0 +1,1 @@
+"""How results read: from records to the text of `content`."""

@@ -1,0 +1,1 @@
+"""A reader together with the model that writes an answer from its quotes."""
