@@ -147,8 +147,8 @@ def test_conversations_that_git_would_commit_are_a_failure(tmp_path: Path) -> No
     (tmp_path / "conversation-logs" / ".gitignore").write_text("*\n", encoding="utf-8")
     assert "ok    git ignores them" in findings(piped(tmp_path, "doctor"))
     subprocess.run(["git", "-C", tmp_path, "add", "-f", f"conversation-logs/{ID}"], check=True)
-    (line,) = [line for line in findings(piped(tmp_path, "doctor")) if "git tracks" in line]
-    assert line.startswith(f"warn  git tracks 1 file of them all the same: {ID}/conversation.json; ")
+    (line,) = [line for line in findings(piped(tmp_path, "doctor")) if "git still tracks" in line]
+    assert line.startswith(f"warn  git still tracks 1 file of them: {ID}/conversation.json; ")
 
 
 def test_what_is_left_out_of_the_documents_is_named_with_the_reason(tmp_path: Path) -> None:
