@@ -1,4 +1,4 @@
-"""HTML: one page that needs nothing else, runs nothing and loads nothing."""
+"""HTML: a self-contained page that runs nothing and loads nothing."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ OPEN_KINDS = frozenset({"question", "answer", "unanswered"})
 
 
 def render(conversation: Conversation) -> str:
-    """Return the page. Every text of the conversation is escaped or goes through the one safe renderer."""
+    """Return the page. Every text of the conversation is either escaped or rendered by `SafeMarkdown`."""
     style = files("conversation_mcp.exporting").joinpath("page.css").read_text("utf-8")
     style_hash = b64encode(sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{style_hash}'; base-uri 'none'; form-action 'none'"
