@@ -1,4 +1,4 @@
-"""The engine that answers from the user's files, which it finds, reads, indexes and ranks.
+"""The engine that answers from the user's files: finds, reads, indexes and ranks them.
 
-It knows nothing of providers and conversations; `providers/local` is a thin adapter to it.
+It knows no provider and no conversation; `providers/local` is a thin adapter of it.
 """
