@@ -124,7 +124,7 @@ def test_what_does_not_belong_into_the_folder_is_named(tmp_path: Path) -> None:
     (folder.parent / ".locks").mkdir()
     (line,) = [line for line in findings(piped(tmp_path, "doctor")) if "not read" in line]
     assert line == snapshot(
-        "warn  not read, copies or left over: 20260131-1769817600000/.conversation.0123456789abcdef.tmp, 20260131-1769817600000/conversation (1).json, 20260131-1769817600000 (conflict), 20260131-1769817600001 (no conversation.json); remove what you do not need"
+        "warn  ignored copies or leftovers: 20260131-1769817600000/.conversation.0123456789abcdef.tmp, 20260131-1769817600000/conversation (1).json, 20260131-1769817600000 (conflict), 20260131-1769817600001 (no conversation.json); remove what you do not need"
     )
 
 

@@ -154,4 +154,4 @@ def _fitting(turns: Sequence[PendingTurn], max_chars: int) -> tuple[PendingTurn,
 
 def _left_out(count: int, path: str) -> tuple[str, ...]:
     are = "is" if count == 1 else "are"
-    return (f"{counted(count, 'question')} without an answer {are} left out here; read {path}",) if count else ()
+    return (f"{counted(count, 'unanswered question')} {are} left out here; read {path}",) if count else ()

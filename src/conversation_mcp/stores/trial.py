@@ -18,7 +18,9 @@ async def tried(store: Store) -> Finding:
     await lock.release()
     is_intact = (await store.load(conversation_id)).title == "doctor"
     return (
-        Finding("ok", "the store writes, locks and reads back") if is_intact else Finding("fail", "the store forgets")
+        Finding("ok", "the store writes, locks and reads back")
+        if is_intact
+        else Finding("fail", "the store lost a change")
     )
 
 

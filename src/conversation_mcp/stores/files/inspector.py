@@ -56,7 +56,7 @@ class FolderInspector:
         if strays:
             names = ", ".join(strays[:SHOWN_STRAYS])
             more = f" and {len(strays) - SHOWN_STRAYS} more" if len(strays) > SHOWN_STRAYS else ""
-            yield Finding("warn", f"not read, copies or left over: {names}{more}; remove what you do not need")
+            yield Finding("warn", f"ignored copies or leftovers: {names}{more}; remove what you do not need")
 
     def check_leftovers(self) -> Iterable[Finding]:
         """Find drafts, locks and calls that are no longer needed, and files that are not conversations."""
