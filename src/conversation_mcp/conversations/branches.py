@@ -33,7 +33,7 @@ def branched(original: Conversation, message_number: int, conversation_id: Conve
         parents=None,
         pending_turn=None,
         unanswered_turns=None,
-        messages=with_recipients(original)[:message_number],
+        messages=with_recipients(original)[:message_number],  # `imported`, which told them, is gone
     )
 
 

@@ -88,7 +88,7 @@ class Tidier:
         wait_seconds = self._lock_wait_seconds if wait_seconds is None else wait_seconds
         lock = await self._store.acquire_turn(checked, wait_seconds, on_wait)
         try:
-            await self._save(checked)
+            await self._save(checked)  # before the file moves away from under an answer that is still in memory
             if check:
                 check(await self._store.load(checked))
             return await self._store.trash.put(checked)

@@ -14,7 +14,9 @@ from conversation_mcp.clock import utc_now
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
 MAX_FILE_BYTES = 64 * 1024 * 1024
+"""A conversation is read into memory as a whole."""
 PLAIN_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""Follow no link, wait for no pipe, and leave line ends alone on Windows."""
 NO_FOLDER_SYNC = frozenset({errno.EINVAL, errno.ENOTSUP})
 SHARING_WINERRORS = frozenset({5, 32, 33})
 """Access denied, sharing violation, lock violation: how Windows refuses while another program has the file open."""

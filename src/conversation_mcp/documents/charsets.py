@@ -69,7 +69,7 @@ def decoded(data: bytes, suffix: str = "") -> str | None:
         return data.decode(mark, "replace")
     if b"\0" in data:
         return _unmarked_utf(data)
-    try:
+    try:  # before any declaration: other encodings are hardly ever valid UTF-8, but declarations are often wrong
         text = data.decode()
     except UnicodeDecodeError:
         text = _mostly_utf8(data) or _in_declared(data, _declared(data, suffix)) or western(data) or _mostly_ascii(data)

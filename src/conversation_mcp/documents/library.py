@@ -42,6 +42,7 @@ class DocumentLibrary:
         self._left_out = Skipped()
         self._now = now
         self._indexes = indexes
+        # An index that was made without a converter lacks the passages of its files, and a pattern changes which count.
         kind = "\0".join(("documents", *sorted(formats.missing), *(root.pattern for root in self.roots)))
         self._file = IndexFile([root.path for root in self.roots], indexes, schema(kind))
         self._cache = Cache(self._file, self._build_at_once)
@@ -90,7 +91,7 @@ class DocumentLibrary:
                     lambda database, of=documents, backlog=backlog: self._follower(database, of).go_on(backlog)
                 )
                 yield backlog
-            if self._cache.replacements == replacements:
+            if self._cache.replacements == replacements:  # else an empty index has replaced a damaged one meanwhile
                 return
 
     def find(self, question: Inquiry, scope: Scope, limit: int, *, by_parts: bool) -> Findings:
@@ -98,6 +99,7 @@ class DocumentLibrary:
         for _ in range(ATTEMPTS - 1):
             findings = self._ask(lambda database: self._found(database, question, scope, limit, by_parts=by_parts))
             paths = sorted({str(passage.path) for passage in findings.passages})
+            # A file that has changed since would be cited with lines that are no longer there.
             if self._ask(lambda database, paths=paths: _are_current(DocumentRows(database), paths)):
                 return findings
             for _ in self.catch_up():

@@ -29,6 +29,7 @@ MAX_RANKED = 20_000
 """Ranking takes some microseconds per passage with one of the words; this bounds it to a fraction of a second."""
 
 IN_SCOPE = "AND +rowid IN (SELECT p.id FROM passages p JOIN wanted w ON w.file = p.file)"
+"""The `+` makes SQLite look up the words first, rather than each passage of the scope."""
 SCORES = """
     SELECT rowid, -bm25(words, TITLE, HEADING, 1.0) AS score FROM words WHERE words MATCH ? SCOPE
     ORDER BY score DESC, rowid LIMIT ?
@@ -127,6 +128,7 @@ class Closer:
     """A closer look at some passages: which words each contains, and how close together these are."""
 
     def __init__(self, passages: Mapping[int, Passage], asked: Words, others: Words) -> None:
+        # Each word is asked of a table with the candidates only, instead of the whole index.
         with closing(connect(":memory:")) as shortlist:
             shortlist.execute(SHORTLIST)
             texts = ((row, indexed(_all_text(passage))) for row, passage in passages.items())

@@ -30,6 +30,7 @@ CONVERTERS: Mapping[Format, tuple[str, str]] = {
 }
 """The modules and functions that read files other than text. Their libraries are imported with the first such file."""
 OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""The walk has resolved links already, so one that is here now has been put there since; pipes must not block."""
 
 
 class Content:

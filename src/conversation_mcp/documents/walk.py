@@ -71,7 +71,7 @@ class Documents:
                     folders += [(entry.path, ignoring)] * self._is_entered(entry, ignoring)
                 else:
                     yield from self._file(root, entry, ignoring)
-            waiting += reversed(folders)
+            waiting += reversed(folders)  # a stack: the last one is walked next
 
     def _is_entered(self, entry: "os.DirEntry[str]", ignoring: Ignoring) -> bool:
         if entry.name.startswith("."):

@@ -6,6 +6,7 @@ from conversation_mcp.records.models import Conversation
 from conversation_mcp.records.titles import title_of_conversation
 
 MAX_BYTES = 100
+"""File systems limit the bytes of a name, not its characters; most to 255."""
 
 
 def file_name(conversation: Conversation, suffix: str) -> str:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 DEEPEST_HEADING = 6
 SUSPECT_LINE = re.compile(r"^ {0,3}(?:#|```|~~~|<|=|-)", re.MULTILINE)
 GONE = "\0"
+"""Marks lines to drop. `nested` replaces NUL in the text first, so that no line of it is taken for one."""
 RAW_TAGS = "(?:script|pre|style|textarea)"
 BLOCK_ENDS = (
     (re.compile(rf"<{RAW_TAGS}(?=[\s>]|\Z)", re.IGNORECASE), re.compile(f"</{RAW_TAGS}>", re.IGNORECASE)),

@@ -74,7 +74,7 @@ class Importer:
 
     async def _work(self, items: Iterator[tuple[str, Item]], turn: anyio.Lock) -> None:
         while self._failure is None:
-            async with turn:
+            async with turn:  # a generator that is running cannot be asked by another thread
                 found = await to_thread.run_sync(partial(next, items, None))
             if found is None:
                 return
@@ -121,7 +121,7 @@ class Importer:
             return outcome
         if (same := await self._stored_under_its_id(found)) is not None:
             return await self._again(same, found)
-        if mark_of(origin) in self._deleted:
+        if mark_of(origin) in self._deleted:  # last, because the mark stays when a conversation is imported again
             return "deleted"
         self._known[origin] = None if self._dry_run else await self._create(source, found)
         self.report.undated += found.whole is None and created_at(found, EPOCH) == EPOCH

@@ -138,6 +138,7 @@ def _archive_within(path: Path, name: str, collected: _Collected) -> None:
         try:
             _members(path, collected, f"{name}/")
         except InvalidInputError as error:
+            # The size of all members is known only after they were collected.
             for member in [each for each in collected.files if each.startswith(f"{name}/")]:
                 del collected.files[member]
             collected.problems.append(ImportProblem(name, error.message.rstrip(".")))
@@ -148,6 +149,7 @@ def _on_disk(path: Path, name: str, collected: _Collected) -> SourceFile:
 
 
 def _open(path: Path) -> BinaryIO:
+    # The path that the user names may be a link; `_walk` has left out those within a folder.
     return os.fdopen(os.open(path, os.O_RDONLY | (PLAIN_FLAGS & ~getattr(os, "O_NOFOLLOW", 0))), "rb")
 
 
@@ -158,7 +160,7 @@ def _members(path: Path, collected: _Collected, prefix: str = "") -> None:
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
         raise InvalidInputError(f"{path} is a damaged archive: {error}.") from None
     for member in members:
-        name = prefix + member.orig_filename
+        name = prefix + member.orig_filename  # `filename` is cut at a NUL byte, which `_objection` has to see
         if member.is_dir():
             continue
         if name.lower().endswith(ARCHIVE):

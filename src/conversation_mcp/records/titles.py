@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 TITLE_CHARS = 80
 READ_CHARS = 1000
+"""How much of a question is looked at for a title; a question may be megabytes of text."""
 UNTITLED = "(empty)"
 CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), " ")
 

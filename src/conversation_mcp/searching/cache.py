@@ -80,7 +80,7 @@ class Cache:
             raise IndexUnusableError(f"{self._file.path}: {error.__cause__ or 'is damaged'}") from error
 
     def _in_memory(self, work: Work[T]) -> T:
-        with self._memory_lock, judged(self._file.path, 0):
+        with self._memory_lock, judged(self._file.path, 0):  # all threads share this connection; no file to replace
             if self._memory is None:
                 self._memory = self._made_in_memory()
             return work(self._memory)
