@@ -122,7 +122,7 @@ def test_what_does_not_belong_into_the_folder_is_named(tmp_path: Path) -> None:
     (folder.parent / f"{ID} (conflict)").mkdir()
     (folder.parent / "20260131-1769817600001").mkdir()
     (folder.parent / ".locks").mkdir()
-    (line,) = [line for line in findings(piped(tmp_path, "doctor")) if "not read" in line]
+    (line,) = [line for line in findings(piped(tmp_path, "doctor")) if "leftovers" in line]
     assert line == snapshot(
         "warn  ignored copies or leftovers: 20260131-1769817600000/.conversation.0123456789abcdef.tmp, 20260131-1769817600000/conversation (1).json, 20260131-1769817600000 (conflict), 20260131-1769817600001 (no conversation.json); remove what you do not need"
     )

@@ -128,8 +128,8 @@ async def test_a_string_of_a_hundred_megabytes_is_skipped_and_one_of_fifty_comes
     data = b"[" + b",".join((entry("large", 50), entry("larger", 100), entry("largest", 140), as_json(GOOD))) + b"]"
     report = await put_and_bring_in(tmp_path, data)
     assert report.counts == {"imported": 2, "problem": 2}
-    assert "larger than the 64 MiB that can be read again" in reasons(report)[0]
-    assert "is longer than the 128 MiB that are read at once" in reasons(report)[1]
+    assert "larger than the limit of 64 MiB" in reasons(report)[0]
+    assert "is longer than the limit of 128 MiB" in reasons(report)[1]
 
 
 @pytest.mark.slow

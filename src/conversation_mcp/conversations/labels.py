@@ -45,12 +45,12 @@ def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
         if tag:
             kept.setdefault(fold(tag), tag)
     if len(kept) > MAX_TAGS:
-        raise InvalidInputError(f"a conversation takes up to {MAX_TAGS} tags; got {len(kept)}.", field="tags")
+        raise InvalidInputError(f"a conversation can have up to {MAX_TAGS} tags; got {len(kept)}.", field="tags")
     return tuple(kept.values())
 
 
 def _line(name: str, text: str, max_chars: int, field: str | None = None) -> str:
     line = " ".join(storable(text).translate(CONTROLS).split())
     if len(line) > max_chars:
-        raise InvalidInputError(name, f" takes up to {max_chars} characters; got {len(line):,}.", field=field)
+        raise InvalidInputError(name, f" must be at most {max_chars} characters long; got {len(line):,}.", field=field)
     return line

@@ -51,7 +51,7 @@ def relative(path: str, folder: Path) -> str:
 
 def nothing_to_read(named: Sequence[Path], left_out: str) -> ProviderNotConfiguredError:
     """Return the error for documents without any text, with the sentence about what was left out."""
-    error = _refusal(f"no file that can be read in {', '.join(map(str, named))}")
+    error = _refusal(f"there is no readable file in {', '.join(map(str, named))}")
     error.advice = f"{left_out} {error.advice}".lstrip()
     return error
 

@@ -217,7 +217,7 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def _too_long() -> str:
-    return f"is longer than the {MAX_ENTRY_BYTES >> 20} MiB that are read at once"
+    return f"is longer than the limit of {MAX_ENTRY_BYTES >> 20} MiB"
 
 
 def _kind(value: object) -> str:

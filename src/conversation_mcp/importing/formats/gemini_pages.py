@@ -54,7 +54,7 @@ def records_of(file: SourceFile, on_read: Callable[[int], None]) -> Iterator[tup
     for number, cell in enumerate(_cells(file, on_read), start=1):
         place = f"{file.name}, record {number:,}"
         if cell is None:
-            yield ImportProblem(place, f"is longer than the {MAX_CELL_BYTES >> 20} MiB that are read at once")
+            yield ImportProblem(place, f"is longer than the limit of {MAX_CELL_BYTES >> 20} MiB")
         elif facts := _record(cell.decode(errors="replace")):
             yield place, facts
 

@@ -134,7 +134,7 @@ def _messages(said: Data, model: str | None, reading: ReadOptions, left_out: Cou
         yield message("user", content, at, notices=notices)
     elif content:
         content = _cited(content, attachments, numbers, left_out)
-        cut = ("the answer was cut where it comes from",) if said.get("unfinished") is True else ()
+        cut = ("the answer was cut off in the source",) if said.get("unfinished") is True else ()
         facts = {
             "model": name_of(said.get("model")) or model,
             "reasoning": joined(reasoning),

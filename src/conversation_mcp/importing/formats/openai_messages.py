@@ -85,4 +85,4 @@ def _message(said: Data, left_out: Counter[LeftOut]) -> Iterator[Message]:
     yield message(ROLES[role], content, notices=notices)
 
 
-OPENAI_MESSAGES = ImportFormat("openai-messages", "OpenAI messages, a conversation a line", claims, read)
+OPENAI_MESSAGES = ImportFormat("openai-messages", "OpenAI messages, one conversation per line", claims, read)

@@ -200,9 +200,7 @@ class ConversationFolder:
 
     def _write(self, path: Path, data: bytes) -> None:
         if len(data) > disk.MAX_FILE_BYTES:
-            problem = (
-                f"the conversation would be larger than the {disk.MAX_FILE_BYTES >> 20} MiB that can be read again"
-            )
+            problem = f"the conversation would be larger than the limit of {disk.MAX_FILE_BYTES >> 20} MiB"
             raise FilesystemError(str(path), problem, path.parent.name)
         with explained(path, path.parent.name):
             disk.replace_file(path, data)
@@ -242,5 +240,5 @@ def readable(path: Path, conversation_id: ConversationId, root: Path) -> Generat
         except OSError as error:
             if error.errno != errno.EFBIG:
                 raise
-            problem = f"is larger than the {disk.MAX_FILE_BYTES >> 20} MiB that are read"
+            problem = f"is larger than the limit of {disk.MAX_FILE_BYTES >> 20} MiB"
             raise ConversationCorruptedError(str(path), problem, conversation_id) from None

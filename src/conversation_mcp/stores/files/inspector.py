@@ -83,7 +83,7 @@ class FolderInspector:
         if mode == PRIVATE_MODE:
             return Finding("ok", f"{what}, writable, private ({mode:04o})")
         state = "warn" if mode & WRITABLE_BY_OTHERS else "ok"
-        return Finding(state, f"{what}, writable; others see the ids in it ({mode:04o}), each conversation is private")
+        return Finding(state, f"{what}, writable; others can see the ids ({mode:04o}), but no conversation")
 
     def _strays(self) -> Iterable[str]:
         """Yield what does not belong here, such as copies made by a file synchroniser and drafts of dead writers."""
