@@ -122,9 +122,9 @@ def test_what_does_not_belong_into_the_folder_is_named(tmp_path: Path) -> None:
     (folder.parent / f"{ID} (conflict)").mkdir()
     (folder.parent / "20260131-1769817600001").mkdir()
     (folder.parent / ".locks").mkdir()
-    (line,) = [line for line in findings(piped(tmp_path, "doctor")) if "not read" in line]
+    (line,) = [line for line in findings(piped(tmp_path, "doctor")) if "leftovers" in line]
     assert line == snapshot(
-        "warn  not read, copies or left over: 20260131-1769817600000/.conversation.0123456789abcdef.tmp, 20260131-1769817600000/conversation (1).json, 20260131-1769817600000 (conflict), 20260131-1769817600001 (no conversation.json); remove what you do not need"
+        "warn  ignored copies or leftovers: 20260131-1769817600000/.conversation.0123456789abcdef.tmp, 20260131-1769817600000/conversation (1).json, 20260131-1769817600000 (conflict), 20260131-1769817600001 (no conversation.json); remove what you do not need"
     )
 
 
@@ -147,8 +147,8 @@ def test_conversations_that_git_would_commit_are_a_failure(tmp_path: Path) -> No
     (tmp_path / "conversation-logs" / ".gitignore").write_text("*\n", encoding="utf-8")
     assert "ok    git ignores them" in findings(piped(tmp_path, "doctor"))
     subprocess.run(["git", "-C", tmp_path, "add", "-f", f"conversation-logs/{ID}"], check=True)
-    (line,) = [line for line in findings(piped(tmp_path, "doctor")) if "git tracks" in line]
-    assert line.startswith(f"warn  git tracks 1 file of them all the same: {ID}/conversation.json; ")
+    (line,) = [line for line in findings(piped(tmp_path, "doctor")) if "git still tracks" in line]
+    assert line.startswith(f"warn  git still tracks 1 file of them: {ID}/conversation.json; ")
 
 
 def test_what_is_left_out_of_the_documents_is_named_with_the_reason(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_a_clean_import_ends_with_0_and_what_was_there_already_is_no_failure(her
     ("arguments", "code", "message"),
     [
         (("nowhere",), 1, "there is nothing at nowhere to import."),
-        (("note.txt",), 1, "note.txt is no JSON: it begins with 'hello'"),
+        (("note.txt",), 1, "note.txt is not JSON: it begins with 'hello'"),
         (("conversation-logs",), 2, "conversation-logs is the folder of the conversations; they are there already."),
         (("note.txt", "--format", "word"), 2, "--format must be auto or one of librechat, perplexity-mcp-server,"),
         (("pipe",), 1, "pipe is neither a file, a folder nor an archive."),

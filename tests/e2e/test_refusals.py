@@ -46,25 +46,25 @@ BAD_ARGUMENTS: list[tuple[str, dict[str, Any], Any]] = [
         "search",
         {"query": "x", "search_domain_filter": ["https://example.org/x"]},
         snapshot(
-            "search_domain_filter takes bare domains such as example.org or -example.org, no URLs; got 'https://example.org/x'."
+            "search_domain_filter accepts bare domains such as example.org or -example.org, not URLs; got 'https://example.org/x'."
         ),
     ),
     (
         "search",
         {"query": "x", "search_domain_filter": ["docs/*.md"]},
         snapshot(
-            "search_domain_filter takes bare domains such as example.org or -example.org, no URLs; got 'docs/*.md'. Paths are for model 'local'."
+            "search_domain_filter accepts bare domains such as example.org or -example.org, not URLs; got 'docs/*.md'. Paths are for model 'local'."
         ),
     ),
     (
         "search",
         {"query": "x", "search_domain_filter": ["a.org", "-b.org"]},
-        snapshot("search_domain_filter takes domains to allow or, with a leading -, domains to deny, not both."),
+        snapshot("search_domain_filter accepts domains to allow or, with a leading -, domains to deny, but not both."),
     ),
     (
         "search",
         {"query": "x", "search_domain_filter": ["a.org"] * 21},
-        snapshot("search_domain_filter takes 1 to 20 domains; got 21."),
+        snapshot("search_domain_filter accepts 1 to 20 domains; got 21."),
     ),
     (
         "search",

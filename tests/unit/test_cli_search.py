@@ -58,7 +58,7 @@ def test_nothing_found_is_said_and_fails(here: Here, home: Home) -> None:
     none = here("search", "heap")
     assert (none.code, none.out, none.err) == (1, "", "Nothing was found.\n")
     assert json.loads(here("search", "heap", "--json").out) == {"conversations": [], "unreadableCount": 0}
-    assert here("search", "?!").err == "Notice: the query has no word to look for.\nNothing was found.\n"
+    assert here("search", "?!").err == "Notice: the query has no word to search for.\nNothing was found.\n"
 
 
 @pytest.mark.parametrize(

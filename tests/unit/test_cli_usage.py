@@ -50,7 +50,7 @@ def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tm
         (("ask", "--effort", "low", "what?"), "VALIDATION_ERROR: --effort cannot be used without --deep."),
         (("ask", "--chat", "--related", "what?"), "VALIDATION_ERROR: --related cannot be used with --chat."),
         (("ask", "--after", "soon", "what?"), "VALIDATION_ERROR: --after must be a date such as 2026-01-31"),
-        (("ask", "--domain", "https://x.org", "what?"), "VALIDATION_ERROR: --domain takes bare domains"),
+        (("ask", "--domain", "https://x.org", "what?"), "VALIDATION_ERROR: --domain accepts bare domains"),
         (
             ("ask", "--recency", "day", "--after", "2026-01-01", "what?"),
             "VALIDATION_ERROR: --recency cannot be combined with dates",

@@ -149,12 +149,12 @@ def test_what_lies_beside_the_conversations_is_named(here: Here, tmp_path: Path)
     os.utime(logs(tmp_path) / ".calls" / "old", (LONG_AGO, LONG_AGO))
     assert verified(here, 0) == snapshot("""\
   ok    1 conversation in LOGS, all can be read
-  warn  20260131-1769817600000/conversation (1).json is no conversation and is not read; remove it if you do not need it
-  warn  20260201-1769904000000 (no conversation.json) is no conversation and is not read; remove it if you do not need it
-  warn  notes.txt is no conversation and is not read; remove it if you do not need it
-  warn  drafts of writes that are running, or were cut short (1): 20260131-1769817600000/.conversation.0123456789abcdef.tmp
+  warn  20260131-1769817600000/conversation (1).json is not a conversation and is ignored; remove it if you do not need it
+  warn  20260201-1769904000000 (no conversation.json) is not a conversation and is ignored; remove it if you do not need it
+  warn  notes.txt is not a conversation and is ignored; remove it if you do not need it
+  warn  drafts of running or interrupted writes (1): 20260131-1769817600000/.conversation.0123456789abcdef.tmp
   warn  lock files of conversations that are gone (1): 20260202-1769990400000.write.lock
-  warn  calls that are forgotten, which the next question removes (1): old
+  warn  expired calls, which the next question removes (1): old
   ok    there is no index yet; the first search makes it
 """)
 

@@ -184,7 +184,7 @@ async def test_a_file_that_is_too_large_is_told_and_not_loaded(store: FileStore)
     conversation_id = await started(store)
     os.truncate(store.location(conversation_id), 200 * 1024 * 1024)
     for call in (store.load(conversation_id), store.update(conversation_id, appended("more"))):
-        with pytest.raises(ConversationCorruptedError, match="is larger than the 64 MiB that are read"):
+        with pytest.raises(ConversationCorruptedError, match="is larger than the limit of 64 MiB"):
             await call
 
 

@@ -120,7 +120,7 @@ async def test_a_conversation_never_grows_beyond_what_can_be_read_again(
 ) -> None:
     monkeypatch.setattr(disk, "MAX_FILE_BYTES", 2 << 20)
     conversation_id = await started(store)
-    with pytest.raises(FilesystemError, match="would be larger than the 2 MiB that can be read again"):
+    with pytest.raises(FilesystemError, match="would be larger than the limit of 2 MiB"):
         await store.update(conversation_id, appended("x" * (2 << 20)))
     assert texts_of(await store.load(conversation_id)) == ["Hello?"]
 

@@ -101,5 +101,5 @@ def test_ten_thousand_characters_are_a_query_like_any_other(shelf: Numbered, que
 
 def test_what_was_not_looked_for_is_told(shelf: Numbered) -> None:
     long = " ".join(f"word{number}" for number in range(100))
-    assert shelf.page(long).notices == ("the query is long: 36 of its words were not looked for",)
-    assert shelf.page("?!").notices == ("the query has no word to look for",)
+    assert shelf.page(long).notices == ("the query is long: 36 of its words were not searched for",)
+    assert shelf.page("?!").notices == ("the query has no word to search for",)

@@ -121,7 +121,7 @@ async def test_a_list_of_librechat_is_the_path_that_ends_last(tmp_path: Path) ->
     ]
     (conversation,), report = await imported(tmp_path, librechat_export(messages=messages, **LIST))
     assert said(conversation) == ["Tell me a long story.", "Once upon"]
-    assert conversation.messages[1].notices == ("the answer was cut where it comes from",)
+    assert conversation.messages[1].notices == ("the answer was cut off in the source",)
     assert conversation.messages[1].model == "gpt-x"
     assert (conversation.created_at, conversation.updated_at) == (
         "2026-04-09T14:32:05.230Z",

@@ -55,7 +55,7 @@ async def test_harmless_oddities_are_read(tmp_path: Path, before: bytes, old: by
         (b" \n", "conversations.json is empty"),
         (as_json([GOOD]).decode().encode("utf-16"), "is UTF-16 or holds NUL bytes; save it as UTF-8"),
         (b"\0" * 5000, "is UTF-16 or holds NUL bytes"),
-        (b"<!doctype html><html>Please sign in", "is no JSON: it begins with '<!doctype html><html'"),
+        (b"<!doctype html><html>Please sign in", "is not JSON: it begins with '<!doctype html><html'"),
         (b"[1, 2, 3]", "1 file holds something else"),
         (b'{"users": []}', "1 file holds something else"),
         (b'{"users": [', "is not valid JSON at character 12"),
@@ -73,7 +73,7 @@ async def test_an_array_that_is_cut_is_refused_as_a_whole_with_the_place(tmp_pat
     data = json.dumps([GOOD, chatgpt_entry("other", chatgpt_node("a", None, "user", "é" * 1000))], ensure_ascii=False)
     report = await put_and_bring_in(tmp_path, data.encode()[:left])
     assert [reason.partition(":")[0] for reason in reasons(report)] == ["conversations.json"]
-    assert "breaks off, or its list is not closed" in reasons(report)[0]
+    assert "is cut off, or its list is not closed" in reasons(report)[0]
     assert await stored_in(tmp_path) == []
 
 
@@ -81,7 +81,7 @@ async def test_what_follows_the_end_of_an_array_is_told(tmp_path: Path) -> None:
     first, second = as_json([GOOD]), as_json([chatgpt_entry("other", *PING)])
     report = await put_and_bring_in(tmp_path, first + second)
     assert report.counts["imported"] == 1
-    assert reasons(report) == [f"conversations.json: goes on after its end (byte {len(first) + 1:,})"]
+    assert reasons(report) == [f"conversations.json: continues after its end (byte {len(first) + 1:,})"]
 
 
 async def test_damaged_entries_are_skipped_with_their_place_and_the_others_come_in(tmp_path: Path) -> None:
@@ -128,8 +128,8 @@ async def test_a_string_of_a_hundred_megabytes_is_skipped_and_one_of_fifty_comes
     data = b"[" + b",".join((entry("large", 50), entry("larger", 100), entry("largest", 140), as_json(GOOD))) + b"]"
     report = await put_and_bring_in(tmp_path, data)
     assert report.counts == {"imported": 2, "problem": 2}
-    assert "larger than the 64 MiB that can be read again" in reasons(report)[0]
-    assert "is longer than the 128 MiB that are read at once" in reasons(report)[1]
+    assert "larger than the limit of 64 MiB" in reasons(report)[0]
+    assert "is longer than the limit of 128 MiB" in reasons(report)[1]
 
 
 @pytest.mark.slow

@@ -277,7 +277,7 @@ async def test_archives_and_files_of_a_folder_are_one_export(tmp_path: Path) -> 
     report = await bring_in(download, tmp_path)
     assert (report.counts["imported"], report.counts["unchanged"]) == (2, 1)
     assert sorted(f"{problem.place} {problem.reason}" for problem in report.problems) == [
-        "cut.zip is no archive that can be read, perhaps cut",
+        "cut.zip is not a readable archive, perhaps cut off",
         "outer.zip/inner.zip is an archive in an archive; unpack the outer one",
     ]
 

@@ -273,7 +273,7 @@ def test_words_that_stand_everywhere_only_order_what_rarer_words_choose(
     shelf.put(4, "a rare one")
     page = shelf.page("common rare nowhere")
     assert sorted(numbers_of(page)) == [3, 4]
-    assert page.notices[0].startswith("very common words of the query were not looked for")
+    assert page.notices[0].startswith("very common words of the query were not searched for")
     page = shelf.page("common nowhere")
     assert numbers_of(page) == list(range(19, 9, -1))
     assert page.notices[0].startswith("the words are very common: only the newest")

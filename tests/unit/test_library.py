@@ -145,7 +145,7 @@ async def test_an_index_that_takes_too_long_is_not_waited_for_and_said_to_be_inc
         page = await find(library)
         assert page.conversations == ()
         assert page.notices
-        assert page.notices[0].startswith("not all files were looked at yet (0 so far), so some may be missing")
+        assert page.notices[0].startswith("not all files were checked yet (0 so far), so some may be missing")
         index.gate.set()
         await keeper.compare().done.wait()
         page = await Library(FileStore(shelf.root, now=shelf.clock, keeper=keeper)).find(wanted_of(), 20, None, ignore)
@@ -163,7 +163,7 @@ async def test_a_long_wait_is_reported(shelf: Shelf, index: HeldIndex, monkeypat
 
     async with opened(index, shelf) as (library, _):
         await library.find(wanted_of(), 20, None, report)
-    assert heard[0] == "looking at the files of conversations: 0 so far"
+    assert heard[0] == "checking the files of conversations: 0 so far"
 
 
 async def test_a_large_library_is_compared_in_the_background_but_its_rows_are_true(

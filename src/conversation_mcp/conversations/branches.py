@@ -1,4 +1,4 @@
-"""A branch: a conversation of its own that begins like another one."""
+"""Branches: new conversations that begin with messages of another one."""
 
 from collections.abc import Sequence
 
@@ -11,10 +11,10 @@ KINDS = {"user": "a question", "tool": "the result of a tool"}
 
 
 def branched(original: Conversation, message_number: int, conversation_id: ConversationId) -> Conversation:
-    """Return the first state of a branch: the messages up to that number, and what stands beside them in the file.
+    """Return the first state of a branch: the messages up to that number, and the other fields of the file.
 
-    What became of questions without an answer stays with the original, and so do being archived and where it was
-    imported from: what grows there goes on in the original.
+    Unanswered questions, the archived state and the origin of an import stay with the original: a later import of the
+    same conversation continues the original, not the branch.
 
     Raises:
         InvalidInputError: no follow-up would work there; the message names the nearest numbers where one does.
@@ -33,12 +33,12 @@ def branched(original: Conversation, message_number: int, conversation_id: Conve
         parents=None,
         pending_turn=None,
         unanswered_turns=None,
-        messages=with_recipients(original)[:message_number],
+        messages=with_recipients(original)[:message_number],  # `imported`, which told them, is gone
     )
 
 
 def _points(messages: Sequence[Message]) -> list[int]:
-    """Return the numbers after which a question can follow: nothing was said yet, or an answer was said last."""
+    """Return the numbers after which a question can follow: at the start, or after an answer."""
     points: list[int] = []
     last = "assistant"
     for number, message in enumerate(messages, 1):

@@ -1,4 +1,4 @@
-"""Cursors: opaque to clients, they hold the place where a page ended."""
+"""Cursors, opaque to clients, which hold the place where a page ended."""
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -15,16 +15,16 @@ MAX_NUMBER = 1 << 53
 
 
 def write_cursor(place: Place, query: str) -> str:
-    """Return the cursor of a place in the results of the query, or in the list if that is blank."""
+    """Return the cursor of a place in the results of the query, or in the list if the query is blank."""
     data = json.dumps([*astuple(place), _digest(query)], separators=(",", ":"))
     return urlsafe_b64encode(data.encode()).decode().rstrip("=")
 
 
 def read_cursor(cursor: str, query: str) -> Place:
-    """Return the place.
+    """Return the place of a cursor.
 
     Raises:
-        InvalidInputError: the text is no cursor, or that of another query.
+        InvalidInputError: the text is not a cursor, or belongs to another query.
     """
     try:
         place, digest = _parse(cursor)

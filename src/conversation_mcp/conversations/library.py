@@ -1,4 +1,4 @@
-"""The library: conversations found among many, a page at a time."""
+"""The library, which finds conversations and returns them in pages."""
 
 from functools import partial
 
@@ -27,19 +27,19 @@ class ListedConversation(Record):
     message_count: int
     """All its messages, the system message included."""
     last_question: str | None = None
-    """The beginning of the last question, also of one that has no answer."""
+    """The beginning of the last question, answered or not."""
     cost_usd: float | None = None
-    """What it has cost, as far as providers reported it."""
+    """Its cost, as far as providers reported it."""
     state: State | None = None
-    """What became of a last question without an answer, or `archived`."""
+    """What became of an unanswered last question, or `archived`."""
     snippet: str | None = None
-    """The part of it that fits the query best, with the words that were found between `**`."""
+    """The part that matches the query best, with the matching words between `**`."""
     message_number: int | None = None
-    """The number of the message with that part; absent when it is the title or a question without an answer."""
+    """The number of the message with that part; absent if the part is the title or an unanswered question."""
 
     @classmethod
     def of_facts(cls, facts: Listed) -> "ListedConversation":
-        """Return the part that results show."""
+        """Return the facts that results show."""
         return cls.of(**{name: getattr(facts, name) for name in cls.model_fields})
 
 
@@ -49,32 +49,32 @@ class ConversationPage(Record):
     conversations: tuple[ListedConversation, ...]
     """The page."""
     next_cursor: str | None = None
-    """What to ask the next page with; absent on the last one."""
+    """The cursor for the next page; absent on the last one."""
     unreadable_count: int
-    """How many conversations of the folder were skipped because their files cannot be read."""
+    """How many conversations were skipped because their files cannot be read."""
     notices: tuple[str, ...] | None = None
     """What is missing or was not done as asked."""
 
 
 class Library:
-    """Finds conversations. Waits `patience_seconds` for what others have written, then says what is missing."""
+    """Finds conversations. Waits up to `patience_seconds` for the index, then says what may be missing."""
 
     def __init__(self, store: Store, *, patience_seconds: float = PATIENCE_SECONDS) -> None:
         self._store = store
         self._patience_seconds = patience_seconds
 
     async def find(self, wanted: Wanted, limit: int, cursor: str | None, report: Report) -> ConversationPage:
-        """Return a page; changes by hand and by other processes are in it.
+        """Return a page, which includes changes made by hand and by other processes.
 
         Raises:
-            InvalidInputError: the cursor is none.
+            InvalidInputError: the text is not a cursor, or belongs to another query.
             FilesystemError: the place cannot be read.
         """
         place = read_cursor(cursor, wanted.query) if cursor else None
         look_up = partial(self._store.finder.page, wanted, limit, place)
         missing = await self._store.freshen(self._patience_seconds, report)
         page = await to_thread.run_sync(look_up)
-        if not page.is_complete and missing is None:  # the index was lost in between
+        if not page.is_complete and missing is None:  # the index was lost after `freshen`
             missing = await self._store.freshen(self._patience_seconds, report)
             page = await to_thread.run_sync(look_up)
         return ConversationPage.of(
@@ -85,5 +85,5 @@ class Library:
         )
 
     async def take_in(self) -> None:
-        """Take in at once what this program has written, for those who do not compare."""
+        """Take in at once what this program has written, for readers that do not wait for a comparison."""
         await to_thread.run_sync(self._store.finder.take_in_written)

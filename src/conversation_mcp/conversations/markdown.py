@@ -1,4 +1,4 @@
-"""A conversation as one page of Markdown, and as the page that a person reads from top to bottom."""
+"""Conversations as Markdown: the structure that all pages share, and the page for reading."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
@@ -12,39 +12,39 @@ from conversation_mcp.text import counted, dollars, one_line
 
 
 class MarkdownPage(ABC):
-    """What every page has in common: its parts and their order."""
+    """The parts that every page has, and their order."""
 
     def render(self, conversation: Conversation) -> str:
-        """Return the page."""
+        """Return the page of a conversation."""
         parts = (part for section in self.sections(conversation) for part in self._section(section, conversation))
         return paragraphs(*self.head(conversation), *parts) + "\n"
 
     @abstractmethod
     def head(self, conversation: Conversation) -> Iterable[str]:
-        """Yield the title and what is known of the whole conversation."""
+        """Yield the title and the facts of the whole conversation."""
 
     def sections(self, conversation: Conversation) -> Iterator[Section]:
-        """Yield what is shown of it."""
+        """Yield the sections that are shown."""
         return sections(conversation)
 
     @abstractmethod
     def body(self, section: Section, conversation: Conversation) -> Iterable[str]:
-        """Yield what stands above the text of a section, and the text."""
+        """Yield the heading and facts of a section, and its text."""
 
     @abstractmethod
     def source(self, source: Source) -> str:
         """Return the line of a source."""
 
     def line(self, text: str) -> str:
-        """Return a related question or a notice as it stands in a list."""
+        """Return a related question or a notice as an item of a list."""
         return text
 
     def notices(self, section: Section) -> Iterable[str]:
-        """Return what stands in the list of notices."""
+        """Return the notices to list."""
         return section.notices
 
     def foot(self, section: Section) -> Iterable[str]:
-        """Yield what stands below the lists."""
+        """Yield what comes below the lists."""
         del section
         return ()
 
@@ -57,7 +57,7 @@ class MarkdownPage(ABC):
 
 
 class ReadingPage(MarkdownPage):
-    """The messages with their numbers, facts and sources, and where it was asked what has no answer."""
+    """The page for reading: messages with numbers, facts and sources, unanswered questions where they were asked."""
 
     def head(self, conversation: Conversation) -> Iterable[str]:
         """Yield the title, the facts, and what was merged."""
@@ -73,11 +73,11 @@ class ReadingPage(MarkdownPage):
         yield merged_from(conversation.parents)
 
     def sections(self, conversation: Conversation) -> Iterator[Section]:
-        """Leave out the instructions."""
+        """Yield all sections but the system text."""
         yield from (section for section in super().sections(conversation) if section.name != "system")
 
     def body(self, section: Section, conversation: Conversation) -> Iterable[str]:
-        """Yield a rule before each question, the facts and the text; of one without an answer what there is."""
+        """Yield a rule before each question, the facts and the text; for an unanswered one, what is known of it."""
         is_answered = section.kind != "unanswered"
         yield "" if section.kind in ("answer", "system") else "---"
         yield dotted(
@@ -97,7 +97,7 @@ class ReadingPage(MarkdownPage):
             yield f"Get the answer: `conversation-mcp resume {conversation.conversation_id}`"
 
     def notices(self, section: Section) -> Iterable[str]:
-        """Return those of a message."""
+        """Return the notices of a message; `body` shows those of an unanswered question."""
         return () if section.kind == "unanswered" else section.notices
 
     def source(self, source: Source) -> str:

@@ -1,4 +1,4 @@
-"""Pruning: what was not touched for long is put away, or moved to the trash."""
+"""Pruning: conversations that were not touched for long are archived or moved to the trash."""
 
 import logging
 import math
@@ -23,27 +23,27 @@ Action = Literal["trash", "archive"]
 
 STEPS: tuple[tuple[Action, State | None], ...] = (("trash", None), ("trash", "archived"), ("archive", None))
 START_AFTER_SECONDS = 5.0
-"""A client that has just started the server waits for other things."""
+"""Keeps pruning out of the start, when a client waits for the first answers."""
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class PrunePlan:
-    """Which conversations are old enough for what; those with tags or a question without an answer are kept."""
+    """The conversations that are old enough for each action; those with tags or a pending question are kept."""
 
     old: tuple[tuple[Action, Listed], ...]
     kept_count: int
     unreadable_count: int
     problems: tuple[str, ...]
-    """Why the first few of those cannot be read."""
+    """Why the first few of the unreadable ones cannot be read."""
     before_milliseconds: Mapping[Action, int]
-    """What was last updated before that is old."""
+    """Conversations last updated before these times are old."""
 
 
 @dataclass(frozen=True)
 class Pruned:
-    """What became of one of them: done, or not because of the problem; kept when something happened to it meanwhile."""
+    """The result for one conversation: done, failed with a problem, or kept because it has changed meanwhile."""
 
     action: Action
     facts: Listed
@@ -52,7 +52,7 @@ class Pruned:
 
 
 class Pruner:
-    """Finds old conversations in the index, and looks at each file again before it does something to it."""
+    """Finds old conversations in the index, and checks each file again before changing it."""
 
     def __init__(self, store: Store, tidier: Tidier, now: Callable[[], datetime]) -> None:
         self._store = store
@@ -60,7 +60,7 @@ class Pruner:
         self._now = now
 
     async def plan(self, ages: Mapping[Action, timedelta]) -> PrunePlan:
-        """Return what is to be done at those ages; what goes to the trash is not archived before.
+        """Return what is to be done at these ages; a conversation that goes to the trash is not archived first.
 
         Raises:
             FilesystemError: the folder cannot be read.
@@ -73,7 +73,7 @@ class Pruner:
         return await to_thread.run_sync(self._plan, before)
 
     async def carry_out(self, plan: PrunePlan) -> AsyncGenerator[Pruned]:
-        """Do it, one after the other, and yield what became of each."""
+        """Carry out the plan, one conversation after the other, and yield the result of each."""
         for action, facts in plan.old:
             try:
                 await self._prune(action, ConversationId(facts.conversation_id), plan.before_milliseconds[action])
@@ -85,7 +85,7 @@ class Pruner:
                 yield Pruned(action, facts)
 
     async def archive_idle(self, age: timedelta) -> None:
-        """Archive what is that old, once, some time after the start; nobody waits for it."""
+        """Archive conversations of that age, once, shortly after the start; nobody waits for it."""
         await anyio.sleep(START_AFTER_SECONDS)
         try:
             async for pruned in self.carry_out(await self.plan({"archive": age})):
@@ -118,6 +118,7 @@ class Pruner:
                 return
 
     async def _prune(self, action: Action, conversation_id: ConversationId, before_milliseconds: int) -> None:
+        # Called under the lock: the conversation may have been used since the plan was made.
         def check(conversation: Conversation) -> None:
             is_old = milliseconds_of(conversation.updated_at) < before_milliseconds
             if not is_old or conversation.tags or conversation.pending_turn:
@@ -138,4 +139,4 @@ async def _silent(_text: str) -> None:
 
 
 class _KeptError(Exception):
-    """Something has happened to the conversation since it was found to be old."""
+    """The conversation has changed since it was found to be old."""

@@ -1,4 +1,4 @@
-"""Who got the words of a conversation, as its file tells."""
+"""The recipients of a conversation's text, as its file names them."""
 
 from collections.abc import Iterator, Mapping
 
@@ -13,17 +13,16 @@ SERVICES: Mapping[str, str] = {
     "claude-code": "claude",
     "gemini-takeout": "gemini-app",
 }
-"""Who gave the answers of an import, by its format. The answers of others may have been given on this machine."""
+"""The service that gave the answers of an import, by its format. Those of other formats may come from this machine."""
 
 Recipients = Mapping[str, Side]
 
 
 def whereabouts_of(conversation: Conversation, sides: Recipients) -> Whereabouts:
-    """Return who has the words: answers tell it, and so do questions that were sent and not answered.
+    """Return who has the text, according to its answers and to the questions that were sent but not answered.
 
-    A file that tells nothing at all, as one that was written by hand, counts as being nowhere yet. A merge in which a
-    part has only been on this machine counts as that part does. `sides` says where the providers are that are
-    configured.
+    A file that names nobody, such as one written by hand, counts as not sent anywhere yet. A merge with a part that has
+    only been on this machine counts like that part. `sides` says on which side the configured providers are.
     """
     found = NOWHERE
     for said in (*conversation.messages, *_unanswered(conversation)):
@@ -36,10 +35,10 @@ def whereabouts_of(conversation: Conversation, sides: Recipients) -> Whereabouts
 
 
 def recipients_of(said: Message | PendingTurn, conversation: Conversation, sides: Recipients) -> Recipients:
-    """Return who got the words for this answer or question.
+    """Return who received the text for this answer or question.
 
-    Files of earlier versions tell only who answered. Where it is today counts then; one that is not configured any
-    more, and is no known service, counts as having been on this machine: better ask once too often.
+    Files of earlier versions name only the provider that answered. Its present side counts then; a provider that is no
+    longer configured, and is not a known service, counts as being on this machine: better to ask once too often.
     """
     told: Recipients = {name: OUTSIDE if side == OUTSIDE else HERE for name, side in (said.sent_to or {}).items()}
     if isinstance(said, Message) and said.role != "assistant":
@@ -53,7 +52,7 @@ def recipients_of(said: Message | PendingTurn, conversation: Conversation, sides
 
 
 def recipients_of_questions(conversation: Conversation, sides: Recipients) -> Iterator[Recipients]:
-    """Yield for each question that a merge brought who has it by now: whoever got it there, or all of it here."""
+    """Yield, for each question that a merge copied, who has it by now: its recipients before the merge and since."""
     if (start := _own_start(conversation)) == 0:
         return
     since = _since(conversation, start, sides)
@@ -63,7 +62,7 @@ def recipients_of_questions(conversation: Conversation, sides: Recipients) -> It
 
 
 def with_recipients_of_questions(conversation: Conversation) -> tuple[Message, ...]:
-    """Return the messages, each question with who got it: in a merge not everybody has all that stands before."""
+    """Return the messages, each question with its recipients: in a merge, not everyone has all the text before it."""
     since = _since(conversation, _own_start(conversation), {})
     return tuple(
         message.model_copy(update={"sent_to": dict(_both(recipients_of(message, conversation, {}), since))})
@@ -74,7 +73,7 @@ def with_recipients_of_questions(conversation: Conversation) -> tuple[Message, .
 
 
 def _own_start(conversation: Conversation) -> int:
-    """Return where the messages begin that no merge brought: with the first question after those that name theirs."""
+    """Return where the messages after a merge begin: with the first question after those that name recipients."""
     messages = conversation.messages
     brought = [place for place, said in enumerate(messages) if said.role == "user" and said.sent_to is not None]
     if not brought:
@@ -84,7 +83,7 @@ def _own_start(conversation: Conversation) -> int:
 
 
 def _since(conversation: Conversation, start: int, sides: Recipients) -> Recipients:
-    """Return who got everything: with the messages from there on, or with a question that has no answer."""
+    """Return who received the whole text, with the messages from `start` on or with an unanswered question."""
     had: Recipients = {}
     began = conversation.created_at if start else ""
     turns = [turn for turn in _unanswered(conversation) if (turn.started_at or "") >= began]
@@ -103,7 +102,7 @@ def _both(first: Recipients, second: Recipients) -> Recipients:
 
 
 def with_recipients(conversation: Conversation) -> tuple[Message, ...]:
-    """Return the messages, each answer with who got the words: for a copy that loses where it was imported from."""
+    """Return the messages, each answer with its recipients, for a copy that does not keep the origin of the import."""
     if conversation.imported is None:
         return conversation.messages
     return tuple(
@@ -115,5 +114,5 @@ def with_recipients(conversation: Conversation) -> tuple[Message, ...]:
 
 
 def passages_in(conversation: Conversation) -> int:
-    """Return how many passages of the user's documents the answers quote."""
+    """Return how many passages from the user's documents the answers cite."""
     return sum(source.path is not None for message in conversation.messages for source in message.sources or ())

@@ -1,4 +1,4 @@
-"""A conversation as what a reader sees of it: facts, then questions and answers. Pages for people are made of it."""
+"""The sections of a conversation as a reader sees it, facts first; all pages for people are made of them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,17 +16,17 @@ KINDS: dict[str, Kind] = {"user": "question", "assistant": "answer"}
 
 @dataclass(frozen=True)
 class Section:
-    """A message or a question without an answer. Texts are Markdown as somebody wrote it, facts are plain text."""
+    """A message or an unanswered question. Texts are Markdown as their authors wrote it, facts are plain text."""
 
     kind: Kind
     name: str
     heading: str
-    """The name with its number among those of its kind."""
+    """The name with its number among sections of its kind."""
     number: int
-    """The number of the message, or of that before the question without an answer."""
+    """The number of the message; of an unanswered question, that of the message before it."""
     tool: str
     by: str
-    """Who answered, or was asked."""
+    """The provider that answered, or was asked."""
     cost: str
     time: str
     text: str
@@ -36,21 +36,21 @@ class Section:
     related_questions: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     is_resumable: bool = False
-    """Whether the answer can still be got."""
+    """Whether the answer can still be fetched."""
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """What is known of it, in the order in which it is shown."""
+        """The known facts, in the order in which they are shown."""
         return tuple(filter(None, (self.tool, self.by, self.cost, self.time)))
 
     @property
     def whole_text(self) -> str:
-        """The text, and what there is of an answer."""
+        """The text, and the part of an answer that arrived."""
         return f"{self.text}\n\nText so far:\n\n{self.partial_text}" if self.partial_text else self.text
 
 
 def facts(conversation: Conversation) -> dict[str, str | int | float | list[str]]:
-    """Return what is known of the whole conversation, in the order in which it is shown, under the file's names."""
+    """Return the facts of the whole conversation by their names in the file, in the order in which they are shown."""
     cost_usd = total_cost(conversation.data())
     merged_from = [str(one.get("conversationId")) for one in conversation.parents or ()]
     known: dict[str, str | int | float | list[str] | None] = {
@@ -70,7 +70,7 @@ def facts(conversation: Conversation) -> dict[str, str | int | float | list[str]
 
 
 def sections(conversation: Conversation) -> Iterator[Section]:
-    """Yield the messages in their order, and what has no answer where it was asked."""
+    """Yield the messages in order, and unanswered questions where they were asked."""
     questions = 0
     for number, entry in transcript(conversation):
         if isinstance(entry, PendingTurn):

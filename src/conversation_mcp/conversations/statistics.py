@@ -1,4 +1,4 @@
-"""What was asked and what it took, summed up over all conversations."""
+"""Statistics of all conversations: questions, tokens and costs."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ By = Literal["day", "tool", "provider", "model", "conversation"]
 
 @dataclass(frozen=True)
 class Turn:
-    """A question with its answer, or without one."""
+    """A question, with its answer if it has one."""
 
     milliseconds: int
     tool: str | None
@@ -24,13 +24,13 @@ class Turn:
     input_tokens: int
     output_tokens: int
     cost_usd: float
-    """As the provider reported it, else as it is estimated."""
+    """The cost that the provider reported, else an estimate."""
     is_estimate: bool
     is_answered: bool | None
-    """None for a message that is no answer but was charged all the same."""
+    """None for a message that is not an answer but was charged."""
 
     def key(self, by: By, conversation_id: str) -> str | None:
-        """Return what the turn is counted under, None where that is not known."""
+        """Return the key under which the turn is counted, None if it is unknown."""
         if by == "day":
             return moment_of(self.milliseconds).date().isoformat()
         named = {"tool": self.tool, "provider": self.provider, "model": self.model, "conversation": conversation_id}
@@ -39,7 +39,7 @@ class Turn:
 
 @dataclass
 class Sums:
-    """What several turns took together, as far as it is known."""
+    """The known totals of several turns."""
 
     answered: int = 0
     unanswered: int = 0
@@ -50,7 +50,7 @@ class Sums:
     """The part of the cost that no provider reported."""
 
     def add(self, turn: Turn) -> None:
-        """Count the turn."""
+        """Add the turn to the totals."""
         self.answered += turn.is_answered is True
         self.unanswered += turn.is_answered is False
         self.input_tokens += turn.input_tokens
@@ -61,19 +61,19 @@ class Sums:
 
 @dataclass(frozen=True)
 class Statistics:
-    """The sums by key: days in order, else the most expensive first. None is what is not known."""
+    """The sums by key: days in order, other keys by cost, highest first. The key None is for unknown ones."""
 
     sums: Mapping[str | None, Sums]
     total: Sums
     conversation_count: int
-    """Those in the trash included."""
+    """All conversations, the trash included."""
     problems: tuple[str, ...]
     titles: Mapping[str | None, str]
-    """By their ids, where the sums are those of conversations."""
+    """Titles by id, if the sums are by conversation."""
 
 
 def statistics(finder: Finder, by: By, since_milliseconds: int | None, prices: Prices, headway: Headway) -> Statistics:
-    """Read every conversation, archived ones and those in the trash too, and hold no more of them than the sums.
+    """Read every conversation, including archived ones and the trash, keeping only the sums in memory.
 
     Raises:
         FilesystemError: the place cannot be read.
@@ -93,14 +93,14 @@ def statistics(finder: Finder, by: By, since_milliseconds: int | None, prices: P
 
 
 def turns_since(data: Data, since_milliseconds: int | None, prices: Prices) -> Iterator[Turn]:
-    """Yield the turns of the data of a file that were asked or answered since then."""
+    """Yield the turns in the data of a file that were asked or answered since then."""
     for turn in turns_of(data, prices):
         if since_milliseconds is None or turn.milliseconds >= since_milliseconds:
             yield turn
 
 
 def turns_of(data: Data, prices: Prices) -> Iterator[Turn]:
-    """Yield the turns of the data of a file; the time of one that has none is that of the conversation."""
+    """Yield the turns in the data of a file; one without a time counts at the start of the conversation."""
     asked_with: str | None = None
     for at, turn in chargeable(data):
         role = turn.get("role")

@@ -1,4 +1,4 @@
-"""The user's documents as something that can be asked: an index that follows the files, and what it holds."""
+"""The library of the user's documents: keeps their index up to date and finds passages in it."""
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 ATTEMPTS = 3
-"""How often something is done anew because files or the index were changed meanwhile."""
+"""How often a step is tried, if files or the index are changed meanwhile."""
 
 
 class DocumentLibrary:
-    """The documents of one set of names. All of it blocks, a step for about a second."""
+    """The documents that the user named. All methods block; each step of `catch_up` for about a second."""
 
     def __init__(self, roots: Sequence[Root], indexes: Path, now: Callable[[], datetime], formats: Formats) -> None:
         self.roots = tuple(roots)
@@ -42,23 +42,24 @@ class DocumentLibrary:
         self._left_out = Skipped()
         self._now = now
         self._indexes = indexes
+        # An index that was made without a converter lacks the passages of its files, and a pattern changes which count.
         kind = "\0".join(("documents", *sorted(formats.missing), *(root.pattern for root in self.roots)))
         self._file = IndexFile([root.path for root in self.roots], indexes, schema(kind))
         self._cache = Cache(self._file, self._build_at_once)
 
     @property
     def problem(self) -> str | None:
-        """Why no index is kept, if none is."""
+        """Why the index cannot be kept in a file, if it cannot."""
         return self._cache.problem
 
     @property
     def skipped(self) -> Skipped:
-        """What was left out at the last look."""
+        """What the last comparison left out."""
         return self._left_out.with_all(self._ask(lambda database: list(problems(database))))
 
     @property
     def has_text(self) -> bool:
-        """Whether there is any passage; an index that was lost since the last look is made anew first."""
+        """Whether there is any passage; an index that was lost meanwhile is rebuilt first."""
         for _ in range(ATTEMPTS):
             if self._ask(lambda database: database.execute("SELECT 1 FROM passages LIMIT 1").fetchone()):
                 return True
@@ -67,7 +68,7 @@ class DocumentLibrary:
         return False
 
     def survey(self) -> tuple[int, Skipped]:
-        """Count the documents and what is left out; what was read in vain is known only where there is an index."""
+        """Count the documents and what is left out; files without readable text are known only if an index exists."""
         documents = Documents(self.roots, self._formats)
         count = sum(1 for _ in documents)
         vain = self._ask(lambda database: list(problems(database))) if self._file.path.exists() else []
@@ -78,7 +79,7 @@ class DocumentLibrary:
         purge_orphans(self._indexes)
 
     def catch_up(self) -> Generator[Backlog[Document]]:
-        """Bring the index up to the files; yield before each step what there is to do, and how much is done."""
+        """Bring the index up to date; yield the work and its progress before each step."""
         for _ in range(ATTEMPTS):
             replacements = self._cache.replacements
             documents = Documents(self.roots, self._formats)
@@ -90,7 +91,7 @@ class DocumentLibrary:
                     lambda database, of=documents, backlog=backlog: self._follower(database, of).go_on(backlog)
                 )
                 yield backlog
-            if self._cache.replacements == replacements:
+            if self._cache.replacements == replacements:  # else an empty index has replaced a damaged one meanwhile
                 return
 
     def find(self, question: Inquiry, scope: Scope, limit: int, *, by_parts: bool) -> Findings:
@@ -98,6 +99,7 @@ class DocumentLibrary:
         for _ in range(ATTEMPTS - 1):
             findings = self._ask(lambda database: self._found(database, question, scope, limit, by_parts=by_parts))
             paths = sorted({str(passage.path) for passage in findings.passages})
+            # A file that has changed since would be cited with lines that are no longer there.
             if self._ask(lambda database, paths=paths: _are_current(DocumentRows(database), paths)):
                 return findings
             for _ in self.catch_up():
@@ -145,8 +147,8 @@ def _explained() -> Generator[None]:
 
 
 def _are_current(rows: DocumentRows, paths: Sequence[str]) -> bool:
-    """Tell whether the files are still as they were when they were read, as far as that can be known."""
-    if not paths:  # nothing was found: in an index that was lost meanwhile nothing can be
+    """Tell whether the files are unchanged since they were read, as far as that can be known."""
+    if not paths:  # nothing was found, perhaps only because the index was lost and is empty
         return rows.newest() > 0
     known, now = rows.stamps(paths), {path: current_stamp(path) for path in paths}
     return all(path in known and now[path] and known[path][1] in {UNTRUSTED, now[path]} for path in paths)

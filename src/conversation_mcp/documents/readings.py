@@ -1,4 +1,4 @@
-"""The documents as what an index is derived from: which there are, and what is in them."""
+"""The documents as the things of a stamped index: which exist, and what they contain."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from conversation_mcp.searching.stamped import Seen, batched, settled
 
 @dataclass(frozen=True)
 class Reading:
-    """A document that was read: what is in it, or why that cannot be known."""
+    """A document that was read, with its content or the reason why it has none."""
 
     document: Document
     content: Content | Reason
 
 
 class Readings:
-    """The documents behind their paths; satisfies Things."""
+    """The documents by their paths; satisfies Things."""
 
     def __init__(self, documents: Documents, formats: Formats, now: Callable[[], datetime]) -> None:
         self._documents = documents
@@ -28,7 +28,7 @@ class Readings:
         self._now = now
 
     def batches(self) -> Iterator[dict[str, Document]]:
-        """Walk them; what several roots share is what the first of them says."""
+        """Walk the documents; one that several roots share counts for the first of them."""
         for documents in batched(self._documents):
             batch: dict[str, Document] = {}
             for document in documents:
@@ -40,13 +40,13 @@ class Readings:
         return thing.stamp
 
     def read(self, key: str, thing: Document) -> Seen[Reading] | None:
-        """Return what is in it now, None if it is gone."""
+        """Return the content of the document now, None if it is gone."""
         del key
         content = read(thing, self._formats)
         stamp = settled(thing.stamp, thing.changed_ns, self._now())
         return None if content is None else Seen(stamp, Reading(thing, content))
 
     def is_gone(self, key: str) -> bool:
-        """Return that it is: a file that is still there may be a document no more."""
+        """Return True, even if the file exists: it was not found by the walk, so it is no longer a document."""
         del key
         return True

@@ -1,4 +1,7 @@
-"""Reads and writes what the index holds of files; the words of a passage are made from what is kept of it."""
+"""The rows of files and passages in the index.
+
+FTS5 keeps no copy of the words (`content=''`): to delete them, they are derived again from the stored passage.
+"""
 
 import os
 import re
@@ -19,10 +22,10 @@ if TYPE_CHECKING:
 
 BETWEEN = "\x1f"
 BOUNDARY = " \ue000 "
-"""Stands between a text and the parts of its names, so that no phrase reaches from one to the other."""
+"""Separates a text from the parts of its names, so that no phrase matches across the two."""
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]{2,}")
 DIVISION = re.compile(r"[-\u00ad\u2010][ \t]*[\r\n][\s>#*/]*(?=[^\W\d_])")
-"""Where a word is divided; what begins the next line may be the sign of a quote or a comment."""
+"""A hyphen at the end of a line; the next line may begin with the sign of a quote or a comment."""
 MAX_HALF_CHARS = 40
 FIRST_HALF, SECOND_HALF = re.compile(r"[^\W\d_]+\Z"), re.compile(r"[^\W\d_]+")
 KNOWN = "SELECT id, digest FROM files WHERE path = ?"
@@ -51,7 +54,7 @@ class DocumentRows(StampedRows[Reading]):
     KEY = "path"
 
     def stored(self, key: str) -> bytes:
-        """Return the path as the system has it, which need not be text."""
+        """Return the path as the bytes of the file system, which need not be text."""
         return os.fsencode(key)
 
     def key(self, stored: str | bytes) -> str:
@@ -59,7 +62,7 @@ class DocumentRows(StampedRows[Reading]):
         return os.fsdecode(stored)
 
     def put(self, key: str, seen: Seen[Reading]) -> None:
-        """Write what was found in a file, or why nothing was; of one that was only touched, just that."""
+        """Write the passages of a file, or the reason why it has none; if it was only touched, just its stamp."""
         document, content = seen.content.document, seen.content.content
         if isinstance(content, Reason):
             self.write(document, seen.stamp, None, content)
@@ -70,7 +73,7 @@ class DocumentRows(StampedRows[Reading]):
             self.write(document, seen.stamp, content.digest, content.passages())
 
     def write(self, document: Document, stamp: int, digest: bytes | None, found: Sequence[Passage] | Reason) -> None:
-        """Write a file and its passages over what was there before."""
+        """Replace the rows of a file and of its passages."""
         self._drop_passages(self._known(document.path)[0])
         problem = found.value if isinstance(found, Reason) else None
         passages = () if isinstance(found, Reason) else found
@@ -88,13 +91,13 @@ class DocumentRows(StampedRows[Reading]):
             self.database.execute(PUT_WORDS, (row, *_words(title, shown, headings, text)))
 
     def drop(self, key: str) -> None:
-        """Forget a file."""
+        """Remove the rows of a file."""
         file, _ = self._known(key)
         self._drop_passages(file)
         self.database.execute("DELETE FROM files WHERE id = ?", (file,))
 
     def _known(self, path: str) -> tuple[int | None, bytes | None]:
-        """Return the id of a file and the digest of what was read in it."""
+        """Return the id of a file and the digest of its content when it was read."""
         return self.database.execute(KNOWN, (self.stored(path),)).fetchone() or (None, None)
 
     def _drop_passages(self, file: int | None) -> None:
@@ -104,7 +107,7 @@ class DocumentRows(StampedRows[Reading]):
 
 
 def problems(database: "sqlite3.Connection") -> Iterator[tuple[Reason, str]]:
-    """Yield the files that were read in vain, with the reason."""
+    """Yield the files that could not be read, with the reason."""
     for path, problem in database.execute("SELECT path, problem FROM files WHERE problem IS NOT NULL ORDER BY path"):
         yield Reason(problem), os.fsdecode(path)
 
@@ -122,9 +125,9 @@ def passages_of(database: "sqlite3.Connection", ids: Sequence[int]) -> dict[int,
 
 
 def indexed(text: str) -> str:
-    """Return the words of a text, then those of its camelCase names, and those that were divided at the end of a line.
+    """Return the words of a text, then those of its camelCase names, and words that were hyphenated at line ends.
 
-    A word that has its hyphen anyhow stands among the divided ones too; nobody looks for it there.
+    A word that always has a hyphen is then also indexed without it, which does no harm.
     """
     names = {name for name in NAME.findall(text) if not name[1:].islower()}
     parts = sorted({parts for name in names if (parts := name_parts(name))})
@@ -133,7 +136,7 @@ def indexed(text: str) -> str:
 
 
 def _divided(text: str) -> Iterator[str]:
-    """Yield the words that were divided at the end of a line."""
+    """Yield the whole words that were hyphenated at line ends."""
     for found in DIVISION.finditer(text):
         start, end = found.span()
         before = FIRST_HALF.search(text[max(0, start - MAX_HALF_CHARS) : start])

@@ -1,4 +1,4 @@
-"""Finds what answers a question: the best passages, the words that none speaks of, and headings that come near."""
+"""The selection of passages that answer a question; if none does, of headings that come near."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ LIKELY = "SELECT term FROM vocabulary WHERE col = 'heading' AND term >= ? AND te
 
 @dataclass(frozen=True)
 class Findings:
-    """The passages that fit a question, best first; the words none speaks of, as typed; headings that come near.
+    """The best passages for a question, the words that none contains, as typed, and headings that come near.
 
-    `is_partial` says that even the best speaks of little of what was asked.
+    `is_partial` says that even the best passage covers little of the question.
     """
 
     passages: tuple[Passage, ...]
@@ -39,14 +39,14 @@ class Findings:
 
 
 class PassageFinder:
-    """Answers from the index with passages."""
+    """Finds the passages of an index that answer a question."""
 
     def __init__(self, database: "sqlite3.Connection", ranker: Ranker) -> None:
         self._database = database
         self._ranker = ranker
 
     def find(self, question: Inquiry, limit: int, *, by_parts: bool) -> Findings:
-        """Return at most `limit` passages, at most three of a file; by parts, some for each part of the question."""
+        """Return at most `limit` passages, at most three per file; `by_parts`, some for each part of the question."""
         whole = self._ranker.rank(question.words, question.context, question.cited)
         if not whole.found:
             return Findings((), whole.missing, tuple(self._nearest(question)))
@@ -59,7 +59,7 @@ class PassageFinder:
         return Findings(tuple(ranked.passage for ranked in picked), whole.missing, is_partial=best < ENOUGH_COVERAGE)
 
     def _nearest(self, question: Inquiry) -> list[Passage]:
-        """Return passages, one of a heading, that suit the context or whose heading is spelled much like a word."""
+        """Return passages, one per heading, that match the context or whose heading is spelled much like a word."""
         near = self._ranker.matching(any_of(by_word(question.context).values()), NEAREST_HEADINGS)
         if alike := list(self._spelled_alike(question.words)):
             near += self._ranker.matching(any_of(f"heading : {quoted(term)}" for term in alike), NEAREST_HEADINGS)

@@ -1,4 +1,4 @@
-"""The formats that conversations are taken out in, found by name in `catalog.py`.
+"""The formats in which conversations are exported, found by name in `catalog.py`.
 
-A format is a function from a conversation to its text and knows no store.
+A format is a function from a conversation to its text, and knows nothing of stores.
 """

@@ -1,4 +1,4 @@
-"""HTML: one page that needs nothing else, runs nothing and loads nothing."""
+"""HTML: a self-contained page that runs nothing and loads nothing."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
@@ -19,9 +19,10 @@ OPEN_KINDS = frozenset({"question", "answer", "unanswered"})
 
 
 def render(conversation: Conversation) -> str:
-    """Return the page. Every text of the conversation is escaped or goes through the one safe renderer."""
+    """Return the page. Every text of the conversation is either escaped or rendered by `SafeMarkdown`."""
     style = files("conversation_mcp.exporting").joinpath("page.css").read_text("utf-8")
     style_hash = b64encode(sha256(style.encode()).digest()).decode()
+    # Only this style sheet is allowed, by its hash. If a text slipped through, it could run and load nothing.
     policy = f"default-src 'none'; style-src 'sha256-{style_hash}'; base-uri 'none'; form-action 'none'"
     name, markdown = escape(title_of_conversation(conversation)), SafeMarkdown()
     body = "\n".join(

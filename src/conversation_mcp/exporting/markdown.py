@@ -1,4 +1,4 @@
-"""Markdown: a front matter of facts, then questions and answers under headings."""
+"""Markdown: facts as front matter, then questions and answers under headings."""
 
 import json
 import re
@@ -18,7 +18,7 @@ NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 class ExportPage(MarkdownPage):
-    """A page whose headings and code blocks nobody takes for those of an answer."""
+    """A page whose own headings and code blocks cannot be confused with those of an answer."""
 
     def head(self, conversation: Conversation) -> Iterable[str]:
         """Yield the front matter and the title."""
@@ -28,7 +28,7 @@ class ExportPage(MarkdownPage):
         yield f"# {_plain(title)}"
 
     def body(self, section: Section, conversation: Conversation) -> Iterable[str]:
-        """Yield the heading, the facts, and the text below that heading."""
+        """Yield the heading, the facts, and the text with its own headings below."""
         del conversation
         yield f"## {section.heading}"
         yield f"*{_plain(' · '.join(section.facts))}*" if section.facts else ""
@@ -39,11 +39,11 @@ class ExportPage(MarkdownPage):
         yield _quoted("Reasoning", section.reasoning)
 
     def line(self, text: str) -> str:
-        """Return the text on one line, as nothing but text."""
+        """Return the text on one line, with its markup escaped."""
         return _plain(text)
 
     def source(self, source: Source) -> str:
-        """Return all that is known of it."""
+        """Return all facts of a source."""
         place = source.place
         name = _plain(source.title or place)
         if source.url and not source.path:
@@ -59,7 +59,7 @@ class ExportPage(MarkdownPage):
 
 
 def _yaml(value: object) -> str:
-    """Return the value as JSON, which YAML reads, with escapes for what YAML does not allow as it is."""
+    """Return the value as JSON, which is also YAML, with escapes for characters that YAML does not allow."""
     return NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
@@ -70,7 +70,7 @@ def _address(url: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return the text on one line, with nothing in it that Markdown would take for more than text."""
+    """Return the text on one line, with all Markdown syntax escaped."""
     return SPECIAL.sub(r"\\\1", one_line(text))
 
 

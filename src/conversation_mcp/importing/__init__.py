@@ -1,4 +1,4 @@
-"""Brings conversations of other programs in: recognizes sources, reads them, and merges what is known already.
+"""Import of conversations from other programs: formats are recognized, read, and merged with earlier imports.
 
-`importer.py` alone knows the store.
+Only `importer.py` knows the store.
 """

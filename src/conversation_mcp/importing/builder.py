@@ -1,4 +1,4 @@
-"""What becomes of a conversation that was found: a new one, or the one that was imported before, grown."""
+"""The conversation to store for one that was found: a new one, or the earlier import with its continuation."""
 
 from datetime import datetime
 
@@ -15,7 +15,7 @@ from conversation_mcp.records.models import (
 
 
 def created_at(found: Sourced, now: datetime) -> datetime:
-    """Return when it was begun: as the source says, else its first message's time, else now."""
+    """Return when it was started: the time in the source, else that of its first message, else now."""
     return found.created_at or min(_times(found), default=now)
 
 
@@ -47,7 +47,7 @@ def built(
 
 
 def _times(found: Sourced) -> list[datetime]:
-    if found.whole is not None:  # anything may stand there; that of the conversation itself counts
+    if found.whole is not None:  # times of messages may be anything; that of the conversation is valid
         return []
     return [parse_time(message.created_at) for message in found.messages if message.created_at]
 
@@ -57,22 +57,22 @@ def _origin(source: str, found: Sourced) -> Imported:
 
 
 def holds(stored: Conversation, found: Sourced) -> bool:
-    """Tell whether all that was found is stored already, perhaps with more."""
+    """Tell whether everything that was found is stored already, perhaps with more after it."""
     return _starts_with(stored.messages, found.messages) and all(
         question in _asked(stored) for question in _questions(found)
     )
 
 
 def is_grown(stored: Conversation, found: Sourced) -> bool:
-    """Tell whether what was found goes on where the stored one ends, and nothing is being asked there now."""
+    """Tell whether what was found continues the stored conversation, in which no question is running now."""
     is_asking = stored.pending_turn is not None and stored.pending_turn.status == "running"
     return not is_asking and _starts_with(found.messages, stored.messages[: _whole(stored, found)])
 
 
 def grown(stored: Conversation, found: Sourced) -> Conversation:
-    """Return the stored conversation with what is new at its end, which may be the rest of its last answer.
+    """Return the stored conversation with the new messages, the first of which may complete its last answer.
 
-    A question that stood there without an answer goes when it has got one, and is kept beside the messages if not.
+    An unanswered question is removed if it has an answer now, and else kept as unanswered.
     """
     whole = _whole(stored, found)
     added = found.messages[whole:]
@@ -91,7 +91,7 @@ def grown(stored: Conversation, found: Sourced) -> Conversation:
 
 
 def _whole(stored: Conversation, found: Sourced) -> int:
-    """Return how many of the stored messages are whole: all, but for a last answer that has become longer there."""
+    """Return how many of the stored messages are complete: all, unless the last answer has grown in the source."""
     count = len(stored.messages)
     if 0 < count <= len(found.messages):
         last, now = stored.messages[-1], found.messages[count - 1]
@@ -117,7 +117,7 @@ def _questions(found: Sourced) -> list[str]:
 
 
 def _asked(stored: Conversation) -> set[str]:
-    """Return the questions that stand anywhere in the stored conversation."""
+    """Return all questions of the stored conversation, answered or not."""
     turns = (*(stored.unanswered_turns or ()), *((stored.pending_turn,) if stored.pending_turn else ()))
     return {turn.question for turn in turns} | {m.content for m in stored.messages if m.role == "user"}
 

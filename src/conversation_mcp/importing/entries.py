@@ -1,4 +1,4 @@
-"""The entries of a text file: those of a JSON array, or one JSON value a line, or one value in all."""
+"""The entries of a text file: a JSON array, one JSON value per line, or a single value."""
 
 import io
 import json
@@ -19,10 +19,10 @@ from conversation_mcp.importing.splitter import Cut, NotClosedError, Splitter
 CHUNK_BYTES = 256 * 1024
 HEAD_BYTES, TAIL_BYTES = 64 * 1024, 4 * 1024
 MAX_ENTRY_BYTES = 2 * MAX_FILE_BYTES
-"""A conversation that can be stored fits, with what a source has around it."""
+"""Large enough for any conversation that can be stored, with the additional data of a source."""
 SAMPLE_ENTRIES, SAMPLE_LINES = 20, 20
 UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError)
-"""What archives raise where they are damaged, cut, encrypted, or packed in a way that is not known."""
+"""The errors of archives that are damaged, cut off, encrypted, or packed in an unknown way."""
 
 Convert = Callable[[Data, str, ReadOptions], Iterator[Item]]
 OnRead = Callable[[int], None]
@@ -30,21 +30,21 @@ OnRead = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Entry:
-    """A value and where it stands."""
+    """A value and its place in the file."""
 
     place: str
     value: Any
 
 
 class DamagedFileError(Exception):
-    """The file as a whole cannot be read; the text says why and where."""
+    """The file as a whole cannot be read; the message says why and where."""
 
 
 def entries(file: SourceFile, on_read: OnRead) -> Iterator[Entry | ImportProblem]:
-    """Yield what can be parsed and, in its place, what cannot. Before the first, the end of an array is looked at.
+    """Yield the entries, and a problem for each that cannot be parsed. The end of an array is checked first.
 
     Raises:
-        DamagedFileError: the file is no such text, or an array is cut or goes on after its end.
+        DamagedFileError: the file is not such a text, or an array is cut off or continues after its end.
     """
     with closing(file.open()) as opened:
         head = opened.read(HEAD_BYTES)
@@ -59,7 +59,7 @@ def entries(file: SourceFile, on_read: OnRead) -> Iterator[Entry | ImportProblem
 
 
 def sample(file: SourceFile) -> Iterator[Any]:
-    """Yield the first values of a file, as far as they can be parsed; raises as `entries` where there is none."""
+    """Yield the first values of a file that can be parsed. Raises the errors of `entries` if there are none."""
     with closing(file.open()) as opened:
         head = opened.read(HEAD_BYTES)
     shape = _shape(head, len(head) == HEAD_BYTES)
@@ -76,7 +76,7 @@ def sample(file: SourceFile) -> Iterator[Any]:
 
 
 def each_entry(files: Sequence[SourceFile], reading: ReadOptions, convert: Convert) -> Iterator[Item]:
-    """Yield what the conversion makes of each entry that is a JSON object."""
+    """Yield the items that `convert` makes of each entry that is a JSON object."""
     for entry in each_object(files, reading):
         if isinstance(entry, ImportProblem):
             yield entry
@@ -85,7 +85,7 @@ def each_entry(files: Sequence[SourceFile], reading: ReadOptions, convert: Conve
 
 
 def each_object(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Entry | ImportProblem]:
-    """Yield the entries that are JSON objects, and a problem for whatever else stands there."""
+    """Yield the entries that are JSON objects, and a problem for each that is not."""
     for file in files:
         try:
             for entry in entries(file, reading.on_read):
@@ -116,17 +116,17 @@ def _shape(head: bytes, is_cut: bool) -> str:
         return "lines"
     if text.startswith(b"{"):
         return "one"
-    raise DamagedFileError(f"is no JSON: it begins with {text[:20].decode(errors='replace')!r}")
+    raise DamagedFileError(f"is not JSON: it begins with {text[:20].decode(errors='replace')!r}")
 
 
 def _check_end(file: SourceFile) -> None:
-    """See that an array is closed; of a member of an archive, that reads all of it and compares its checksum."""
+    """Check that an array is closed. In an archive, this reads the whole member and verifies its checksum."""
     with closing(file.open()) as opened:
         opened.seek(max(0, file.size - TAIL_BYTES))
         tail = opened.read()
     if not tail.rstrip().endswith(b"]"):
         last = tail[-20:].decode(errors="replace")
-        raise DamagedFileError(f"breaks off, or its list is not closed: it ends with {last!r} (byte {file.size:,})")
+        raise DamagedFileError(f"is cut off, or its list is not closed: it ends with {last!r} (byte {file.size:,})")
 
 
 def _is_container(line: bytes) -> bool:
@@ -175,7 +175,7 @@ def _of_lines(file: SourceFile, on_read: OnRead) -> Iterator[Entry | ImportProbl
 
 
 def _of_line(body: bytes, place: str) -> Iterator[Entry | ImportProblem]:
-    """Yield the value of a line, or its values where a line end was lost between them."""
+    """Yield the value of a line, or its values if the line break between them was lost."""
     first = parsed(body, place)
     if isinstance(first, ImportProblem) and b"}{" in body:
         values = [parsed(part, place) for part in body.replace(b"}{", b"}\n{").split(b"\n") if part.strip()]
@@ -198,7 +198,7 @@ def _of_one(file: SourceFile, on_read: OnRead) -> Iterator[Entry | ImportProblem
 
 
 def parsed(body: bytes, place: str) -> Entry | ImportProblem:
-    """Return the value of the bytes, or why they are none."""
+    """Return the value of the bytes, or the problem with them."""
     try:
         return Entry(place, json.loads(body.decode(), parse_constant=_refuse))
     except json.JSONDecodeError as error:
@@ -217,7 +217,7 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def _too_long() -> str:
-    return f"is longer than the {MAX_ENTRY_BYTES >> 20} MiB that are read at once"
+    return f"is longer than the limit of {MAX_ENTRY_BYTES >> 20} MiB"
 
 
 def _kind(value: object) -> str:

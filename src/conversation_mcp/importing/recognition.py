@@ -1,4 +1,4 @@
-"""Finds out by their content which format each file of a source has."""
+"""Recognition of the formats of a source's files by their content."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,24 +15,24 @@ PAGES = (".html", ".htm")
 
 @dataclass
 class Recognition:
-    """What will be read as what."""
+    """The files of a source by their formats."""
 
     groups: dict[str, tuple[ImportFormat, list[SourceFile]]] = field(
         default_factory=dict[str, tuple[ImportFormat, "list[SourceFile]"]]
     )
     problems: list[ImportProblem] = field(default_factory=list[ImportProblem])
     others: int = 0
-    """Files that hold something else."""
+    """The number of files that hold something else."""
     unread: list[str] = field(default_factory=list[str])
-    """The names of those of them that could have held conversations."""
+    """The names of those others that could have held conversations."""
 
     @property
     def total_bytes(self) -> int:
-        """How much there is to read."""
+        """The size of all files to read."""
         return sum(file.size for _, files in self.groups.values() for file in files)
 
     def items(self, reading: ReadOptions) -> Iterator[tuple[str, Item]]:
-        """Yield what each format finds, under its name; what is wrong with the source comes first."""
+        """Yield the items of each format with its name, after the problems of the source."""
         for problem in self.problems:
             yield "", problem
         for name, (chosen, files) in self.groups.items():
@@ -41,10 +41,10 @@ class Recognition:
 
 
 def plan_of(listing: Listing, formats: Sequence[ImportFormat], wanted: str | None = None) -> Recognition:
-    """Return the plan: every file that can be read as the format that is wanted, else each as what it looks like.
+    """Assign each file to the wanted format, or else to the first that claims it.
 
     Raises:
-        InvalidInputError: no file has a known format; the message says which there are and what was seen.
+        InvalidInputError: no file has a known format; the message says which formats exist and what was found.
     """
     plan = Recognition(problems=list(listing.problems), others=listing.others)
     for file in listing.files:

@@ -1,1 +1,1 @@
-"""What a conversation is: its fields, its file, and the facts that follow from it. All of it is pure."""
+"""The data of a conversation: its records, its file, and facts derived from it. Nothing here does input or output."""

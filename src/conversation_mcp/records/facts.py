@@ -1,4 +1,4 @@
-"""What the index takes from a file: the facts that lists show, what they are filtered by, and the texts."""
+"""The facts of a file: what lists show, what they are filtered by, and the texts that are indexed."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -27,13 +27,13 @@ def describe(body: bytes, path: str, conversation_id: "ConversationId") -> Index
     """Describe the bytes of a file.
 
     Raises:
-        ConversationCorruptedError: they are no conversation.
+        ConversationCorruptedError: they are not a conversation.
     """
     return _described(read_data(body, path, conversation_id), conversation_id, len(body))
 
 
 def milliseconds_of(time: str) -> int:
-    """Return an ISO 8601 time as milliseconds since 1970; raises ValueError as `parse_time`."""
+    """Return an ISO 8601 time as milliseconds since 1970. Raises ValueError, as `parse_time` does."""
     return (parse_time(time) - EPOCH) // timedelta(milliseconds=1)
 
 
@@ -43,12 +43,12 @@ def moment_of(milliseconds: int) -> datetime:
 
 
 def facet(kind: str, value: str) -> Facet:
-    """Return what a conversation is filtered by; case and the form of characters do not count."""
+    """Return a facet by which conversations are filtered, ignoring case and the form of characters."""
     return kind, fold(value.strip())
 
 
 def facts_of(data: Data, conversation_id: str, size_bytes: int) -> Listed:
-    """Return what a list shows of the data of a file of that size."""
+    """Return what lists show of a file, from its data and size."""
     messages: list[Data] = data["messages"]
     pending: Data = data.get("pendingTurn") or {}
     questions = [message for message in messages if message["role"] == "user"]
@@ -112,7 +112,7 @@ def _facets(given: Iterable[tuple[str, str | None]]) -> Iterator[Facet]:
 
 
 def _texts(data: Data, tags: Iterable[str]) -> dict[int, str]:
-    """Return the messages that a reader sees by their numbers; under 0, what stands beside them."""
+    """Return the visible messages by their numbers, and under 0 the texts outside of messages."""
     pending: Data = data.get("pendingTurn") or {}
     beside = [data.get("title") or "", *tags, pending.get("question", ""), pending.get("partialText") or ""]
     beside += [turn.get("question", "") for turn in data.get("unansweredTurns") or ()]

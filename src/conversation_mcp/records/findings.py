@@ -1,4 +1,4 @@
-"""What was found when something was looked at: one line each."""
+"""The findings of checks, one line each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ SHOWN = 3
 
 @dataclass(frozen=True)
 class Finding:
-    """What is in order, what a person should look at, or what does not work."""
+    """The result of a check: in order, worth a look, or not working."""
 
     state: Literal["ok", "warn", "fail"]
     text: str

@@ -1,4 +1,4 @@
-"""Conversations as lists and searches see them: facts, what they are chosen by, and pages of them."""
+"""Conversations as lists and searches see them: their facts, filters, and pages of results."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ Facet = tuple[str, str]
 
 @dataclass(frozen=True)
 class Listed:
-    """A conversation in a list: what is stored of it, what is true of it now, and for a query what fits it best."""
+    """A conversation in a list: stored facts, its present state, and for a query the part that matches best."""
 
     conversation_id: str
     title: str
@@ -42,22 +42,22 @@ class Listed:
     problem: str | None = None
     """Why the last question has no answer."""
     runs_at_provider: bool = False
-    """Whether a running turn goes on when no process of this machine waits for it."""
+    """Whether a running turn continues when no process of this machine waits for it."""
     archived: bool = False
     tags: tuple[str, ...] = ()
     parent_id: str | None = None
-    """Of a branch, the conversation that it comes from."""
+    """Of a branch: the conversation that it was branched from."""
     state: State | None = None
-    """What became of the last question, or that it is archived; not stored, because locks tell some of it."""
+    """What became of the last question, or that it is archived; not stored, because it partly depends on locks."""
     snippet: str | None = None
-    """The part that fits the query best; empty where it cannot be read any more."""
+    """The part that matches the query best; empty if it can no longer be read."""
     message_number: int | None = None
-    """The number of the message with that part; None when it stands beside the messages."""
+    """The number of the message with that part; None if the part is not in a message."""
 
 
 @dataclass(frozen=True)
 class Indexed:
-    """All that the index takes from a file: facts, what to filter by, and texts by message number, 0 for the rest."""
+    """All that is indexed of a file. Texts are by message number; 0 is for those outside of messages."""
 
     facts: Listed
     facets: frozenset[Facet]
@@ -65,12 +65,12 @@ class Indexed:
 
 
 Describe = Callable[[bytes, str, "ConversationId"], Indexed]
-"""Reads the bytes of a file, which has a path and an id; raises ConversationCorruptedError."""
+"""Describes the bytes of a file, given its path and id; raises ConversationCorruptedError."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which conversations: those that have all of it. Archived ones only if that is the state."""
+    """A filter, which selects conversations that meet all conditions; archived ones only if that is the state."""
 
     query: str = ""
     facets: tuple[Facet, ...] = ()
@@ -81,7 +81,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a page ended; for a query also how many were shown, and the newest time that counts."""
+    """Where a page ended; for a query also how many were shown, and the time of the newest that takes part."""
 
     updated_milliseconds: int
     conversation_id: str
@@ -91,13 +91,13 @@ class Place:
 
 @dataclass(frozen=True)
 class Page:
-    """Conversations in order, and what a reader must know beside them."""
+    """Conversations in order, and what to know about the result."""
 
     found: tuple[Listed, ...]
     next: Place | None
     unreadable_count: int
     problems: tuple[str, ...]
-    """Why the first few of them cannot be read."""
+    """Why the first few of the unreadable ones cannot be read."""
     is_complete: bool = True
     """Whether the index has ever been compared with the whole folder."""
     notices: tuple[str, ...] = ()
@@ -108,7 +108,7 @@ class Page:
 
 
 def with_state(facts: Listed, is_being_answered: Callable[[str], bool]) -> Listed:
-    """Return it with what is true now: a running turn that nobody works on any more was interrupted."""
+    """Return the facts with the present state: a running turn that no process works on was interrupted."""
     state: State | None = facts.pending
     if facts.archived:
         state = "archived"

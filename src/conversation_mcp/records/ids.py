@@ -15,10 +15,10 @@ SHOWN_CHARS = 60
 
 
 def check_id(text: str) -> "ConversationId":
-    """Return the text as an id; only its shape is checked, the two halves need not agree.
+    """Return the text as an id. Only its shape is checked; the two halves need not agree.
 
     Raises:
-        InvalidInputError: it is no id, so no path may be built from it.
+        InvalidInputError: it is not an id, so no path may be built from it.
     """
     if SHAPE.fullmatch(text):
         return cast("ConversationId", text)
@@ -35,12 +35,12 @@ def milliseconds_of(moment: datetime) -> int:
 
 
 def id_at(milliseconds: int) -> "ConversationId":
-    """Return the id of that many milliseconds after 1970."""
+    """Return the id of the moment that many milliseconds after 1970."""
     return cast("ConversationId", f"{EPOCH + timedelta(milliseconds=milliseconds):%Y%m%d}-{milliseconds:013d}")
 
 
 def created_at(conversation_id: "ConversationId") -> str:
-    """Return the time in an id, ISO 8601; its milliseconds count, not its date."""
+    """Return the time of an id in ISO 8601, from its milliseconds rather than its date."""
     from conversation_mcp.records.models import iso
 
     return iso(EPOCH + timedelta(milliseconds=int(conversation_id[9:])))

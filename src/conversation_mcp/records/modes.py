@@ -1,8 +1,8 @@
-"""What a question is asked for."""
+"""The modes of a question."""
 
 from collections.abc import Callable
 from typing import Literal
 
 Mode = Literal["search", "deep_research", "chat"]
 ModeOf = Callable[[str | None], Mode | None]
-"""Tells what a stored question was asked for, by the name of its tool; None where nobody knows the tool any more."""
+"""Returns the mode of a stored question by the name of its tool; None if the tool no longer exists."""

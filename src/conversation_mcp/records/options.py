@@ -1,4 +1,4 @@
-"""What a question can ask for beside its text, in the spelling of the provider's API."""
+"""The options of a question, in the spelling of the provider's API."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def _date(value: object) -> object:
 
 
 def text_list(value: object, of_what: str) -> list[str]:
-    """Return the texts of a list, or of one as a JSON string: a habit of one client. Raises ValueError."""
+    """Return the texts of a list, which may be given as a JSON string, as one client does. Raises ValueError."""
     try:
         given = json.loads(value) if isinstance(value, str) else value
         return TypeAdapter(list[str]).validate_python(given, strict=True)
@@ -42,17 +42,17 @@ def text_list(value: object, of_what: str) -> list[str]:
 def _domains(value: object) -> object:
     names = text_list(value, 'domains such as ["example.org", "docs.python.org"]')
     if not 1 <= len(names) <= MAX_DOMAINS:
-        raise ValueError(f"takes 1 to {MAX_DOMAINS} domains; got {len(names)}")
+        raise ValueError(f"accepts 1 to {MAX_DOMAINS} domains; got {len(names)}")
     for name in names:
         if "://" in name or len(name) > MAX_NAME_CHARS or not name.strip("- "):
             raise ValueError(_no_domain(name))
     if len({name.startswith("-") for name in names}) > 1:
-        raise ValueError("takes domains to allow or, with a leading -, domains to deny, not both")
+        raise ValueError("accepts domains to allow or, with a leading -, domains to deny, but not both")
     return tuple(names)
 
 
 def _no_domain(name: str) -> str:
-    return f"takes bare domains such as example.org or -example.org, no URLs; got {name[:80]!r}"
+    return f"accepts bare domains such as example.org or -example.org, not URLs; got {name[:80]!r}"
 
 
 Day = Annotated[date, BeforeValidator(_date)]
@@ -78,7 +78,7 @@ class SearchFilters(BaseModel):
 
     @model_validator(mode="after")
     def _fit_together(self) -> Self:
-        # Raised as they are: the library would wrap a ValueError, and lose which fields are meant.
+        # Not ValueErrors: pydantic would wrap those, and lose which fields are meant.
         after, before = self.search_after_date_filter, self.search_before_date_filter
         if self.search_recency_filter and (after or before):
             raise InvalidInputError(RECENCY, " cannot be combined with dates: give one or the other.")
@@ -101,10 +101,10 @@ class Options(SearchFilters, ResearchOptions):
 
 
 def refuse_paths(options: Options, readers: Iterable[str]) -> None:
-    """Take domains only; paths are for the providers that read files.
+    """Accept only domains in the filter; paths are for the providers that read files.
 
     Raises:
-        InvalidInputError: the filter names something else.
+        InvalidInputError: the filter names something other than a domain.
     """
     for name in options.search_domain_filter or ():
         if not DOMAIN.fullmatch(name):

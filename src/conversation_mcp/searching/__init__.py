@@ -1,4 +1,4 @@
-"""What is shared by everything that is searched: words and stems, snippets, and databases derived from stamped things.
+"""Full-text search for conversations and documents alike: words and stems, snippets, and the stamped index.
 
-It knows neither conversations nor documents.
+It knows nothing of either.
 """

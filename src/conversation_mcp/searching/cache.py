@@ -1,4 +1,4 @@
-"""Work on a derived database: in its file, in a new one if that is damaged, in memory if no file can be used."""
+"""A derived database in its file, in a new one if that is damaged, and in memory if no file can be used."""
 
 from collections.abc import Callable
 from threading import Lock
@@ -16,9 +16,9 @@ Work = Callable[["sqlite3.Connection"], T]
 
 
 class Cache:
-    """A database that can be made anew. Each work has a connection of its own, and so sees when the file was replaced.
+    """A database that can be rebuilt. Each piece of work has its own connection, and so notices a replaced file.
 
-    `refill` makes up for a file that cannot be used: it fills an empty database in memory.
+    `refill` fills an empty database in memory if no file can be used.
     """
 
     def __init__(self, file: IndexFile, refill: Work[object]) -> None:
@@ -27,17 +27,17 @@ class Cache:
         self._memory: sqlite3.Connection | None = None
         self._memory_lock = Lock()
         self.problem: str | None = None
-        """Why the file could not take in what there was last, if it could not: then memory is looked into."""
+        """Why the file could not be updated last, if it could not: the database in memory is then used instead."""
         self.replacements = 0
         """How often a damaged file was replaced by an empty one."""
 
     def take_in(self, work: Work[T]) -> T:
-        """Return what the work returns, which reads what there is now; raises as `look`."""
+        """Return the result of work that brings the database up to date. Raises the errors of `look`."""
         self.problem = None
         return self.look(work)
 
     def take_in_if_kept(self, work: Work[object]) -> None:
-        """Do work that a look can make up for: not in memory that was not needed so far."""
+        """Do work that a later look can catch up on, without filling a database in memory for it."""
         try:
             self.in_file(work)
         except IndexUnusableError as error:
@@ -46,10 +46,10 @@ class Cache:
                 self._in_memory(work)
 
     def look(self, work: Work[T]) -> T:
-        """Return what the work returns.
+        """Return the result of the work.
 
         Raises:
-            FilesystemError: there is no full-text search at all, or what is indexed cannot be read.
+            FilesystemError: full-text search is not available at all, or what is indexed cannot be read.
         """
         if self.problem is None:
             try:
@@ -62,10 +62,10 @@ class Cache:
             raise FilesystemError(str(self._file.home), str(error)) from error
 
     def in_file(self, work: Work[T]) -> T:
-        """Do the work; in a new file if this one turns out to be damaged.
+        """Do the work, in a new file if this one turns out to be damaged.
 
         Raises:
-            IndexUnusableError: neither is possible.
+            IndexUnusableError: neither file can be used.
         """
         try:
             with self._file.open() as database:
@@ -80,7 +80,7 @@ class Cache:
             raise IndexUnusableError(f"{self._file.path}: {error.__cause__ or 'is damaged'}") from error
 
     def _in_memory(self, work: Work[T]) -> T:
-        with self._memory_lock, judged(self._file.path, 0):
+        with self._memory_lock, judged(self._file.path, 0):  # all threads share this connection; no file to replace
             if self._memory is None:
                 self._memory = self._made_in_memory()
             return work(self._memory)

@@ -1,7 +1,8 @@
-"""Keeps a derived database in step with what it is of: what is new or changed is read again, what is gone is dropped.
+"""The stamped index: a database kept up to date with the things that it is derived from.
 
-Everything has a key, and a stamp that changes with it. Users say how things are found and read (`Things`) and what is
-kept of them (`StampedRows`); when and in which order is decided here.
+Each thing has a key, and a stamp that changes with it. New and changed things are read again, and those that are gone
+are dropped. Users define how things are found and read (`Things`) and what is kept of them (`StampedRows`); this module
+decides when, and in which order.
 """
 
 import os
@@ -19,86 +20,90 @@ if TYPE_CHECKING:
     import sqlite3
 
 UNTRUSTED = 0
-"""The stamp of a file that must be read again the next time."""
+"""The stamp of a file that must be read again next time."""
 SETTLED_AFTER = timedelta(seconds=2)
-"""A file that was written later than this before it was read may have changed again within one tick of its clock."""
+"""A file read sooner after it was written may change again within the same tick of the file system's clock."""
 BATCH = 900
-"""Old versions of SQLite take no more than 999 values."""
+"""Old versions of SQLite accept at most 999 values in a statement."""
 MAX_TRANSACTION_SECONDS = 1.0
+"""Other writers wait about this long for their turn."""
 
 Thing = TypeVar("Thing")
 Content = TypeVar("Content")
 
 
 def stamp_of(found: os.stat_result) -> int:
-    """Return what other files, and the file at other times, do not have: the hash of numbers, which never varies."""
+    """Return a stamp that differs from that of other files and of other states of this file.
+
+    Python's hash of numbers, unlike that of texts, is the same in every process.
+    """
     return hash((found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size))
 
 
 def settled(stamp: int, changed_ns: int, now: datetime) -> int:
-    """Return the stamp of a file that is read now, or that it cannot be trusted."""
+    """Return the stamp of a file that is read now, or `UNTRUSTED` if it was changed too recently."""
     return UNTRUSTED if changed_ns / 1e9 > (now - SETTLED_AFTER).timestamp() else stamp
 
 
 @dataclass(frozen=True)
 class Seen(Generic[Content]):
-    """Something that was read, and the stamp that it had."""
+    """The content of a thing, and its stamp when it was read."""
 
     stamp: int
     content: Content
 
 
 class Things(Protocol[Thing, Content]):
-    """What a database is derived from."""
+    """The things that a database is derived from."""
 
     def batches(self) -> Iterator[Mapping[str, Thing]]:
-        """Yield what there is now, by key, no more than `BATCH` at once."""
+        """Yield the things that exist now, by key, at most `BATCH` at a time."""
         ...
 
     def stamp(self, thing: Thing) -> int:
-        """Return the stamp that a thing had when it was found."""
+        """Return the stamp of a thing when it was found."""
         ...
 
     def read(self, key: str, thing: Thing) -> Seen[Content] | None:
-        """Return what is in it now, None if it is gone."""
+        """Return the content of the thing now, None if it is gone."""
         ...
 
     def is_gone(self, key: str) -> bool:
-        """Tell whether something that no batch had is still not there."""
+        """Tell whether a thing that was in no batch still does not exist."""
         ...
 
 
 class StampedRows(ABC, Generic[Content]):
-    """Reads and writes the rows of things, inside of the transaction that the caller began."""
+    """Reads and writes the rows of things, inside the caller's transaction."""
 
     TABLE: ClassVar[str]
     ROW: ClassVar[str]
-    """The column with the integer that is the primary key."""
+    """The column of the integer primary key."""
     KEY: ClassVar[str]
     INDEX: ClassVar[str] = ""
-    """The index that has key and stamp, if SQLite would not choose it by itself."""
+    """The index that covers key and stamp, if SQLite would not choose it by itself."""
 
     def __init__(self, database: "sqlite3.Connection") -> None:
         self.database = database
 
     @abstractmethod
     def put(self, key: str, seen: Seen[Content]) -> None:
-        """Write what was seen over what was known before."""
+        """Replace what is known of a thing with what was seen."""
 
     @abstractmethod
     def drop(self, key: str) -> None:
         """Forget a thing, if it is known."""
 
     def stored(self, key: str) -> str | bytes:
-        """Return a key as it stands in the table."""
+        """Return a key as the table stores it."""
         return key
 
     def key(self, stored: Any) -> str:  # noqa: ANN401 -- as SQLite returns it
-        """Return the key that stands in the table."""
+        """Return the key that the table stores."""
         return stored
 
     def stamps(self, keys: Collection[str]) -> dict[str, tuple[int, int]]:
-        """Return the rows, and the stamps as they were when they were read, of those things that are known."""
+        """Return row and stored stamp of the things that are known."""
         found = self._select(
             f"{self.KEY}, {self.ROW}, stamp FROM {self._indexed} WHERE {self.KEY} IN ({','.join('?' * len(keys))})",
             *map(self.stored, keys),
@@ -110,7 +115,7 @@ class StampedRows(ABC, Generic[Content]):
         return next(self._select(f"coalesce(max({self.ROW}), 0) FROM {self.TABLE}"))[0]
 
     def unseen(self, seen: bytearray) -> list[str]:
-        """Return what has rows that are not marked; there are no marks for what is newer."""
+        """Return the keys of the rows that are not marked. Rows added since have no mark and are left out."""
         if next(self._select(f"count(*) FROM {self.TABLE}"))[0] == seen.count(True):
             return []
         rows = self._select(f"{self.ROW}, {self.KEY} FROM {self._indexed} WHERE {self.ROW} < ?", len(seen))
@@ -126,29 +131,29 @@ class StampedRows(ABC, Generic[Content]):
 
 @dataclass
 class Backlog(Generic[Thing]):
-    """What a look found to be done, and how much of that is done."""
+    """The work that a look found, and its progress."""
 
     total: int = 0
-    """How many things there are."""
+    """The number of things."""
     waiting: int = 0
-    """How many of them are new or changed."""
+    """The number of new or changed ones."""
     gone: list[str] = field(default_factory=list[str])
     ahead: list[tuple[str, Thing]] = field(default_factory=list[tuple[str, Thing]])
-    """The next that are new or changed, last first."""
+    """The next new or changed things, in reverse order."""
     rest: Iterator[Mapping[str, Thing]] = field(default_factory=lambda: iter(()))
-    """What is to be looked through once more: many things are found twice rather than kept in memory."""
+    """The things to compare a second time, if too many were new or changed to keep them in memory."""
     done: int = 0
     is_done: bool = False
 
 
 class StopWish(Protocol):
-    """Somebody's wish that work stops."""
+    """A request to stop the work."""
 
     is_stopped: bool
 
 
 class Follower(Generic[Thing, Content]):
-    """Takes things into a database. What was done stays done when somebody wishes it to stop."""
+    """Brings a database up to date. If it is stopped, what was done is kept."""
 
     def __init__(
         self, rows: StampedRows[Content], things: Things[Thing, Content], wish: StopWish | None = None
@@ -158,9 +163,9 @@ class Follower(Generic[Thing, Content]):
         self._wish = wish
 
     def look(self) -> Backlog[Thing]:
-        """Compare what there is with what is known, without reading it."""
+        """Compare the things with what is known of them, without reading them."""
         backlog = Backlog[Thing]()
-        newest = self._rows.newest()
+        newest = self._rows.newest()  # rows that other processes add meanwhile are higher, and are not taken for gone
         seen = bytearray(newest + 1)
         for batch in self._things.batches():
             known = self._rows.stamps(batch)
@@ -182,7 +187,7 @@ class Follower(Generic[Thing, Content]):
         return backlog
 
     def go_on(self, backlog: Backlog[Thing]) -> None:
-        """Do some of it, for about a second, as one step."""
+        """Do some of the work, for about a second, in one transaction."""
         until = time.monotonic() + MAX_TRANSACTION_SECONDS
         with transaction(self._rows.database):
             while not self._is_stopped and time.monotonic() < until:
@@ -196,7 +201,7 @@ class Follower(Generic[Thing, Content]):
                     return
 
     def finish(self, backlog: Backlog[Thing]) -> None:
-        """Do all of it."""
+        """Do all of the work."""
         while not backlog.is_done and not self._is_stopped:
             self.go_on(backlog)
 
@@ -214,7 +219,7 @@ class Follower(Generic[Thing, Content]):
         ]
 
     def _look_ahead(self, backlog: Backlog[Thing]) -> bool:
-        """Find the next that are new or changed; return False at the end."""
+        """Find the next things that are new or changed; return False at the end."""
         for batch in backlog.rest:
             backlog.ahead = self._changed(batch, self._rows.stamps(batch))[::-1]
             if backlog.ahead:
@@ -236,7 +241,7 @@ class Follower(Generic[Thing, Content]):
 
 
 def batched(things: Iterable[Thing]) -> Iterator[list[Thing]]:
-    """Yield so many at once that rows are looked up quickly."""
+    """Yield batches of the size at which rows are looked up."""
     waiting = iter(things)
     while batch := list(islice(waiting, BATCH)):
         yield batch

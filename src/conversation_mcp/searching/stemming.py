@@ -1,4 +1,4 @@
-"""What forms of English words have in common: a stem for the forms of one word, a root for its relatives too."""
+"""Stems of English words, shared by the forms of a word, and roots, shared also by the words derived from it."""
 
 MIN_STEM_CHARS = 3
 VOWELS = frozenset("aeiouy")
@@ -6,7 +6,7 @@ ROOT_ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "ers", "ors", "e
 
 
 def stem(word: str) -> str:
-    """Return what the forms of an English word have in common; it need not be a word itself."""
+    """Return the stem that the forms of an English word share; it need not be a word itself."""
     if not word.isalpha():
         return word
     for ending, instead in (("ies", "y"), ("ied", "y"), ("ying", "y")):
@@ -16,9 +16,9 @@ def stem(word: str) -> str:
 
 
 def root(word: str) -> str:
-    """Return what an English word has in common with words derived from it: `configuration` with `configure`.
+    """Return the root that an English word shares with words derived from it, as `configuration` with `configure`.
 
-    Words are not indexed by it, because it joins what has little to do with each other.
+    Words are not indexed by their roots, because unrelated words share roots too.
     """
     for ending in ROOT_ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= MIN_STEM_CHARS:

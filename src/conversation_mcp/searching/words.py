@@ -1,4 +1,4 @@
-"""From a text to the words that are indexed, and from a query, which is data, to an expression that finds them."""
+"""The words of texts as they are indexed, and the expressions that find them; a query is data, never syntax."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -17,9 +17,9 @@ from conversation_mcp.text import (
 )
 
 TOKENIZER = FTS_TOKENIZER.removeprefix("porter ")
-"""Words as they are written, so that phrases and beginnings are exact; their stems are indexed beside them."""
+"""Indexes words as they are written, so that phrases and prefixes match exactly; stems are indexed in addition."""
 BOUNDARY = "\ue000"
-"""Stands between a text and its stems, so that no phrase reaches from one to the other."""
+"""Separates a text from its stems, so that no phrase matches across the two."""
 MAX_TERMS = 64
 REMEMBERED_WORDS = 20_000
 ASCII_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]{2,}")
@@ -29,29 +29,29 @@ ENDINGS = ".,;:!?)]}'\u2019"
 
 @dataclass(frozen=True)
 class Expression:
-    """What full-text search is asked: all required phrases, and any of the terms if there are no phrases."""
+    """A query for full-text search: all required phrases, and any of the terms if there are no phrases."""
 
     required: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
     left_out: int = 0
-    """How many terms were too many."""
+    """How many terms were left out because there were too many."""
 
     @property
     def match(self) -> str:
-        """The expression; empty when there is nothing to look for."""
-        if self.required and self.terms:
+        """The expression; empty if there is nothing to search for."""
+        if self.required and self.terms:  # with phrases, terms only improve the rank: the first phrase always matches
             return f"{' AND '.join(self.required)} AND ({any_of(self.required[:1] + self.terms)})"
         return " AND ".join(self.required) or any_of(self.terms)
 
 
 class Indexer:
-    """Makes texts ready for the index; remembers the variants of words, which are much the same in all texts."""
+    """Prepares texts for the index, and remembers the variants of words, which recur from text to text."""
 
     def __init__(self) -> None:
         self._variants: dict[str, tuple[str, ...]] = {}
 
     def indexed_text(self, text: str) -> str:
-        """Return the words of the text, then the parts of camelCase names and the stems that differ."""
+        """Return the words of the text, then the parts of its camelCase names and the stems that differ from words."""
         known = self._variants
         if len(known) > REMEMBERED_WORDS:
             known.clear()
@@ -64,7 +64,7 @@ class Indexer:
 
 
 def variants(word: str) -> Iterator[str]:
-    """Yield what else an ASCII word is found by."""
+    """Yield the other texts by which an ASCII word is found: the parts of its name, and its stem."""
     if parts := name_parts(word):
         yield parts
     lower = word.lower()
@@ -73,7 +73,10 @@ def variants(word: str) -> Iterator[str]:
 
 
 def expression(query: str) -> Expression:
-    """Return what finds a query: all of its quoted phrases and, best if many, its words; `word*` is a beginning."""
+    """Return the expression of a query: its quoted phrases are required, its words add to the rank.
+
+    `word*` matches every word that begins with it.
+    """
     phrases = [quoted(index_text(phrase)) for phrase in PHRASE.findall(query) if is_searchable(fold(phrase))]
     words = [term for word in PHRASE.sub(" ", query).split() for term in _word_terms(word)]
     required, terms = tuple(dict.fromkeys(phrases)), tuple(dict.fromkeys(words))
@@ -82,12 +85,12 @@ def expression(query: str) -> Expression:
 
 
 def any_of(terms: Iterable[str]) -> str:
-    """Return the expression that one of the terms is enough for."""
+    """Return an expression that any one of the terms satisfies."""
     return " OR ".join(dict.fromkeys(terms))
 
 
 def quoted(term: str) -> str:
-    """Return the term as data, whatever is in it."""
+    """Return the term in quotes, so that nothing in it is syntax."""
     return '"' + term.replace('"', '""') + '"'
 
 
@@ -109,7 +112,7 @@ def _word_terms(word: str) -> Iterator[str]:
 
 
 def _beginning(word: str) -> Iterator[str]:
-    """Yield a word whose end is open. A character of an unspaced script is a whole word already."""
+    """Yield the expression of a prefix. A character of an unspaced script is a whole word, so nothing can follow it."""
     runs = re.findall(SCRIPT_RUNS, word)
     if not is_searchable(word):
         return

@@ -1,4 +1,4 @@
-"""The stores, by the scheme of their URL. Adding one is a package and a line here; its contract suites run then."""
+"""The stores, by the scheme of their URL. A new store is a package and a line here; the contract suites run on it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Adapter:
-    """Where the two functions are that take a URL and a clock: one makes the finder alone, one the whole store."""
+    """The names of two functions of a URL and a clock: one makes only the finder, the other the whole store."""
 
     finder: str
     store: str
@@ -25,7 +25,7 @@ STORES = {"file": Adapter("conversation_mcp.stores.files.finder:build", "convers
 
 
 def open_finder(url: str, now: Callable[[], datetime]) -> "Finder":
-    """Make the finder of a place without the rest of its store: `list` cannot wait for that.
+    """Make the finder of a place without the rest of its store, whose import would slow `list` down.
 
     Raises:
         InvalidInputError: there is no store for such a URL.
@@ -34,7 +34,7 @@ def open_finder(url: str, now: Callable[[], datetime]) -> "Finder":
 
 
 def open_store(url: str, now: Callable[[], datetime]) -> "Store":
-    """Make the store of a place; nothing is opened yet.
+    """Make the store of a place, without opening anything yet.
 
     Raises:
         InvalidInputError: there is no store for such a URL.

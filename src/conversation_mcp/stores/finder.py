@@ -1,7 +1,7 @@
-"""The port of the finder: conversations among many, for lists and for whoever reads what is stored as it is.
+"""The port of the finder, which finds conversations among many and reads them without validation.
 
-Every call blocks: the command line asks it directly, the server in a thread. Nothing here imports the records, whose
-validation takes longer than a list.
+Every call blocks: the command line calls it directly, the server in a thread. Nothing here imports the records, because
+importing pydantic takes longer than a whole `list`.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from conversation_mcp.records.models import ConversationId
 
 PAGE = 500
-"""So many are held at a time, however many are asked for."""
+"""The most conversations held in memory at a time, however many are asked for."""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How much an index knows: of how many conversations, and when that was last compared with what is stored."""
+    """How many conversations an index knows, and when it was last compared with what is stored."""
 
     conversation_count: int
     compared_at: datetime | None
@@ -32,39 +32,39 @@ class Standing:
 
 @dataclass(frozen=True)
 class Check:
-    """How an index stands against what is stored."""
+    """The differences between an index and what is stored."""
 
     damage: str | None = None
-    """Why it cannot be looked into."""
+    """Why the index cannot be read."""
     known_count: int = 0
     unseen_count: int = 0
     """How many conversations were added, changed or removed since the last comparison."""
     wrong: tuple[str, ...] = ()
-    """The ids of those of which it says something else than what is stored, and which have not changed since."""
+    """The ids of conversations that have not changed since, but of which the index is wrong."""
 
 
 class Index(Protocol):
-    """What a finder may keep beside the conversations to find them quickly: derived from them, never the truth."""
+    """Data derived from the conversations to find them quickly. A finder may do without; it is never the truth."""
 
     @property
     def location(self) -> str:
-        """Where a person finds it, whether or not it exists."""
+        """Its path, for people, whether or not it exists."""
         ...
 
     def size_bytes(self) -> int | None:
-        """Return how large it is, None where there is none; raises OSError when that cannot be told."""
+        """Return its size, None if it does not exist. Raises OSError if the size cannot be read."""
         ...
 
     def obstacle(self) -> str | None:
-        """Return why it cannot be kept, None if it can."""
+        """Return why it cannot be written, None if it can."""
         ...
 
     def standing(self) -> Standing:
-        """Tell how much is known."""
+        """Return how much it knows."""
         ...
 
     def check(self, headway: Headway) -> Check | None:
-        """Hold what is known against what is stored and change nothing; None if there is no index yet.
+        """Compare the index with what is stored, and change nothing; return None if it does not exist yet.
 
         Raises:
             FilesystemError: the place cannot be read.
@@ -72,27 +72,30 @@ class Index(Protocol):
         ...
 
     def rebuild(self, headway: Headway) -> None:
-        """Throw everything away and read all conversations."""
+        """Discard the index and build it again from all conversations."""
         ...
 
 
 class Inspector(Protocol):
-    """What a store knows of the place itself that a person should look at. Changes nothing."""
+    """Looks for problems of the place itself that a person should see to. Changes nothing."""
 
     def absence(self) -> str | None:
-        """Say that the place does not exist yet; None if it does.
+        """Return a sentence that the place does not exist yet; None if it does.
 
         Raises:
-            FilesystemError: that cannot be told.
+            FilesystemError: whether it exists cannot be determined.
         """
         ...
 
     def check_place(self, named: str) -> "Iterable[Finding]":
-        """Look at whose the place is and what does not belong there; `named` is the place and where it was named."""
+        """Check who can access the place and what does not belong there.
+
+        `named` is the place and the setting that names it, as findings show them.
+        """
         ...
 
     def check_leftovers(self) -> "Iterable[Finding]":
-        """Look for what crashed writers, other programs and deleted conversations left behind.
+        """Find what crashed writers, other programs and deleted conversations left behind.
 
         Raises:
             FilesystemError: the place cannot be read.
@@ -101,79 +104,83 @@ class Inspector(Protocol):
 
 
 class Finder(Protocol):
-    """Finds conversations. Every call raises FilesystemError when the place cannot be read."""
+    """Finds conversations. Every call raises FilesystemError if the place cannot be read."""
 
     @property
     def place(self) -> str:
-        """What a person calls the place where everything is kept: a path, or an address without secrets."""
+        """The place where everything is kept, for people: a path, or an address without secrets."""
         ...
 
     @property
     def folder(self) -> Path | None:
-        """The folder that the place is; None where it is none."""
+        """The folder of the conversations; None for a store that has none."""
         ...
 
     @property
     def index(self) -> Index | None:
-        """The index; None where the store answers without one."""
+        """The index; None for a store that answers without one."""
         ...
 
     @property
     def inspector(self) -> Inspector:
-        """What is known of the place itself."""
+        """The inspector of the place."""
         ...
 
     def location(self, conversation_id: str) -> str:
-        """Return where a person finds the conversation: the absolute path of its file."""
+        """Return the absolute path of the conversation's file, for people."""
         ...
 
     def refresh(self, headway: Headway) -> None:
-        """See what others have written since, which takes a while where there are many."""
+        """Take in what other processes have written since, which takes a while if there are many conversations."""
         ...
 
     def take_in_written(self) -> None:
-        """See what this process has written."""
+        """Take in what this process has written."""
         ...
 
     def page(self, wanted: Wanted, limit: int, place: Place | None = None) -> Page:
         """Return the next conversations, as they are now: newest first, for a query best first.
 
-        Those that others have added since `refresh` may be missing; `is_complete` is false where nobody has refreshed.
+        Those that other processes have added since `refresh` may be missing; `is_complete` is false if it was never
+        called.
         """
         ...
 
     def newest(self, limit: int | None = None, begins: str = "", *, archived: bool = False) -> Page:
-        """Return the newest whose ids begin so, archived ones or others; nothing need be refreshed for it."""
+        """Return the newest conversations whose ids begin with `begins`. It needs no `refresh`.
+
+        They are either all archived or all not.
+        """
         ...
 
     def every_newest(self, limit: int | None, headway: Headway) -> Iterator[Page]:
-        """Yield pages of the newest that are not archived, in the way that is quickest for so many."""
+        """Yield pages of the newest conversations that are not archived, in the quickest way for their number."""
         ...
 
     def largest(self, limit: int | None = None) -> Page:
-        """Return those that take the most room, without archived ones."""
+        """Return the largest conversations, without archived ones."""
         ...
 
     def ids(self, begins: str = "") -> "list[ConversationId]":
-        """Return the ids that begin so, in order, whether or not the conversations can be read."""
+        """Return the ids that begin with `begins`, in order, including those of conversations that cannot be read."""
         ...
 
     def facts(self, ids: "Iterable[ConversationId]") -> Iterator[Listed]:
-        """Yield what lists show of those that are there and can be read."""
+        """Yield what lists show of these conversations, skipping those that are gone or cannot be read."""
         ...
 
     def contents(
         self, headway: Headway, problems: list[str], written_since: datetime | None = None
     ) -> "Iterator[tuple[ConversationId, Data]]":
-        """Yield each conversation as plain data, archived ones and those in the trash too, in no order.
+        """Yield each conversation as plain data, in no particular order, including archived ones and the trash.
 
-        What is wrong with those that cannot be read is added to the problems. With `written_since`, what was not
-        written at or after that moment may be left out.
+        For each that cannot be read, the reason is added to `problems`. Conversations last written before
+        `written_since` may be left out.
         """
         ...
 
     def read(self, conversation_id: "ConversationId") -> bytes:
-        """Return the conversation as conversation.json holds it, byte for byte where the store keeps such files.
+        """Return the bytes of conversation.json, unchanged if the store keeps such files.
 
         Raises:
             ConversationNotFoundError: nothing is stored under the id.
@@ -182,24 +189,24 @@ class Finder(Protocol):
         ...
 
     def is_being_answered(self, conversation_id: str) -> bool:
-        """Tell whether a live process runs a turn on the conversation; leaves no trace and raises nothing."""
+        """Tell whether a live process runs a turn on the conversation. Leaves no trace and raises nothing."""
         ...
 
     def erase(self, ids: "Collection[ConversationId]") -> None:
-        """Leave nothing of conversations that are gone in what is kept to find them.
+        """Remove every trace of these conversations from the index, once they are deleted.
 
         Raises:
-            IndexNotErasedError: it cannot be written.
+            IndexNotErasedError: the index cannot be written.
         """
         ...
 
 
 def pages(finder: Finder, wanted: Wanted, limit: int | None, place: Place | None, headway: Headway) -> Iterator[Page]:
-    """Refresh, and yield pages until there are as many conversations as the limit, or all."""
+    """Refresh, and yield pages until they hold `limit` conversations, or all."""
     finder.refresh(headway)
     left = limit
     page = finder.page(wanted, _size(left), place)
-    if not page.is_complete and not headway.is_stopped:  # the index was lost in between
+    if not page.is_complete and not headway.is_stopped:  # the index was lost after the refresh
         finder.refresh(headway)
         page = finder.page(wanted, _size(left), place)
     while True:

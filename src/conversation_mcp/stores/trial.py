@@ -1,4 +1,4 @@
-"""A try of a store that nobody uses: whether it writes, locks and reads back."""
+"""The trial of an empty store: whether it writes, locks and reads back."""
 
 from conversation_mcp.records.findings import Finding
 from conversation_mcp.records.ids import created_at
@@ -7,7 +7,7 @@ from conversation_mcp.stores.base import Store
 
 
 async def tried(store: Store) -> Finding:
-    """Write a conversation, change it and read it back; raises as the store does."""
+    """Write a conversation, change it and read it back. Raises the errors of the store."""
     conversation_id = await store.reserve()
     now = created_at(conversation_id)
     await store.create(
@@ -18,7 +18,9 @@ async def tried(store: Store) -> Finding:
     await lock.release()
     is_intact = (await store.load(conversation_id)).title == "doctor"
     return (
-        Finding("ok", "the store writes, locks and reads back") if is_intact else Finding("fail", "the store forgets")
+        Finding("ok", "the store writes, locks and reads back")
+        if is_intact
+        else Finding("fail", "the store lost a change")
     )
 
 

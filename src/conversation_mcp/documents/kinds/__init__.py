@@ -1,1 +1,1 @@
-"""The kinds of documents, one module each: from the bytes or the text of a file to its outline."""
+"""The kinds of documents, one module each, which turn the bytes or text of a file into an outline."""

@@ -28,14 +28,14 @@ def _each(entry: object) -> Sequence[object]:
 
 
 def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
-    """Yield the current branch of each conversation and, if asked for, the others."""
+    """Yield the current branch of each conversation and, if requested, the others."""
     yield from _missing_shards(files)
     names = asset_names(files[0].beside.values() if files else ())
     yield from each_entry(files, reading, partial(_conversations, names))
 
 
 def _missing_shards(files: Sequence[SourceFile]) -> Iterator[ImportProblem]:
-    """Yield what is missing between the shards of a folder, which nothing else would show."""
+    """Yield a problem for each gap in the numbers of the shards, which would otherwise go unnoticed."""
     rows: dict[str, dict[int, str]] = {}
     for name in (*(files[0].beside if files else ()), *(file.name for file in files)):
         if found := SHARD.fullmatch(name):
@@ -81,7 +81,7 @@ def _parent(node: object) -> str | None:
 
 
 def _current(entry: Data, nodes: Data, parents: dict[str, str | None]) -> str | None:
-    """Return the leaf that is shown: the one that is named, else the latest, else the last."""
+    """Return the leaf of the path that was shown: the one that the export names, else the latest, else the last."""
     current = entry.get("current_node")
     if isinstance(current, str) and current in nodes:
         return current

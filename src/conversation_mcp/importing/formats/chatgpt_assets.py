@@ -1,4 +1,4 @@
-"""The names that files had before ChatGPT's export called them by ids."""
+"""The original names of files, which ChatGPT's export names by their ids."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ AssetNames = Mapping[str, str]
 
 
 def asset_names(files: Iterable[SourceFile]) -> AssetNames:
-    """Return the names of the files that the export lists; what cannot be read there is only missing."""
+    """Return the names of the files that the export lists, skipping entries that cannot be read."""
     names: dict[str, str] = {}
     for file in files:
         if PurePosixPath(file.name).name == NAMES_FILE:
@@ -32,7 +32,7 @@ def asset_names(files: Iterable[SourceFile]) -> AssetNames:
 
 
 def named(pointer: str, names: AssetNames) -> str:
-    """Return the name that a file had, where it is known."""
+    """Return the original name of a file, if it is known."""
     return names.get(_id(pointer), pointer)
 
 

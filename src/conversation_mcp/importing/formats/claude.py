@@ -17,7 +17,7 @@ def claims(_file: SourceFile, entry: object) -> bool:
 
 
 def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
-    """Yield the branch of each conversation that ends last and, if asked for, the others."""
+    """Yield the branch of each conversation that ends last and, if requested, the others."""
     yield from each_entry(files, reading, _conversation)
 
 

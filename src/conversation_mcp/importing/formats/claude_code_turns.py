@@ -1,4 +1,4 @@
-"""Questions and answers of lines in a row, and which questions got none."""
+"""Questions and answers from successive lines, including unanswered questions."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ from conversation_mcp.records.models import Message, PendingTurn, TurnError, Usa
 
 @dataclass
 class ClaudeCodeTurns:
-    """What became of the lines."""
+    """The turns made of the lines."""
 
     messages: list[Message] = field(default_factory=list[Message])
     failed: list[PendingTurn] = field(default_factory=list[PendingTurn])
-    """Questions that others follow."""
+    """Unanswered questions that others follow."""
     unanswered: list[PendingTurn] = field(default_factory=list[PendingTurn])
-    """Questions at the end."""
+    """Unanswered questions at the end."""
 
 
 @dataclass
@@ -29,7 +29,7 @@ class _Asked:
     error: TurnError | None = None
 
     def turn(self) -> PendingTurn:
-        """Return it as a question without an answer."""
+        """Return it as an unanswered question."""
         return PendingTurn.of(
             question=self.message.content,
             status="failed" if self.error else "interrupted",
@@ -40,9 +40,9 @@ class _Asked:
 
 
 def turns_of(lines: Sequence[Line], left_out: Counter[LeftOut]) -> ClaudeCodeTurns:
-    """Return the messages; lines of one answer, which the tools between them separate, are one.
+    """Return the messages, joining lines of one answer that calls of tools separate.
 
-    An error in the place of an answer makes its question a failed one. After some text it is a notice of that answer.
+    An error in place of an answer makes its question a failed one. After some text, it is a notice on that answer.
     """
     turns = ClaudeCodeTurns()
     waiting: list[_Asked] = []
@@ -63,7 +63,7 @@ def turns_of(lines: Sequence[Line], left_out: Counter[LeftOut]) -> ClaudeCodeTur
 def _ended(
     lines: Sequence[Line], waiting: list[_Asked], turns: ClaudeCodeTurns, left_out: Counter[LeftOut]
 ) -> list[_Asked]:
-    """Take an answer, if the lines are one, and return the questions that still wait."""
+    """Add an answer, if the lines are one, and return the questions that still wait for theirs."""
     errors = [line.error for line in lines if line.error]
     content = joined(line.text for line in lines)
     if content:

@@ -35,7 +35,7 @@ ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assi
 
 
 def claims(file: SourceFile, entry: object) -> bool:
-    """Tell whether the file lies in a folder named by an id and has the five contracted fields and no other."""
+    """Tell whether the folder of the file is named by an id, and the file has the five fields of the contract only."""
     facts, folder = object_of(entry), _folder(file)
     return (
         SHAPE.fullmatch(folder) is not None
@@ -46,7 +46,7 @@ def claims(file: SourceFile, entry: object) -> bool:
 
 
 def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
-    """Yield the conversations; the name of the folder is the id, whatever the file says."""
+    """Yield the conversations; the id is the name of the folder, whatever the file says."""
     for file in files:
         status = _status(file, reading)
         for entry in each_object([file], reading):
@@ -83,7 +83,7 @@ def _message(said: Data, left_out: Counter[LeftOut]) -> Iterator[Message]:
 
 
 def _told(question: PendingTurn, status: Data) -> PendingTurn:
-    """Add what status.json tells of a question that got no answer. Its run cannot be fetched: that API is gone."""
+    """Add the unanswered question of status.json. Its run cannot be fetched, because that API no longer exists."""
     facts: dict[str, object] = {"tool": name_of(status.get("toolName")), "started_at": name_of(status.get("startedAt"))}
     if name_of(status.get("status")) in {"failed", "cancelled"}:
         error = object_of(status.get("error"))
@@ -93,7 +93,7 @@ def _told(question: PendingTurn, status: Data) -> PendingTurn:
 
 
 def _status(file: SourceFile, reading: ReadOptions) -> Data:
-    """Return what stands in status.json beside the file; an empty object where it cannot be read."""
+    """Return the content of status.json beside the file; an empty object if it cannot be read."""
     beside = file.beside.get(str(PurePosixPath(file.name).with_name("status.json")))
     try:
         found = next(entries(beside, reading.on_read), None) if beside else None

@@ -1,4 +1,4 @@
-"""A conversation of Gemini's in a file of its own, as Takeout of Workspace gives it: turns of user and system."""
+"""Gemini conversations in files of their own, as Takeout exports them for Workspace: turns of user and system."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -24,11 +24,11 @@ USER_FIELDS = frozenset({"prompt", "turn_index", "turn_last_modified", "turn_del
 SYSTEM_FIELDS = frozenset({"text", "turn_index", "turn_last_modified", "turn_deleted_time", "images", "model_thoughts"})
 
 FIELDS = {"text": ("data", "cards"), "model_thoughts": ("headline", "description")}
-"""What is read of the things in these lists."""
+"""The fields that are read of the items in these lists."""
 
 
 def conversation(entry: Data, place: str, reading: ReadOptions) -> Iterator[Item]:
-    """Yield the conversation; a turn whose number comes again stands in place of all from there on."""
+    """Yield the conversation; a turn whose number is repeated replaces all turns from that number on."""
     if not isinstance(entry.get("conversation_turns"), list):
         yield ImportProblem(place, "has no list of turns")
         return
@@ -69,7 +69,7 @@ def conversation(entry: Data, place: str, reading: ReadOptions) -> Iterator[Item
 
 
 def _count_other_turns(turn: Data, left_out: Counter[LeftOut]) -> None:
-    """Count what stands in a turn beside those of user and system, or in place of them."""
+    """Count the contents of a turn other than those of user and system."""
     if not any(kind in turn for kind in TURNS):
         count_named(turn.get("type") or "conversation_turns", turn, left_out, ("type",))
         return

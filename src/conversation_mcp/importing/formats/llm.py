@@ -1,4 +1,4 @@
-"""`logs.db` of simonw/llm: threads of version 0.36, and the tables of the versions before it."""
+"""`logs.db` of simonw/llm: the threads of version 0.36, and the tables of earlier versions."""
 
 import json
 import sqlite3
@@ -55,11 +55,11 @@ def claims(file: SourceFile, entry: object) -> bool:
         with database_at(file.path) as database:
             return bool(tables_of(database) & {"threads", "responses", *OLDEST})
     except sqlite3.Error:
-        return True  # `read` says what is wrong with it
+        return True  # `read` reports the problem
 
 
 def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
-    """Yield the conversations of the newest tables, then those of older ones that are not among them."""
+    """Yield the conversations of the newest tables, then those that are only in older ones."""
     for file in files:
         if file.path is None:
             yield ImportProblem(file.name, "is a database in an archive; unpack it first")
@@ -133,7 +133,7 @@ class _Threads:
         )
 
     def unreached(self) -> Counter[LeftOut]:
-        """Count the messages with words that stand in no thread."""
+        """Count the messages with words that are in no thread."""
         others = (key for key in self._parents if key not in self._reached)
         count = sum(any(self._message(key, None, Counter())) for key in others)
         return Counter({NO_THREAD: count} if count else {})
@@ -178,7 +178,7 @@ def _payload(part: Row) -> Data:
 
 
 def _by_reference(database: sqlite3.Connection, payload: Data, tables: set[str], left_out: Counter[LeftOut]) -> str:
-    """Return a text that was put together of fragments, as far as they are there."""
+    """Return a text that was composed of fragments, without missing ones."""
     texts: list[str] = []
     for reference in map(object_of, list_of(payload.get("text_ref"))):
         texts.append(text_of(reference.get("literal")))

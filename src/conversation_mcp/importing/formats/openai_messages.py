@@ -1,4 +1,4 @@
-"""JSON Lines of OpenAI messages, as trainers take them and our own export writes them."""
+"""JSON Lines of OpenAI messages, as used for fine-tuning and written by our own export."""
 
 import re
 from collections import Counter
@@ -44,7 +44,7 @@ def claims(_file: SourceFile, entry: object) -> bool:
 
 
 def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
-    """Yield a conversation for each line; its content is its id, there is no other."""
+    """Yield a conversation for each line, whose id is a digest of its content for want of another."""
     yield from each_entry(files, reading, _conversation)
 
 
@@ -85,4 +85,4 @@ def _message(said: Data, left_out: Counter[LeftOut]) -> Iterator[Message]:
     yield message(ROLES[role], content, notices=notices)
 
 
-OPENAI_MESSAGES = ImportFormat("openai-messages", "OpenAI messages, a conversation a line", claims, read)
+OPENAI_MESSAGES = ImportFormat("openai-messages", "OpenAI messages, one conversation per line", claims, read)

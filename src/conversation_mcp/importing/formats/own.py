@@ -1,4 +1,4 @@
-"""Our own files: conversation.json as it is, an exported array of them, or a folder of either."""
+"""Our own files: conversation.json itself, an exported array of them, or a folder of either."""
 
 from collections.abc import Iterator, Sequence
 
@@ -25,7 +25,7 @@ FIELDS = frozenset({"createdAt", "updatedAt", "messageCount", "messages"})
 
 
 def claims(_file: SourceFile, entry: object) -> bool:
-    """Tell whether the entry is one of ours, a damaged one too; other programs have conversations with ids as well."""
+    """Tell whether the entry is one of ours, even if damaged, rather than another program's conversation with an id."""
     facts = object_of(entry)
     has_our_id = SHAPE.fullmatch(name_of(facts.get("conversationId")) or "") is not None
     return "conversationId" in facts and (
@@ -34,7 +34,7 @@ def claims(_file: SourceFile, entry: object) -> bool:
 
 
 def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
-    """Yield the conversations with every field that they have."""
+    """Yield the conversations with all their fields."""
     yield from each_entry(files, reading, _conversation)
 
 
@@ -59,7 +59,7 @@ def _conversation(entry: Data, place: str, reading: ReadOptions) -> Iterator[Ite
 
 
 def _interrupted(conversation: Conversation) -> Conversation:
-    """Return it with a question that was being answered as one that is so no longer: that was elsewhere."""
+    """Return the conversation with a running question marked as interrupted: its process was elsewhere."""
     pending = conversation.pending_turn
     if pending is None or pending.status != "running":
         return conversation

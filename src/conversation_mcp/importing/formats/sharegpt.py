@@ -1,4 +1,4 @@
-"""ShareGPT: `conversations` of turns with `from` and `value`, in an array or a conversation a line."""
+"""ShareGPT: `conversations` of turns with `from` and `value`, in an array or one conversation per line."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ def claims(_file: SourceFile, entry: object) -> bool:
 
 
 def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
-    """Yield the conversations. Ids repeat from file to file, so the first question belongs to the id."""
+    """Yield the conversations. Ids are repeated between files, so the id here includes the first question."""
     yield from each_entry(files, reading, _conversation)
 
 

@@ -1,4 +1,4 @@
-"""The finder of a folder of conversations: from their files while they are few, else from the index."""
+"""The finder of a folder of conversations, which reads the files while they are few and else the index."""
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from conversation_mcp.stores.finder import Finder, Standing
 
 READ_AT_ONCE = 2_000
-"""So many files are read about as quickly as an index is opened and compared, and none has to be made first."""
+"""Up to this number, reading the files is about as quick as comparing an index, which would have to be built first."""
 
 
 class FileFinder:
-    """Finds what is in a folder; satisfies Finder. The index is loaded when it is asked for the first time."""
+    """Finds the conversations of a folder; satisfies Finder. The index is loaded at its first use."""
 
     def __init__(self, folder: Path, now: Callable[[], datetime], index: "SqliteIndex | None" = None) -> None:
         self._folder = folder
@@ -61,7 +61,7 @@ class FileFinder:
 
     @property
     def inspector(self) -> "FolderInspector":
-        """What is known of the folder."""
+        """The inspector of the folder."""
         from conversation_mcp.stores.files.inspector import FolderInspector
 
         return FolderInspector(self._folder, self._now)
@@ -76,7 +76,7 @@ class FileFinder:
         self.index.compare(headway)
 
     def standing(self) -> "Standing":
-        """Tell how much the index knows."""
+        """Return how much the index knows."""
         return self.index.standing()
 
     def purge_orphans(self) -> None:
@@ -89,22 +89,22 @@ class FileFinder:
 
     def take_in_written(self) -> None:
         """Have the index read the conversations that were noted."""
-        noted: list[ConversationId] = []
+        noted: list[ConversationId] = []  # emptied by pop: another thread may note an id meanwhile
         while self._noted:
             noted.append(self._noted.pop())
         if noted:
             self.index.take_in(noted)
 
     def page(self, wanted: Wanted, limit: int, place: Place | None = None) -> Page:
-        """Return the next conversations from the index; each is read again if its file has changed."""
+        """Return the next conversations from the index, reading those again whose files have changed."""
         return self.index.page(wanted, limit, place)
 
     def newest(self, limit: int | None = None, begins: str = "", *, archived: bool = False) -> Page:
-        """Read the files of the newest."""
+        """Read the files of the newest conversations."""
         return newest(self._folder, limit, begins, archived=archived)
 
     def every_newest(self, limit: int | None, headway: Headway) -> Iterator[Page]:
-        """Yield the newest: of many from the index, but a short list is not what an index is made for."""
+        """Yield the newest: from the index if they are many, but no index is built for a list with a limit."""
         if not self._has_many():
             yield newest(self._folder, limit)
         elif obstacle := self.index.obstacle():
@@ -121,7 +121,7 @@ class FileFinder:
         return largest(self._folder, limit)
 
     def ids(self, begins: str = "") -> "list[ConversationId]":
-        """Return the names of the folders with a file."""
+        """Return the names of the folders that hold a file."""
         return sorted(file.conversation_id for file in find(self._folder) if file.conversation_id.startswith(begins))
 
     def facts(self, ids: "Iterable[ConversationId]") -> Iterator[Listed]:
@@ -132,7 +132,7 @@ class FileFinder:
     def contents(
         self, headway: Headway, problems: list[str], written_since: datetime | None = None
     ) -> "Iterator[tuple[ConversationId, Data]]":
-        """Read the files of the folder and of its trash; those that are older than that are not opened."""
+        """Read the files of the folder and of its trash; files older than `written_since` are not opened."""
         since = 0.0 if written_since is None else written_since.timestamp()
         files = [file for file in find_all(self._folder) if file.written >= since]
         headway.total = len(files)
@@ -140,7 +140,7 @@ class FileFinder:
             yield file.conversation_id, data
 
     def read(self, conversation_id: "ConversationId") -> bytes:
-        """Return what is in the file."""
+        """Return the bytes of the file."""
         from conversation_mcp.disk.files import read_file
         from conversation_mcp.stores.files.folder import readable
 
@@ -153,7 +153,7 @@ class FileFinder:
         return is_being_answered(self._folder, conversation_id)
 
     def erase(self, ids: "Collection[ConversationId]") -> None:
-        """Have the index forget the words of what is gone."""
+        """Erase the words of these conversations from the index."""
         self.index.erase(ids)
 
     def _has_many(self) -> bool:
@@ -169,5 +169,5 @@ def _counted(files: Iterable[File], headway: Headway) -> Iterator[File]:
 
 
 def build(url: str, now: Callable[[], datetime]) -> "Finder":
-    """Make the finder of the folder that the URL names; nothing is opened yet."""
+    """Make the finder of the folder that the URL names, without opening anything yet."""
     return FileFinder(folder_of(url), now)

@@ -1,4 +1,4 @@
-"""The folder of the conversations: whose it is, whether git would commit it, what does not belong there."""
+"""Checks of the folder of conversations: who can access it, whether git would commit it, what does not belong there."""
 
 import os
 import re
@@ -26,20 +26,20 @@ DRAFT = re.compile(r"\.[0-9a-f]{16}\.tmp\Z")
 
 
 class FolderInspector:
-    """Looks at a folder and into it, but not into the files; satisfies Inspector."""
+    """Checks a folder and the names in it, but does not read the files; satisfies Inspector."""
 
     def __init__(self, folder: Path, now: Callable[[], datetime]) -> None:
         self._folder = folder
         self._now = now
 
     def absence(self) -> str | None:
-        """Say that there is no folder yet."""
+        """Return a sentence that there is no folder yet."""
         with explained(self._folder):
             is_there = self._folder.exists()
         return None if is_there else f"there is no folder {self._folder} yet; it is made at the first question"
 
     def check_place(self, named: str) -> Iterable[Finding]:
-        """Look at the rights of the folder, at git, and at what is no conversation."""
+        """Check the permissions of the folder, git, and files that are not conversations."""
         folder = self._folder
         if not folder.exists():
             yield Finding("ok", f"{named}; made at the first question")
@@ -56,37 +56,37 @@ class FolderInspector:
         if strays:
             names = ", ".join(strays[:SHOWN_STRAYS])
             more = f" and {len(strays) - SHOWN_STRAYS} more" if len(strays) > SHOWN_STRAYS else ""
-            yield Finding("warn", f"not read, copies or left over: {names}{more}; remove what you do not need")
+            yield Finding("warn", f"ignored copies or leftovers: {names}{more}; remove what you do not need")
 
     def check_leftovers(self) -> Iterable[Finding]:
-        """Look for drafts, locks and calls that nobody needs, and for what is no conversation."""
+        """Find drafts, locks and calls that are no longer needed, and files that are not conversations."""
         drafts: list[str] = []
         with explained(self._folder):
             for stray in self._strays():
                 if DRAFT.search(stray):
                     drafts.append(stray)
                 else:
-                    text = f"{stray} is no conversation and is not read; remove it if you do not need it"
+                    text = f"{stray} is not a conversation and is ignored; remove it if you do not need it"
                     yield Finding("warn", text)
-            yield from _told("drafts of writes that are running, or were cut short", drafts)
+            yield from _told("drafts of running or interrupted writes", drafts)
             trashed = {path.name.partition(".")[0] for path in _in(self._folder / TRASH)}
             locks = [path.name for path in _in(self._folder / LOCKS) if self._is_orphan(path.name, trashed)]
             yield from _told("lock files of conversations that are gone", locks)
             calls = [path.name for path in _in(self._folder / CALLS) if self._is_forgotten(path)]
-            yield from _told("calls that are forgotten, which the next question removes", calls)
+            yield from _told("expired calls, which the next question removes", calls)
 
     def _access(self, what: str, mode: int) -> Finding:
         if not os.access(self._folder, os.W_OK | os.X_OK):
-            return Finding("fail", f"{what}, not writable for you ({mode:04o})")
+            return Finding("fail", f"{what}, not writable by you ({mode:04o})")
         if os.name != "posix":
             return Finding("ok", f"{what}, writable")
         if mode == PRIVATE_MODE:
             return Finding("ok", f"{what}, writable, private ({mode:04o})")
         state = "warn" if mode & WRITABLE_BY_OTHERS else "ok"
-        return Finding(state, f"{what}, writable; others see the ids in it ({mode:04o}), each conversation is private")
+        return Finding(state, f"{what}, writable; others can see the ids ({mode:04o}), but no conversation")
 
     def _strays(self) -> Iterable[str]:
-        """Yield what is neither a conversation nor ours: copies of a file synchroniser, drafts of dead writers."""
+        """Yield what does not belong here, such as copies made by a file synchroniser and drafts of dead writers."""
         for entry in sorted(self._folder.iterdir()):
             if entry.name in OWN_NAMES:
                 continue
@@ -95,7 +95,7 @@ class FolderInspector:
                 continue
             try:
                 names = sorted(path.name for path in entry.iterdir())
-            except PermissionError:  # whoever reads the conversations says so
+            except PermissionError:  # reported when the conversation is read
                 continue
             if FILE_NAME not in names:
                 yield f"{entry.name} (no {FILE_NAME})"
@@ -118,18 +118,18 @@ class FolderInspector:
             yield Finding("fail", f"git would commit them: put a .gitignore with * into {self._folder}")
 
     def _tracked(self, git: str) -> Iterable[Finding]:
-        """Look for what was committed before it was ignored: git goes on with that."""
+        """Find files that were committed before they were ignored: git continues to track those."""
         listed = subprocess.run([git, "-C", str(self._folder), "ls-files", "-z"], check=False, capture_output=True)
         names = [os.fsdecode(name) for name in listed.stdout.split(b"\0") if name and name != b".gitignore"]
         if names:
             yield Finding(
                 "warn",
-                f"git tracks {counted(len(names), 'file')} of them all the same: {some(names, SHOWN_STRAYS)}; "
-                f"`git rm -r --cached {self._folder}` ends that, and what was committed stays in git's history",
+                f"git still tracks {counted(len(names), 'file')} of them: {some(names, SHOWN_STRAYS)}; "
+                f"`git rm -r --cached {self._folder}` ends that, but what was committed stays in git's history",
             )
 
     def _is_orphan(self, lock: str, trashed: Container[str]) -> bool:
-        """Tell whether the lock is that of a conversation which is neither in the folder nor in its trash."""
+        """Tell whether the conversation of the lock is neither in the folder nor in its trash."""
         owner = lock.partition(".")[0]
         return SHAPE.fullmatch(owner) is not None and owner not in trashed and not (self._folder / owner).exists()
 

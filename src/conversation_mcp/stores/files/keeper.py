@@ -1,4 +1,4 @@
-"""Keeps the index in step with the folder in the background of a running program."""
+"""The background task that keeps the index up to date with the folder."""
 
 import logging
 from collections.abc import Callable
@@ -21,15 +21,15 @@ COMPARED_EVERY = timedelta(seconds=5)
 SEEN_WITHIN = timedelta(seconds=10)
 TOLD_EVERY_SECONDS = 1.0
 SETTLE_SECONDS = 1.0
-"""A turn writes its conversation several times; it is read when that is over."""
+"""A turn writes its conversation several times; this delay reads it once."""
 PURGE_AFTER_SECONDS = 5.0
-"""A client that has just started the server waits for other things."""
+"""Keeps the purge out of the start, when a client waits for the first answers."""
 
 logger = logging.getLogger(__name__)
 
 
 class Comparison:
-    """A comparison of the index with the folder that begins after it was asked for."""
+    """A comparison of the index with the folder that begins after it was requested."""
 
     def __init__(self) -> None:
         self.headway = Headway()
@@ -37,18 +37,18 @@ class Comparison:
         self.error: Exception | None = None
 
     async def wait(self, patience_seconds: float, report: Report) -> str | None:
-        """Wait as long as that, and return what is missing then; raises what has ended the comparison."""
+        """Wait up to `patience_seconds`, and return a notice if it has not ended; raise the error that ended it."""
         with anyio.move_on_after(patience_seconds):
             while not self.done.is_set():
                 with anyio.move_on_after(TOLD_EVERY_SECONDS):
                     await self.done.wait()
                     break
-                await report(f"looking at the files of conversations: {self._progress()}")
+                await report(f"checking the files of conversations: {self._progress()}")
         if self.error is not None:
             raise self.error
         if self.done.is_set():
             return None
-        return f"not all files were looked at yet ({self._progress()}), so some may be missing; ask again"
+        return f"not all files were checked yet ({self._progress()}), so some may be missing; ask again"
 
     def _progress(self) -> str:
         headway = self.headway
@@ -56,10 +56,10 @@ class Comparison:
 
 
 class IndexKeeper:
-    """Runs comparisons, one at a time, and has the finder see what this process has written.
+    """Runs comparisons, one at a time, and has the finder take in what this process has written.
 
-    Up to `compared_at_once` conversations the folder is compared whenever somebody asks. Above that, a comparison of
-    the last seconds is enough, and the next runs in the background.
+    With up to `compared_at_once` conversations, each request compares the folder. With more, a comparison of the last
+    seconds is enough, and the next one runs in the background.
     """
 
     def __init__(
@@ -75,12 +75,12 @@ class IndexKeeper:
         self._is_stopped = False
 
     def note(self, conversation_id: "ConversationId") -> None:
-        """Have the conversation read soon, without waiting for that."""
+        """Schedule the conversation to be read, without waiting for it."""
         self.finder.note(conversation_id)
         self._wake.set()
 
     def compare(self) -> Comparison:
-        """Have the folder compared; all who ask before that begins share it."""
+        """Schedule a comparison; all requests before it begins share it."""
         if self._next is None:
             self._next = Comparison()
             self._wake.set()
@@ -88,7 +88,7 @@ class IndexKeeper:
         return self._next
 
     async def freshen(self, patience_seconds: float, report: Report) -> str | None:
-        """Bring the index up to the folder as far as that is worth the wait, and return what is missing then."""
+        """Bring the index up to date, waiting up to `patience_seconds`; return a notice of what is still missing."""
         standing = await to_thread.run_sync(self.finder.standing)
         if standing.compared_at is None or standing.conversation_count <= self._compared_at_once:
             return await self.compare().wait(patience_seconds, report)
@@ -100,7 +100,7 @@ class IndexKeeper:
         return None
 
     async def run(self) -> None:
-        """Work until cancelled; a comparison that is running then ends at the next file."""
+        """Work until cancelled; a running comparison then stops at the next file."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._stop_at_the_end)
             tasks.start_soon(self._purge)
@@ -113,6 +113,7 @@ class IndexKeeper:
                 await self._work()
 
     async def _stop_at_the_end(self) -> None:
+        # A thread cannot be cancelled: the comparison in it is told to stop, or the program's exit would wait for it.
         try:
             await anyio.sleep_forever()
         finally:
@@ -121,6 +122,7 @@ class IndexKeeper:
                 self._current.headway.is_stopped = True
 
     async def _work(self) -> None:
+        # Replaced before it begins: a request from now on may be about a later write and needs a comparison of its own.
         self._current, self._next = self._next, None
         if self._current is None:
             await self._quietly(self.finder.take_in_written)
@@ -128,7 +130,7 @@ class IndexKeeper:
         self._current.headway.is_stopped = self._is_stopped
         try:
             await to_thread.run_sync(self.finder.refresh, self._current.headway)
-        except Exception as error:  # noqa: BLE001 -- it belongs to those who wait
+        except Exception as error:  # noqa: BLE001 -- raised to those who wait
             self._current.error = error
         self._current.done.set()
         self._current = None
@@ -138,7 +140,7 @@ class IndexKeeper:
         await self._quietly(self.finder.purge_orphans)
 
     async def _quietly(self, step: Callable[[], None]) -> None:
-        """Do what nobody waits for; a folder that cannot be read is told to whoever asks next."""
+        """Do work that nobody waits for; a folder that cannot be read is reported at the next request."""
         try:
             await to_thread.run_sync(step)
         except ConversationMCPError as error:

@@ -1,4 +1,4 @@
-"""Which folder a URL names: `file:///home/me/conversations`."""
+"""The folder that a URL such as `file:///home/me/conversations` names."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ def folder_of(url: str) -> Path:
     """Return the folder.
 
     Raises:
-        InvalidInputError: the URL has no absolute path on this machine.
+        InvalidInputError: the URL names no absolute path on this machine.
     """
     parts = urlsplit(url)
     path = os.fsdecode(unquote_to_bytes(parts.path))

@@ -33,7 +33,7 @@ from conversation_mcp.stores.trial import tried
 PARSED_AT_ONCE_BYTES = 256 * 1024
 SWEPT_AT_ONCE = 100
 PAUSE_SECONDS = 0.05
-"""Ten times as long as so many folders take."""
+"""About ten times as long as a sweep of `SWEPT_AT_ONCE` folders takes, so that sweeping uses a tenth of the time."""
 SCRATCH_PREFIX = ".conversation-mcp-doctor-"
 
 
@@ -74,7 +74,7 @@ class FileStore:
         return await to_thread.run_sync(self._folder.reserve, at)
 
     async def reserve_this(self, conversation_id: ConversationId) -> bool:
-        """Make the folder of that name, unless there is one."""
+        """Make the folder of that name, unless it exists."""
         return await to_thread.run_sync(self._folder.reserve_this, conversation_id)
 
     async def unreserve(self, conversation_id: ConversationId) -> None:
@@ -82,31 +82,31 @@ class FileStore:
         await to_thread.run_sync(self._folder.unreserve, conversation_id)
 
     async def create(self, conversation: Conversation) -> None:
-        """Write the first state into the reserved folder; on failure the folder goes."""
+        """Write the first state into the reserved folder; on failure, remove the folder."""
         await finish(self._create(conversation))
 
     async def exists(self, conversation_id: ConversationId) -> bool:
-        """Tell whether there is a file, whatever it holds."""
+        """Tell whether the file exists, whatever it holds."""
         return await to_thread.run_sync(self._folder.exists, conversation_id)
 
     async def load(self, conversation_id: ConversationId) -> Conversation:
-        """Read the file as it is now; takes no lock and leaves no trace."""
+        """Read the file as it is now, without a lock and without a trace."""
         loaded = await finish(self._load(conversation_id))
         await checkpoint_if_cancelled()
         return loaded
 
     async def update(self, conversation_id: ConversationId, change: Change) -> Conversation:
-        """Replace the file by what the change makes of it; a caller who is cancelled meanwhile still waits for it."""
+        """Replace the file with the changed conversation; cancellation takes effect only after the write."""
         updated = await finish(self._update(check_id(conversation_id), change))
-        await checkpoint_if_cancelled()  # a turn that was stopped must not go on to ask
+        await checkpoint_if_cancelled()  # a turn that was stopped meanwhile must not ask the provider
         return updated
 
     async def stamp(self, conversation_id: ConversationId | None) -> Stamp:
-        """Return which file it is, of what time and size; of the folder, its time and how many folders it holds."""
+        """Return inode, time and size of the file; for None, inode, time and link count of the root folder."""
         return await to_thread.run_sync(self._folder.stamp, conversation_id)
 
     async def imports(self) -> Mapping[Origin, ConversationId]:
-        """Look into the beginning of each file; one that cannot be read is left out."""
+        """Read the beginning of each file; files that cannot be read are left out."""
         return await to_thread.run_sync(self._folder.imports)
 
     async def acquire_turn(self, conversation_id: ConversationId, wait_seconds: float, on_wait: OnWait) -> HeldTurn:
@@ -114,7 +114,7 @@ class FileStore:
         return await self._turns.acquire(check_id(conversation_id), wait_seconds, on_wait)
 
     async def turn_is_held(self, conversation_id: ConversationId) -> bool:
-        """Tell whether a live process holds the turn lock; leaves no trace."""
+        """Tell whether a live process holds the turn lock. Leaves no trace."""
         return await to_thread.run_sync(self._folder.turn_is_held, conversation_id)
 
     def import_alone(self, on_wait: Callable[[], None]) -> AbstractContextManager[None]:
@@ -140,17 +140,17 @@ class FileStore:
             return Finding("fail", f"the store does not work in {existing}: {error}")
 
     async def freshen(self, patience_seconds: float, report: Report) -> str | None:
-        """Compare the index with the folder, as far as that is worth the wait."""
+        """Compare the index with the folder, waiting up to `patience_seconds`."""
         return await self._keeper.freshen(patience_seconds, report)
 
     async def run(self) -> None:
-        """Sweep once, and keep the index in step."""
+        """Sweep once, and keep the index up to date."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self.sweep)
             await self._keeper.run()
 
     async def sweep(self) -> None:
-        """Go through the folders, some at a time, so that a start is not slower and an end need not wait for it."""
+        """Sweep some folders at a time, so that neither the start nor the exit of the program waits for it."""
         await to_thread.run_sync(self._calls.sweep)
         names = await to_thread.run_sync(self._folder.names)
         for start in range(0, len(names), SWEPT_AT_ONCE):
@@ -165,7 +165,7 @@ class FileStore:
         with self._folder.reading(conversation_id) as path:
             async with aiofiles.open(path, "rb", buffering=0, opener=open_regular) as file:
                 data = await file.read()
-        if len(data) <= PARSED_AT_ONCE_BYTES:
+        if len(data) <= PARSED_AT_ONCE_BYTES:  # parsed too quickly to hold up the event loop
             return decode(data, str(path), conversation_id)
         return await to_thread.run_sync(decode, data, str(path), conversation_id)
 
@@ -177,7 +177,7 @@ class FileStore:
 
 
 def _existing(root: Path) -> Path:
-    """Return the folder, or the one in which it would be made."""
+    """Return the folder, or its nearest ancestor that exists."""
     return next(path for path in (root, *root.parents) if path.is_dir())
 
 

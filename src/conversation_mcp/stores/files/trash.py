@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class TrashFiles:
-    """Conversations that were moved away, whole folders in one step each; satisfies Trash."""
+    """Conversations in the trash, each moved as a whole folder in one step; satisfies Trash."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class TrashFiles:
         return await finish(self._moved(checked, partial(self._put, checked)))
 
     async def entries(self) -> tuple[Trashed, ...]:
-        """Return what is there, by the names of the folders."""
+        """Return the entries that the names of the folders tell of."""
         return await to_thread.run_sync(self._entries)
 
     async def load(self, trashed: Trashed) -> Conversation:
@@ -67,11 +67,11 @@ class TrashFiles:
         await finish(self._moved(trashed.conversation_id, partial(self._restore, trashed)))
 
     async def remove(self, trashed: Trashed) -> bool:
-        """Remove the folder with whatever is in it, then what stands beside the conversations for its id."""
+        """Remove the folder and all its files, then the calls and lock files of its id."""
         return await finish(self._moved(trashed.conversation_id, partial(self._remove, trashed)))
 
     async def marks(self) -> frozenset[str]:
-        """Return the marks of what lies here, and those that stayed of what was removed."""
+        """Return the marks of what is in the trash, and of what was removed from it."""
         return await to_thread.run_sync(self._all_marks)
 
     async def _moved(self, conversation_id: ConversationId, step: Callable[[], T]) -> T:
@@ -82,7 +82,7 @@ class TrashFiles:
     def _put(self, conversation_id: ConversationId) -> Trashed:
         folder = self._conversations.file(conversation_id).parent
         require = partial(self._conversations.require, conversation_id)
-        require()  # a lock file may have outlived its conversation
+        require()  # an existing lock file is no proof: it may have outlived its conversation
         with self._locked(conversation_id, require):
             require()
             disk.refuse_link(folder)
@@ -126,13 +126,14 @@ class TrashFiles:
             is_noted = True
             if os.path.lexists(folder):
                 mark = self._mark(trashed)
+                # First the mark: a crash between the two must not leave a deletion that an import undoes.
                 is_noted = self._marks.add(mark)
-                while os.path.lexists(folder):
+                while os.path.lexists(folder):  # again if another process removed a file of it meanwhile
                     with suppress(FileNotFoundError):
                         shutil.rmtree(folder)
-                is_noted = is_noted or self._marks.add(mark)  # there is more room now
+                is_noted = is_noted or self._marks.add(mark)  # the removal has freed space
             disk.sync_folder(self._root)
-        if not os.path.lexists(self._root / conversation_id):  # else they belong to what has come in its place
+        if not os.path.lexists(self._root / conversation_id):  # else they belong to its successor
             self._calls.forget_all(conversation_id)
             self._locks.remove(f"{conversation_id}.lock")
             self._locks.remove(f"{conversation_id}.write.lock")
@@ -146,7 +147,7 @@ class TrashFiles:
 
     @contextmanager
     def _locked(self, conversation_id: ConversationId, before_creating: Callable[[], object]) -> Generator[None]:
-        """Keep writers of the conversation and other movers out, and tell what goes wrong in our words."""
+        """Keep writers and movers of the conversation out, and translate errors of the block into ours."""
         with explained(self._folder, conversation_id):
             disk.refuse_link(self._folder)
         with (
@@ -157,7 +158,7 @@ class TrashFiles:
 
 
 def _move(source: Path, target: Path) -> None:
-    """Give the folder its other name, durably: after a crash it has one of the two."""
+    """Rename the folder durably: after a crash it has one of the two names."""
     disk.patiently(lambda: source.rename(target))
     disk.sync_folder(target.parent)
     disk.sync_folder(source.parent)

@@ -1,4 +1,4 @@
-"""The turn lock: a line inside the process, then a file between processes."""
+"""The turn lock: a queue inside the process, then a lock file between processes."""
 
 from collections.abc import Callable
 
@@ -25,7 +25,7 @@ class HeldTurn:
         self._lock = lock
 
     async def release(self) -> None:
-        """Give the lock back; nothing in here waits, so cancellation cannot cut it."""
+        """Release the lock; nothing in here waits, so cancellation cannot interrupt it."""
         try:
             self._lock.release()
         finally:
@@ -33,14 +33,14 @@ class HeldTurn:
 
 
 class TurnLocks:
-    """The turn locks of this process. `try_lock` is called in a thread and takes the file if it is free."""
+    """The turn locks of this process. `try_lock` runs in a thread and locks the file if it is free."""
 
     def __init__(self, try_lock: TryLock) -> None:
         self._try_lock = try_lock
         self._lines = Lines()
 
     async def acquire(self, conversation_id: ConversationId, wait_seconds: float, on_wait: OnWait) -> HeldTurn:
-        """Wait for the lock, telling `on_wait` at once and then every second; a wait that ends leaves nothing held."""
+        """Wait for the lock, calling `on_wait` at once and then every second; a failed wait leaves nothing held."""
         place = self._lines.join(conversation_id)
         try:
             held = HeldTurn(place, await self._take(place, conversation_id, wait_seconds, on_wait))
@@ -75,7 +75,7 @@ class TurnLocks:
 
 
 async def _pause(place: PlaceInLine, until: float) -> None:
-    if place.is_first:
+    if place.is_first:  # another process has the lock, and its release gives no signal
         await sleep(min(POLL_SECONDS, max(0, until - current_time())))
         return
     with move_on_after(until - current_time()):

@@ -1,4 +1,4 @@
-"""Holds the index against the files: whether it can be trusted, not only whether it is up to date."""
+"""The check of the index against the files: whether it is right, not only whether it is up to date."""
 
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ SOUND = ("ok",)
 
 
 def checked(database: "sqlite3.Connection", files: Files, headway: Headway) -> Check:
-    """Read every file again and compare what would be known of it with what is."""
+    """Read every file again and compare what the index should know of it with what it knows."""
     (found,) = database.execute("PRAGMA quick_check(1)").fetchone()
     if (found,) != SOUND:
         return Check(damage=str(found))

@@ -1,4 +1,4 @@
-"""Looks conversations up. What is returned is as the files are: a row whose file has changed is read again first."""
+"""Pages of conversations from the index. A row whose file has changed is read again before it is returned."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +20,7 @@ def look_up(database: "sqlite3.Connection", files: Files, wanted: Wanted, limit:
     """Return the next conversations after a place."""
     asked = expression(wanted.query)
     if wanted.query.strip() and not asked.match:
-        return _page(database, (), None, ["the query has no word to look for"])
+        return _page(database, (), None, ["the query has no word to search for"])
     notices: list[str] = []
     select, latest = newest_first(database, wanted, place), 0
     if asked.match:
@@ -41,17 +41,17 @@ def look_up(database: "sqlite3.Connection", files: Files, wanted: Wanted, limit:
 
 def _limits(asked: Expression, search: Search) -> Iterator[str]:
     if asked.left_out:
-        yield f"the query is long: {asked.left_out} of its words were not looked for"
+        yield f"the query is long: {asked.left_out} of its words were not searched for"
     if search.is_without_common:
-        yield "very common words of the query were not looked for; put words that must be there in quotes"
+        yield "very common words of the query were not searched for; put words that must match in quotes"
     if search.is_for_newest:
-        yield f"the words are very common: only the newest {RANKED_MESSAGES:,} messages with them were looked at"
+        yield f"the words are very common: only the newest {RANKED_MESSAGES:,} messages with them were ranked"
 
 
 def _up_to_date(
     database: "sqlite3.Connection", files: Files, select: Select, wanted: Wanted, limit: int
 ) -> tuple[list[Listed], bool]:
-    """Return rows that are true, and whether there are more; whatever is stale is taken in and all is asked again."""
+    """Return rows that are up to date, and whether there are more. After stale ones are read again, it starts over."""
     count = limit + 1
     checked: set[str] = set()
     while True:
@@ -66,7 +66,7 @@ def _up_to_date(
         fitting = [facts for facts in seen if wanted.state in (None, facts.state)]
         if len(fitting) > limit or len(rows) < count:
             return fitting[:limit], len(fitting) > limit
-        count *= 2
+        count *= 2  # the state of a pending turn depends on its lock, so rows drop out only here
 
 
 def _with_snippets(files: Files, found: Sequence[Listed], match: str) -> Iterator[Listed]:

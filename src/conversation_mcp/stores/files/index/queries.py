@@ -24,25 +24,25 @@ BEST_FIRST = """
     ) hit JOIN conversations c ON c.key = hit.key
     WHERE CONDITIONS ORDER BY hit.score, c.updated DESC, c.id DESC LIMIT ?
 """.replace("BITS", str(NUMBER_BITS))
-"""The smallest rank is the best; the best message stands for its conversation."""
+"""The smallest rank is the best, and a conversation ranks as its best message."""
 AMONG = "AND rowid >> BITS IN (SELECT c.key FROM conversations c WHERE CONDITIONS)".replace("BITS", str(NUMBER_BITS))
 ALL = -1
 
 
 @dataclass(frozen=True)
 class Row:
-    """What the index knows of a conversation, and the stamp that its file had then."""
+    """What the index knows of a conversation, and the stamp of its file when it was read."""
 
     facts: Listed
     stamp: int
 
 
 Select = Callable[[int], Sequence[Row]]
-"""Returns up to so many rows, in order, after the place where the last page ended."""
+"""Returns up to that many rows, in order, after the place where the last page ended."""
 
 
 def newest_first(database: "sqlite3.Connection", wanted: Wanted, place: Place | None) -> Select:
-    """Go on after the time and the id of the last that was shown."""
+    """Continue after the time and the id of the last conversation shown."""
     conditions, values = _conditions(wanted)
     if place:
         conditions += " AND (c.updated, c.id) < (?, ?)"
@@ -55,7 +55,7 @@ def newest_first(database: "sqlite3.Connection", wanted: Wanted, place: Place | 
 
 
 def best_first(database: "sqlite3.Connection", wanted: Wanted, search: Search, place: Place | None) -> Select:
-    """Rank anew for each page, but only what there was at the first, and go on after the last that was shown."""
+    """Rank again for each page, but only what existed at the first, and continue after the last conversation shown."""
     conditions, values = _conditions(wanted)
     if place:
         conditions += " AND c.updated <= ?"
@@ -74,7 +74,7 @@ def best_first(database: "sqlite3.Connection", wanted: Wanted, search: Search, p
         last = next(
             (n for n, row in enumerate(rows, 1) if place and row.facts.conversation_id == place.conversation_id), shown
         )
-        if last > shown:
+        if last > shown:  # the one shown last has moved down since: fetch as many more rows
             rows = _rows(database, sql, bound, last + count)
         return rows[last : last + count]
 
@@ -84,7 +84,7 @@ def best_first(database: "sqlite3.Connection", wanted: Wanted, search: Search, p
 def _conditions(wanted: Wanted) -> tuple[str, list[object]]:
     parts, values = ["c.archived = ?"], list[object]([wanted.state == "archived"])
     if wanted.state in ("running", "interrupted"):
-        parts.append("c.pending IN ('running', 'interrupted')")  # which of them it is, its lock tells
+        parts.append("c.pending IN ('running', 'interrupted')")  # the turn lock tells which of the two it is
     elif wanted.state == "failed":
         parts.append("c.pending = 'failed'")
     if wanted.after_milliseconds is not None:

@@ -1,4 +1,4 @@
-"""Keeps the index in step with the files."""
+"""Updates of the index from the files."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -18,15 +18,15 @@ NOTED_EVERY = timedelta(seconds=2)
 
 
 def standing(database: "sqlite3.Connection") -> Standing:
-    """Return what the last comparison found that came to its end."""
+    """Return the result of the last comparison that was completed."""
     found = database.execute("SELECT conversations, finished FROM comparisons").fetchone()
     return Standing(found[0], datetime.fromisoformat(found[1])) if found else Standing(0, None)
 
 
 def compare(database: "sqlite3.Connection", files: Files, headway: Headway, now: datetime) -> None:
-    """Bring the index up to the folder; what was done stays done when the headway stops it."""
+    """Bring the index up to date with the folder; if `headway` stops it, what was done is kept."""
     before = standing(database)
-    is_first = before.compared_at is None  # keys are given by age then, and later as conversations are started
+    is_first = before.compared_at is None  # by age, so that `rowid DESC` is newest first
     follower = Follower(ConversationRows(database), files.by_age() if is_first else files, headway)
     backlog = follower.look()
     headway.total = backlog.total

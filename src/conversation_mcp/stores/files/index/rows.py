@@ -1,4 +1,4 @@
-"""What the index holds of a conversation: a row of facts, what it is filtered by, and a row of words per message."""
+"""The rows of a conversation in the index: one of facts, some of facets, and one of words per message."""
 
 import json
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ class ConversationRows(StampedRows[Content]):
         self._put_content(row, _content_of(seen))
 
     def has(self, conversation_id: str, seen: Seen[Content]) -> bool:
-        """Tell whether what was seen in a file is all that is known of the conversation."""
+        """Tell whether the index knows exactly what was seen in the file."""
         found = self.database.execute(ROW, (conversation_id,)).fetchone()
         content = _content_of(seen)
         if found is None or content is None:
@@ -70,7 +70,7 @@ class ConversationRows(StampedRows[Content]):
         self._put_words(key << NUMBER_BITS, content.texts if content else {})
 
     def _put_words(self, first: int, texts: Mapping[int, str]) -> None:
-        """Write the messages that are not as they were: mostly a turn is added to many that stay."""
+        """Write only the messages that have changed: usually a turn is added to many that have not."""
         wanted, known = self._words_of(first, texts), self._known_words(first)
         changed = {row for row in known.keys() | wanted.keys() if known.get(row) != wanted.get(row)}
         self.database.executemany("DELETE FROM messages WHERE rowid = ?", ((row,) for row in changed & known.keys()))

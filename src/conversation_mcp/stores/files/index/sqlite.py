@@ -1,7 +1,7 @@
 """The index as an SQLite full-text database in the user's cache folder, shared by all processes.
 
-The work is done in its file, in a new one if that is damaged, in memory if no file can be used, which a notice of each
-page says. It knows no records: what is taken from a file is what `describe` returns.
+It is kept in a file, in a new one if that is damaged, and in memory if no file can be used, which a notice on each page
+says. It does not know the records: `describe` returns what to index of a file.
 """
 
 import os
@@ -54,13 +54,13 @@ class SqliteIndex:
         return str(self._file.home)
 
     def size_bytes(self) -> int | None:
-        """Return how large its files are, None where there are none."""
+        """Return the size of its files, None if there are none."""
         with suppress(FileNotFoundError), os.scandir(self.location) as entries:
             return sum(entry.stat().st_size for entry in entries)
         return None
 
     def obstacle(self) -> str | None:
-        """Return why the file cannot be written, None if it can; one that is damaged can be replaced."""
+        """Return why the file cannot be written, None if it can. A damaged file is replaced."""
         try:
             self._cache.in_file(_try_to_write)
         except IndexUnusableError as error:
@@ -68,15 +68,15 @@ class SqliteIndex:
         return None
 
     def take_in(self, ids: Collection[str]) -> None:
-        """Read the conversations; when that cannot be kept, the next page makes up for it."""
+        """Read the conversations; if they cannot be written to the index, the next page catches up."""
         self._cache.take_in_if_kept(lambda database: take_in(database, self._files, ids))
 
     def standing(self) -> Standing:
-        """Tell how much is known."""
+        """Return how much is known."""
         return self._cache.look(standing)
 
     def compare(self, headway: Headway) -> None:
-        """Bring the index up to the folder; a comparison that was cut short goes on where it was."""
+        """Bring the index up to date with the folder, continuing a comparison that was interrupted."""
         self._cache.take_in(lambda database: self._compare(database, headway))
 
     def page(self, wanted: Wanted, limit: int, place: Place | None = None) -> Page:
@@ -87,7 +87,7 @@ class SqliteIndex:
         return replace(page, notices=(*page.notices, f"no index is kept, so every file was read ({problem})"))
 
     def check(self, headway: Headway) -> Check | None:
-        """Hold what is known against the files and change nothing; None if there is no index yet."""
+        """Compare the index with the files, and change nothing; return None if there is no index yet."""
         try:
             with self._file.look() as database:
                 return None if database is None else checked(database, self._files, headway)
@@ -97,7 +97,7 @@ class SqliteIndex:
             return Check(damage=str(error))
 
     def rebuild(self, headway: Headway) -> None:
-        """Read everything into a new file and put that in the place of the old one, which serves until then."""
+        """Read everything into a new file, then replace the old one, which serves until then."""
         try:
             with self._file.draft() as draft:
                 with judged(draft, 0), closing(connect(str(draft))) as database:
@@ -108,9 +108,9 @@ class SqliteIndex:
             self.compare(headway)
 
     def erase(self, ids: Collection[str]) -> None:
-        """Write the file anew without what search and free pages hold of deleted rows, or throw it away."""
+        """Rewrite the file without the traces of deleted rows in search structures and free pages, or discard it."""
         try:
-            self._file.remove_drafts()
+            self._file.remove_drafts()  # a rebuild may have read the conversations before they were deleted
             if not self._file.path.exists():
                 return
             try:
@@ -126,10 +126,11 @@ class SqliteIndex:
 
     def _erase(self, database: "sqlite3.Connection", ids: Collection[str]) -> None:
         take_in(database, self._files, ids)
+        # FTS5 keeps the words of deleted rows until segments are merged, SQLite in free pages and in the journal.
         database.execute("INSERT INTO messages (messages) VALUES ('optimize')")
         database.execute("VACUUM")
         if database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
-            raise IndexUnusableError(f"{self._file.path}: somebody has been reading it for too long")
+            raise IndexUnusableError(f"{self._file.path}: another process has been reading it for too long")
 
     def _compare(self, database: "sqlite3.Connection", headway: Headway) -> None:
         compare(database, self._files, headway, self._now())

@@ -1,4 +1,4 @@
-"""The files of a folder as the index sees them: a stamp that changes with the file, and what is in it."""
+"""The files of a folder as the index sees them: stamps that change with the files, and their contents."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -22,7 +22,7 @@ GONE = (FileNotFoundError, NotADirectoryError)
 
 
 class Files:
-    """The conversations of a folder; satisfies Things. What is found is a stamp, what is read may be a problem."""
+    """The conversations of a folder; satisfies Things. A thing is a stamp; its content may be a problem."""
 
     def __init__(self, root: Path, describe: Describe, now: Callable[[], datetime], *, is_by_age: bool = False) -> None:
         self._root = root
@@ -32,11 +32,11 @@ class Files:
         self._is_by_age = is_by_age
 
     def by_age(self) -> "Files":
-        """Return the same in the order of ids, which takes memory for all of them."""
+        """Return the same files in the order of their ids, which are all held in memory for it."""
         return Files(self._root, self._describe, self._now, is_by_age=True)
 
     def batches(self) -> Iterator[dict[str, int]]:
-        """Yield the stamps, none where there is no folder."""
+        """Yield the stamps; none if there is no folder."""
         ids = sorted(self._ids()) if self._is_by_age else self._ids()
         yield from (self.stamps(sorted(batch)) for batch in batched(ids))
 
@@ -52,13 +52,13 @@ class Files:
         return thing
 
     def is_gone(self, key: str) -> bool:
-        """Tell whether there is no such file now."""
+        """Tell whether the file does not exist now."""
         return not self.stamps([key])
 
     def stamps(self, ids: Iterable[str]) -> dict[str, int]:
-        """Return the stamps of those files that are there, without reading them."""
+        """Return the stamps of the files that exist, without reading them."""
         stamps: dict[str, int] = {}
-        start, end, lstat = self._start, self._end, os.lstat
+        start, end, lstat = self._start, self._end, os.lstat  # local names: this loop is most of a comparison
         for name in ids:
             try:
                 stamps[name] = stamp_of(lstat(start + name + end))
@@ -69,7 +69,7 @@ class Files:
         return stamps
 
     def read(self, key: str, thing: int = UNTRUSTED) -> Seen[Indexed | str] | None:
-        """Return what is in the file now, or why that cannot be known; None if there is none."""
+        """Return the content of the file, or why it cannot be read; None if there is no file."""
         del thing
         path = self._start + key + self._end
         try:
@@ -89,5 +89,5 @@ class Files:
             return Seen(stamp, error.message)
 
     def is_being_answered(self, conversation_id: str) -> bool:
-        """Tell whether a live process runs a turn on the conversation; leaves no trace."""
+        """Tell whether a live process runs a turn on the conversation. Leaves no trace."""
         return is_being_answered(self._root, conversation_id)
