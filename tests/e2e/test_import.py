@@ -11,7 +11,11 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 from tests.fixtures.cli import PROGRAM, Here, clean_environment, on_terminal
-from tests.fixtures.exports import SAMPLES, TREE_SAID, bring_in, chatgpt_entry, chatgpt_node, own_data, put_json
+from tests.fixtures.exports.files import put_json
+from tests.fixtures.exports.imported import bring_in
+from tests.fixtures.exports.own import own_data
+from tests.fixtures.exports.samples import SAMPLES
+from tests.fixtures.exports.sites import TREE_SAID, chatgpt_entry, chatgpt_node
 from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import data_of, serving
 from tests.fixtures.stores import small_disk

@@ -1,9 +1,8 @@
 """What a unit test runs under besides, and what the contract suites of stores begin with.
 
-A unit test waits for no disk, and only one that is marked slow starts a process.
+Only a test that is marked slow starts a process, and a store waits for the disk only where durability is the subject.
 """
 
-import os
 import subprocess
 
 import pytest
@@ -13,16 +12,6 @@ from tests.fixtures.stores import Clock, NewStore
 from conversation_mcp.stores.base import Store
 from conversation_mcp.stores.catalog import open_finder, open_store
 from conversation_mcp.stores.finder import Finder
-
-
-def _ignore_descriptor(_descriptor: int) -> None:
-    """Let the system write when it likes."""
-
-
-@pytest.fixture(autouse=True)
-def _no_wait_for_a_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait for no disk: what outlives a crash is tested on processes that are killed."""
-    monkeypatch.setattr(os, "fsync", _ignore_descriptor)
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +30,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def new_store(store_url: str, clock: Clock) -> NewStore:
-    return lambda: open_store(store_url, clock)
+    return lambda: open_store(store_url, clock, is_durable=False)
 
 
 @pytest.fixture
@@ -57,13 +46,13 @@ def rival(request: pytest.FixtureRequest, store: Store, new_store: NewStore) -> 
 
 @pytest.fixture
 def shelf(store_url: str, clock: Clock) -> Numbered:
-    return Numbered(open_store(store_url, clock))
+    return Numbered(open_store(store_url, clock, is_durable=False))
 
 
 @pytest.fixture
 def other(store_url: str, clock: Clock) -> Numbered:
     """The same conversations, as another process has them."""
-    return Numbered(open_store(store_url, clock))
+    return Numbered(open_store(store_url, clock, is_durable=False))
 
 
 @pytest.fixture

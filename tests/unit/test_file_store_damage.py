@@ -161,7 +161,7 @@ def test_whatever_the_bytes_they_are_a_conversation_or_a_told_problem(head: int,
 
 @pytest.fixture
 def store(tmp_path: Path) -> FileStore:
-    return FileStore(tmp_path, now=Clock())
+    return FileStore(tmp_path, now=Clock(), is_durable=False)
 
 
 async def test_a_damaged_file_is_an_error_of_that_conversation_alone_and_is_not_touched(

@@ -27,7 +27,7 @@ def lock_folder(tmp_path: Path) -> LockFolder:
 
 @pytest.fixture
 def store(tmp_path: Path) -> FileStore:
-    return FileStore(tmp_path / "logs", now=Clock())
+    return FileStore(tmp_path / "logs", now=Clock(), is_durable=False)
 
 
 def nothing() -> None:

@@ -65,7 +65,7 @@ def test_a_page_goes_on_where_a_deleted_conversation_was(shelf: Numbered, other:
 def test_any_mix_of_times_and_limits_is_walked_in_order(
     store_url: str, clock: Clock, times: list[int], limit: int
 ) -> None:
-    shelf = Numbered(open_store(f"{store_url}/{uuid4().hex}", clock))
+    shelf = Numbered(open_store(f"{store_url}/{uuid4().hex}", clock, is_durable=False))
     for number, time in enumerate(times):
         shelf.put(number, "apples?", updatedAt=iso_of(time))
     expected = sorted(range(len(times)), key=lambda number: (times[number], number), reverse=True)

@@ -7,13 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fixtures.exports import (
-    bring_in,
-    chatgpt_entry,
-    name_of,
-    put_json,
-    stored_in,
-)
+from tests.fixtures.exports.files import put_json
+from tests.fixtures.exports.imported import bring_in, name_of, stored_in
+from tests.fixtures.exports.sites import chatgpt_entry
 from tests.fixtures.odd_exports import GOOD, PING, as_json, reasons
 
 from conversation_mcp.errors import InvalidInputError

@@ -3,11 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from tests.fixtures.exports import (
-    claude_entry,
-    claude_message,
-    said_in,
-)
+from tests.fixtures.exports.imported import said_in
+from tests.fixtures.exports.sites import claude_entry, claude_message
 from tests.fixtures.web_exports import case, counted, imported, said
 
 

@@ -5,13 +5,8 @@ from typing import Any
 
 import pytest
 from tests.fixtures.chat_exports import counted, imported, said
-from tests.fixtures.exports import (
-    librechat_export,
-    librechat_message,
-    openwebui_entry,
-    openwebui_message,
-    own_data,
-)
+from tests.fixtures.exports.chats import librechat_export, librechat_message, openwebui_entry, openwebui_message
+from tests.fixtures.exports.own import own_data
 
 NOTHING: dict[str, Any] = {}
 ASKED = openwebui_message("a", None, "user", "Ping?")

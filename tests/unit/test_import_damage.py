@@ -8,22 +8,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.fixtures.exports import (
-    bring_in,
-    chatgpt_entry,
-    chatgpt_node,
-    chatgpt_tree,
-    claude_code_lines,
-    claude_entry,
-    claude_message,
-    earlier_data,
-    own_data,
-    put_json,
-    said_in,
-    sharegpt,
-    stored_in,
-    turn,
-)
+from tests.fixtures.exports.chats import sharegpt, turn
+from tests.fixtures.exports.files import put_json
+from tests.fixtures.exports.imported import bring_in, said_in, stored_in
+from tests.fixtures.exports.own import earlier_data, own_data
+from tests.fixtures.exports.programs import claude_code_lines
+from tests.fixtures.exports.sites import chatgpt_entry, chatgpt_node, chatgpt_tree, claude_entry, claude_message
 from tests.fixtures.odd_exports import GOOD, NOTHING, PING, as_json, put_and_bring_in, reasons
 
 from conversation_mcp.errors import InvalidInputError

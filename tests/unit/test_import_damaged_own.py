@@ -5,17 +5,10 @@ from typing import Any
 
 import pytest
 from anyio import to_thread
-from tests.fixtures.exports import (
-    EARLIER_ID,
-    bring_in,
-    earlier_data,
-    name_of,
-    own_data,
-    put_json,
-    said_in,
-    stored_in,
-    turn,
-)
+from tests.fixtures.exports.chats import turn
+from tests.fixtures.exports.files import put_json
+from tests.fixtures.exports.imported import bring_in, name_of, said_in, stored_in
+from tests.fixtures.exports.own import EARLIER_ID, earlier_data, own_data
 from tests.fixtures.odd_exports import GOOD, as_json, put_and_bring_in, reasons
 from tests.fixtures.stores import tree
 

@@ -5,17 +5,9 @@ from pathlib import Path
 
 import pytest
 from anyio import to_thread
-from tests.fixtures.exports import (
-    LLM_FRAGMENTS,
-    LLM_OLD,
-    LLM_ROWS,
-    LLM_SCHEMA,
-    bring_in,
-    name_of,
-    put_database,
-    said_in,
-    stored_in,
-)
+from tests.fixtures.exports.files import put_database
+from tests.fixtures.exports.imported import bring_in, name_of, said_in, stored_in
+from tests.fixtures.exports.programs import LLM_FRAGMENTS, LLM_OLD, LLM_ROWS, LLM_SCHEMA
 from tests.fixtures.odd_exports import put_and_bring_in, reasons
 from tests.fixtures.stores import tree
 

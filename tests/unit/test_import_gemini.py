@@ -12,13 +12,9 @@ from anyio import to_thread
 from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.fixtures.chat_exports import counted, imported, said
-from tests.fixtures.exports import (
-    bring_in,
-    gemini_page,
-    gemini_record,
-    put_json,
-    stored_in,
-)
+from tests.fixtures.exports.files import put_json
+from tests.fixtures.exports.imported import bring_in, stored_in
+from tests.fixtures.exports.sites import gemini_page, gemini_record
 
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.importing.base import ImportProblem, SourceFile

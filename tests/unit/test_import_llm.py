@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fixtures.exports import LLM_FRAGMENTS, LLM_OLD, LLM_ROWS, LLM_SCHEMA, bring_in, put_database
+from tests.fixtures.exports.files import put_database
+from tests.fixtures.exports.imported import bring_in
+from tests.fixtures.exports.programs import LLM_FRAGMENTS, LLM_OLD, LLM_ROWS, LLM_SCHEMA
 
 from conversation_mcp.importing.base import ReadOptions
 from conversation_mcp.importing.formats.llm import read

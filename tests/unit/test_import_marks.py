@@ -3,10 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.fixtures.exports import (
-    chatgpt_entry,
-    chatgpt_node,
-)
+from tests.fixtures.exports.sites import chatgpt_entry, chatgpt_node
 from tests.fixtures.web_exports import QUESTION, case, counted, imported, said
 
 

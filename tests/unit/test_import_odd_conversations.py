@@ -4,17 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fixtures.exports import (
-    chatgpt_entry,
-    chatgpt_node,
-    claude_code_lines,
-    claude_entry,
-    claude_message,
-    said_in,
-    sharegpt,
-    stored_in,
-    turn,
-)
+from tests.fixtures.exports.chats import sharegpt, turn
+from tests.fixtures.exports.imported import said_in, stored_in
+from tests.fixtures.exports.programs import claude_code_lines
+from tests.fixtures.exports.sites import chatgpt_entry, chatgpt_node, claude_entry, claude_message
 from tests.fixtures.odd_exports import GOOD, NOTHING, PING, as_json, put_and_bring_in, reasons
 
 CYCLE = {

@@ -7,13 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fixtures.exports import (
-    bring_in,
-    chatgpt_entry,
-    chatgpt_node,
-    put_json,
-    stored_in,
-)
+from tests.fixtures.exports.files import put_json
+from tests.fixtures.exports.imported import bring_in, stored_in
+from tests.fixtures.exports.sites import chatgpt_entry, chatgpt_node
 from tests.fixtures.web_exports import CASES, QUESTION, case, counted, imported, said
 
 

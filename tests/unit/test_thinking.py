@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fixtures.asked import request
-from tests.fixtures.exports import bring_in, put_json, stored_in
+from tests.fixtures.exports.files import put_json
+from tests.fixtures.exports.imported import bring_in, stored_in
 from tests.fixtures.raw_answers import SSE, WIRES, Wire, answer_in, answering, asked, provider_at, shown_in
 
 from conversation_mcp.errors import AnswerIncompleteError, StreamBrokenError

@@ -179,8 +179,12 @@ def connect(path: str) -> "sqlite3.Connection":
 
     is_uri = path.startswith("file:")
     database = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=is_uri)
-    database.execute("PRAGMA synchronous = NORMAL")  # after a power cut, what is lost is derived again
-    database.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+    try:
+        database.execute("PRAGMA synchronous = NORMAL")  # after a power cut, what is lost is derived again
+        database.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+    except BaseException:
+        database.close()
+        raise
     return database
 
 

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Adapter:
-    """The names of two functions of a URL and a clock: one makes only the finder, the other the whole store."""
+    """The names of two functions of a URL and a clock: one makes only the finder, the other the whole store.
+
+    The second one also takes `is_durable`.
+    """
 
     finder: str
     store: str
@@ -33,16 +36,18 @@ def open_finder(url: str, now: Callable[[], datetime]) -> "Finder":
     return _function(_adapter(url).finder)(url, now)
 
 
-def open_store(url: str, now: Callable[[], datetime]) -> "Store":
+def open_store(url: str, now: Callable[[], datetime], *, is_durable: bool = True) -> "Store":
     """Make the store of a place, without opening anything yet.
+
+    Unless it is durable, a write does not wait for the disk and may be lost when the computer crashes.
 
     Raises:
         InvalidInputError: there is no store for such a URL.
     """
-    return _function(_adapter(url).store)(url, now)
+    return _function(_adapter(url).store)(url, now, is_durable=is_durable)
 
 
-def _function(name: str) -> Callable[[str, Callable[[], datetime]], Any]:
+def _function(name: str) -> Callable[..., Any]:
     module, _, function = name.partition(":")
     return getattr(import_module(module), function)
 

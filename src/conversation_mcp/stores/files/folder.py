@@ -31,9 +31,10 @@ OLD_AFTER = timedelta(minutes=1)
 class ConversationFolder:
     """Conversations as `<root>/<id>/conversation.json`."""
 
-    def __init__(self, root: Path, now: Callable[[], datetime]) -> None:
+    def __init__(self, root: Path, now: Callable[[], datetime], *, is_durable: bool) -> None:
         self._root = root
         self._now = now
+        self._is_durable = is_durable
         self._locks = LockFolder(root / LOCKS)
         self._taken_milliseconds = range(0)
 
@@ -102,7 +103,8 @@ class ConversationFolder:
             self._date(path, parse_time(conversation.updated_at))
             with explained(self._root, conversation.conversation_id):
                 self._hide_from_git()
-                disk.sync_folder(self._root)
+                if self._is_durable:
+                    disk.sync_folder(self._root)
         except BaseException:
             with suppress(OSError):
                 path.unlink(missing_ok=True)
@@ -168,7 +170,7 @@ class ConversationFolder:
         path = self.file(conversation_id).with_name(f"{EXPORT_STEM}{ending}")
         with explained(path):
             disk.refuse_link(path)
-            disk.replace_file(path, text.encode("utf-8", "replace"))
+            disk.replace_file(path, text.encode("utf-8", "replace"), is_durable=self._is_durable)
         return path
 
     def turn_is_held(self, conversation_id: ConversationId) -> bool:
@@ -203,7 +205,7 @@ class ConversationFolder:
             problem = f"the conversation would be larger than the limit of {disk.MAX_FILE_BYTES >> 20} MiB"
             raise FilesystemError(str(path), problem, path.parent.name)
         with explained(path, path.parent.name):
-            disk.replace_file(path, data)
+            disk.replace_file(path, data, is_durable=self._is_durable)
 
     def _date(self, path: Path, updated: datetime) -> None:
         """Give an imported file the time of its conversation: lists read the latest files first, and then stop."""
@@ -226,7 +228,7 @@ class ConversationFolder:
         try:
             path.lstat()
         except FileNotFoundError:
-            disk.replace_file(path, b"*\n")
+            disk.replace_file(path, b"*\n", is_durable=self._is_durable)
 
 
 @contextmanager

@@ -16,8 +16,9 @@ MARK = re.compile(rb"^[0-9a-f]{32}$", re.MULTILINE)
 class Marks:
     """A private file with one mark per line, to which any process may append at any time."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_durable: bool) -> None:
         self._path = path
+        self._is_durable = is_durable
 
     def add(self, mark: str) -> bool:
         """Add the mark durably, and tell whether that worked: a full disk must not prevent a deletion."""
@@ -26,7 +27,8 @@ class Marks:
             descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | disk.PLAIN_FLAGS, disk.FILE_MODE)
             try:
                 is_whole = os.write(descriptor, line) == len(line)
-                os.fsync(descriptor)
+                if self._is_durable:
+                    os.fsync(descriptor)
             finally:
                 os.close(descriptor)
             return is_whole

@@ -40,15 +40,22 @@ SCRATCH_PREFIX = ".conversation-mcp-doctor-"
 class FileStore:
     """Conversations in a folder, shared with every process that uses the same one; satisfies Store."""
 
-    def __init__(self, folder: Path, *, now: Callable[[], datetime], keeper: IndexKeeper | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        now: Callable[[], datetime],
+        keeper: IndexKeeper | None = None,
+        is_durable: bool = True,
+    ) -> None:
         self._root = folder.absolute()
         self._now = now
         self._keeper = keeper or IndexKeeper(FileFinder(self._root, now), now)
-        self._folder = ConversationFolder(self._root, now)
+        self._folder = ConversationFolder(self._root, now, is_durable=is_durable)
         self._writers = Lines()
         self._turns = TurnLocks(self._folder.try_turn)
         self._calls = CallFiles(self._root, now)
-        self._trash = TrashFiles(self._root, self._folder, self._calls, now, self._keeper.note)
+        self._trash = TrashFiles(self._root, self._folder, self._calls, now, self._keeper.note, is_durable=is_durable)
 
     @property
     def calls(self) -> CallFiles:
@@ -181,6 +188,6 @@ def _existing(root: Path) -> Path:
     return next(path for path in (root, *root.parents) if path.is_dir())
 
 
-def build(url: str, now: Callable[[], datetime]) -> Store:
+def build(url: str, now: Callable[[], datetime], *, is_durable: bool = True) -> Store:
     """Make the store of the folder that the URL names."""
-    return FileStore(folder_of(url), now=now)
+    return FileStore(folder_of(url), now=now, is_durable=is_durable)

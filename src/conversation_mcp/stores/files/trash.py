@@ -39,15 +39,18 @@ class TrashFiles:
         calls: CallFiles,
         now: Callable[[], datetime],
         on_written: Callable[[ConversationId], None],
+        *,
+        is_durable: bool,
     ) -> None:
         self._root = root
         self._folder = root / TRASH
         self._conversations = conversations
         self._calls = calls
         self._locks = LockFolder(root / LOCKS)
-        self._marks = Marks(root / MARKS)
+        self._marks = Marks(root / MARKS, is_durable=is_durable)
         self._now = now
         self._on_written = on_written
+        self._is_durable = is_durable
 
     async def put(self, conversation_id: ConversationId) -> Trashed:
         """Move the folder of the conversation, under its write lock."""
@@ -90,7 +93,7 @@ class TrashFiles:
             milliseconds = milliseconds_of(self._now())
             while os.path.lexists(target := self._folder / f"{conversation_id}.{milliseconds:013d}"):
                 milliseconds += 1
-            _move(folder, target)
+            self._move(folder, target)
         return _trashed(target, conversation_id, milliseconds)
 
     def _entries(self) -> tuple[Trashed, ...]:
@@ -118,7 +121,7 @@ class TrashFiles:
                 raise ConversationNotFoundError(trashed.conversation_id, str(self._folder))
             if os.path.lexists(target):
                 raise IdTakenError(str(target), trashed.conversation_id)
-            _move(source.parent, target)
+            self._move(source.parent, target)
 
     def _remove(self, trashed: Trashed) -> bool:
         conversation_id, folder = trashed.conversation_id, Path(trashed.location).parent
@@ -132,7 +135,8 @@ class TrashFiles:
                     with suppress(FileNotFoundError):
                         shutil.rmtree(folder)
                 is_noted = is_noted or self._marks.add(mark)  # the removal has freed space
-            disk.sync_folder(self._root)
+            if self._is_durable:
+                disk.sync_folder(self._root)
         if not os.path.lexists(self._root / conversation_id):  # else they belong to its successor
             self._calls.forget_all(conversation_id)
             self._locks.remove(f"{conversation_id}.lock")
@@ -145,6 +149,13 @@ class TrashFiles:
     def _all_marks(self) -> frozenset[str]:
         return self._marks.all() | {self._mark(trashed) for trashed in self._entries()}
 
+    def _move(self, source: Path, target: Path) -> None:
+        """Rename the folder durably: after a crash it has one of the two names."""
+        disk.patiently(lambda: source.rename(target))
+        if self._is_durable:
+            disk.sync_folder(target.parent)
+            disk.sync_folder(source.parent)
+
     @contextmanager
     def _locked(self, conversation_id: ConversationId, before_creating: Callable[[], object]) -> Generator[None]:
         """Keep writers and movers of the conversation out, and translate errors of the block into ours."""
@@ -155,13 +166,6 @@ class TrashFiles:
             explained(self._folder, conversation_id),
         ):
             yield
-
-
-def _move(source: Path, target: Path) -> None:
-    """Rename the folder durably: after a crash it has one of the two names."""
-    disk.patiently(lambda: source.rename(target))
-    disk.sync_folder(target.parent)
-    disk.sync_folder(source.parent)
 
 
 def _trashed(folder: Path, conversation_id: ConversationId, milliseconds: int) -> Trashed:
