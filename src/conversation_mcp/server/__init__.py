@@ -1,4 +1,7 @@
-"""The MCP side of the program; what starts it is found here."""
+"""The MCP server: the protocol over stdio, and tools, resources, prompts and tasks on top of the turn engine.
+
+The package exports what starts a server.
+"""
 
 from conversation_mcp.server.clients import load_client_limits
 from conversation_mcp.server.server import ConversationServer

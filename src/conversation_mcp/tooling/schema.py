@@ -1,4 +1,4 @@
-"""The schema of a tool's arguments, as short as it can be: every client pays for it in each of its contexts."""
+"""The schema of a tool's arguments, as short as possible, because it takes room in every context of every client."""
 
 from collections.abc import Collection
 from typing import Any, cast
@@ -10,7 +10,7 @@ from conversation_mcp.tooling.tool import Tool
 def input_schema(tool: Tool[Any, Any]) -> dict[str, Any]:
     """Return the JSON schema of the arguments: required ones first, no titles, no null alternatives.
 
-    The filters of a search are described by the tool that says so, for all.
+    Only the tool with `describes_filters` describes the filters of a search; the others refer to it.
     """
     schema = tool.input_model.model_json_schema()
     required = set(cast("list[str]", schema.get("required", [])))

@@ -24,7 +24,7 @@ def _ids(value: object) -> object:
 
 
 class MergeInput(Input):
-    """Which conversations, in which order."""
+    """The conversations to merge, in order."""
 
     conversation_ids: Annotated[list[str], BeforeValidator(_ids)] = Field(
         min_length=MIN_CONVERSATIONS,
