@@ -1,1 +1,1 @@
-"""The command line: it reads what was typed, does it with the packages below, and prints what became of it."""
+"""The command line: one module for each command in `commands`, and in the other packages what commands share."""

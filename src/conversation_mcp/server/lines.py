@@ -139,7 +139,7 @@ def _id_of(fields: dict[str, object]) -> Id | None:
 
 
 def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
+    return data.decode("utf-8", "replace")  # a byte that is not UTF-8 spoils one character, not the message
 
 
 def _parsed(text: str) -> Any:  # noqa: ANN401 -- JSON of whatever shape

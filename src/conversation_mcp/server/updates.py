@@ -72,7 +72,7 @@ class Updates:
         """Poll for changes while any client listens, until cancelled."""
         while True:
             await self._somebody.wait()
-            await anyio.sleep(self._look_every_seconds)
+            await anyio.sleep(self._look_every_seconds)  # first, because a new watch begins with a look
             watched = self._watched()
             if not watched:
                 self._somebody = anyio.Event()

@@ -31,6 +31,7 @@ def parse(tool: Tool[GivenT, ResultT], arguments: Mapping[str, Any]) -> GivenT:
         return tool.input_model.model_validate(_by_field(tool, arguments), by_alias=False, by_name=True)
     except ValidationError as error:
         problems = error.errors(include_url=False)
+        # The pieces stay apart, because the argument's name is replaced where the error is shown elsewhere.
         _, *pieces = (piece for problem in problems[:SHOWN_PROBLEMS] for piece in ("; ", *_pieces(tool, problem)))
         raise InvalidInputError(*pieces, ".") from None
 
@@ -46,7 +47,7 @@ def _by_field(tool: Tool[Any, Any], arguments: Mapping[str, Any]) -> dict[str, A
     spellings = {spelling: name for name in fields for spelling in (name, to_camel(name), wire_name(tool, name))}
     given: dict[str, Any] = {}
     for name, value in arguments.items():
-        if name not in spellings and name in FILLERS:
+        if name not in spellings and name in FILLERS:  # a tool that has such an argument gets it
             continue
         if name not in spellings:
             known = [wire_name(tool, field) for field in fields]

@@ -31,6 +31,7 @@ def _described_elsewhere(tool: Tool[Any, Any]) -> Collection[str]:
 def _short(field: dict[str, Any], *, is_known: bool) -> dict[str, Any]:
     alternatives = [option for option in field.get("anyOf", ()) if option.get("type") != "null"]
     whole: dict[str, Any] = {**(alternatives[0] if len(alternatives) == 1 else {}), **field}
+    # A default of false, 0 or "" says nothing that its absence does not.
     silent = {"title", "format", "anyOf", *(() if whole.get("default") else ("default",))}
     silent |= {"description"} if is_known else set()
     return {name: value for name, value in whole.items() if name not in silent}

@@ -32,7 +32,7 @@ class Way:
 
 async def way_on(mode: Mode | None, provider: str | None, model: str | None, app: App) -> Way:
     """Return how to continue after an answer: with the tools that its provider can serve, after a chat with chat."""
-    built = await app.providers.named(provider)
+    built = await app.providers.named(provider)  # None also for one that is no longer configured
     able = [tool for tool in app.tools if tool.follows and (built is None or tool.mode in built.abilities)]
     chats = [tool for tool in able if tool.mode == mode == "chat"]
     return Way(tuple(tool.name for tool in chats or able), model)

@@ -65,6 +65,7 @@ def tool_of(name: str) -> AnyTool:
 
 def mode_of(name: str | None) -> Mode | None:
     """Return the mode in which a stored question's tool asks; None for an unknown tool, or one that asks nothing."""
+    # Checked before it is imported, because the name comes from a stored file.
     return tool_of(name).mode if name and any(name in names for names in TOOL_SETS.values()) else None
 
 

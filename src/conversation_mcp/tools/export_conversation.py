@@ -39,6 +39,7 @@ async def export_conversation(given: ExportInput, app: App, _caller: Caller) -> 
     """Return the conversation in another format; an export that is too long goes to a file beside it."""
     conversation_id = ConversationId(check_id(given.conversation_id))
     conversation = await app.store.load(conversation_id)
+    # In threads: the format's module is imported on first use, and a long conversation takes a while to render.
     chosen = await to_thread.run_sync(export_format, given.format)
     text = await to_thread.run_sync(chosen.render, conversation)
     location = app.store.location(conversation_id)

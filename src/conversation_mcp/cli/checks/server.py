@@ -1,4 +1,4 @@
-"""What only shows when it is tried: the server itself, and the provider's key."""
+"""The checks that try things out: the server itself, and the keys of the providers."""
 
 import os
 import sys
@@ -46,7 +46,7 @@ async def check_server(settings: Settings) -> Finding:
 
 
 def _reason(error: BaseException, said: TextIO) -> str:
-    """Return why there is no answer, by the last that the server said before it ended, if it has said anything."""
+    """Return why there is no answer: the last line that the server wrote to stderr, or else the error."""
     if isinstance(error, TimeoutError):
         return f"it was silent for {SELF_CHECK_SECONDS} s"
     said.seek(0)
@@ -57,7 +57,7 @@ def _reason(error: BaseException, said: TextIO) -> str:
 async def check_online(settings: Settings) -> list[Finding]:
     """Try the keys of the configured providers with a call that costs nothing.
 
-    A local server that nobody named is mentioned only when it is there.
+    A local server that no setting names is mentioned only if it answers.
     """
     client = LazyClient()
     try:
@@ -80,7 +80,7 @@ async def _tried(name: str, provider: Checkable, *, is_gateway: bool) -> Finding
     try:
         return Finding("ok", f"{name} takes the key: {await provider.check()}")
     except ProviderRejectedError as error:
-        # A gateway need not offer the list of models.
+        # A gateway may lack the list of models, which the check asks for, and still answer questions.
         return Finding("warn" if is_gateway else "fail", f"{name}: {error.sentence(COMMANDS)}")
     except ConversationMCPError as error:
         return Finding("fail", f"{name}: {error.sentence(COMMANDS)}")
