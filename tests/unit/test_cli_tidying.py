@@ -86,7 +86,7 @@ def test_the_numbers_that_are_shown_are_those_that_a_branch_takes(here: Here, ho
         (("delete", ID, "--yes"), "--yes goes with --for-good."),
         (("delete", ID, "--for-good"), "there is no terminal to ask on; add --yes to delete for good."),
         (("trash", "--json", "empty"), "options of trash empty belong after it."),
-        (("prune",), "nothing says what is old: give --older-than, or set CONVERSATION_TIMEOUT_HOURS."),
+        (("prune",), "no age is given: add --older-than, or set CONVERSATION_TIMEOUT_HOURS."),
         (("prune", "--older-than", "90"), "--older-than must be an age such as 36h, 90d, 12w or 2y; got '90'."),
         (("prune", "--older-than", "0d"), "--older-than must be an age such as 36h, 90d, 12w or 2y; got '0d'."),
         (("prune", "--older-than", "-1d"), "--older-than must be an age such as 36h, 90d, 12w or 2y; got '-1d'."),

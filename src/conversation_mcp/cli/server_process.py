@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def serve_until_closed(options: Mapping[str, object]) -> None:
     """Serve MCP over stdio until the client closes stdin or a signal arrives."""
     settings = settings_from(options).settings
-    if options.get("tools"):
+    if options.get("tools"):  # a wrong name on the command line is wrong usage, with its exit code
         _check_tools(settings)
     if sys.stdin.isatty():
         say(

@@ -33,6 +33,7 @@ async def check_server(settings: Settings) -> Finding:
         command=sys.executable, args=["-m", "conversation_mcp", "serve", *options], env=dict(os.environ)
     )
     started = time.perf_counter()
+    # The server's stderr is kept, because only it says why a start failed.
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
         try:
             with anyio.fail_after(SELF_CHECK_SECONDS):
@@ -41,6 +42,7 @@ async def check_server(settings: Settings) -> Finding:
                     seconds = time.perf_counter() - started
         except Exception as error:  # noqa: BLE001 -- whatever breaks is what the doctor is asked for
             return Finding("fail", f"the server does not answer: {_reason(single(error), said)}")
+    # The size of the list is what the tools take up in every context of a client.
     size = len(listed.model_dump_json(by_alias=True, exclude_none=True).encode())
     return Finding("ok", f"server answers: initialize, {len(listed.tools)} tools, {size:,} bytes, {seconds:.1f} s")
 

@@ -80,7 +80,7 @@ def _network(environment: Mapping[str, str]) -> Iterable[Finding]:
     for name in PROXY_VARIABLES:
         for spelling in (name, name.lower()):
             if value := environment.get(spelling):
-                yield Finding("ok", f"{spelling} = {masked(value)}")
+                yield Finding("ok", f"{spelling} = {masked(value)}")  # a proxy's address may have a password
     for name in CERTIFICATE_VARIABLES:
         if value := environment.get(name):
             there = os.access(value, os.R_OK)

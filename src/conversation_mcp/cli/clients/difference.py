@@ -24,6 +24,7 @@ LEAST_CHARS = 4
 def difference(before: str, after: str, name: str, secrets: Iterable[str]) -> str:
     """Return the unified diff, with an ellipsis in place of each secret."""
     hidden = frozenset(secrets)
+    # One line of context: more would show more of the other servers' entries.
     lines = unified_diff(_lines(before), _lines(after), name if before else "(no file)", name, n=1, lineterm="")
     return redact("".join(f"{_without(line, hidden)}\n" for line in lines))
 

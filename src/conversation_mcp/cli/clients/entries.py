@@ -39,14 +39,14 @@ def _edited_json(text: str, client: Client, launch: Launch) -> str:
 
 def _merged(before: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entry with the user's additions: variables, and the arguments if the program is the same."""
-    if "url" in before:
+    if "url" in before:  # a remote server; its fields and ours would contradict each other
         raise CannotEditError(f"it has another server by the name {SERVER_NAME!r}")
     variables: object = before.get("env")
     if not isinstance(variables, dict | None):
         raise CannotEditError(f"'env' of {SERVER_NAME!r} in it is not an object")
     merged = {**before, **entry}
     if "args" not in entry and before.get("command") != entry["command"]:
-        merged.pop("args", None)
+        merged.pop("args", None)  # they were meant for another program
     if "env" in entry:
         merged["env"] = {**cast("Mapping[str, Any]", variables or {}), **entry["env"]}
     return merged

@@ -73,6 +73,7 @@ def members_of(text: str, name: str) -> dict[str, Any]:
 
 
 def _object(text: str, start: int) -> _Object:
+    # The text was parsed before and is valid, so only positions are looked for.
     members: list[_Member] = []
     at = _after_space(text, start + 1)
     while text[at] == '"':
@@ -97,7 +98,7 @@ def _put(target: _Object, name: str, value: Mapping[str, Any], unit: str) -> str
     indent = target.indent()
     if member := target.find(name):
         return text[: member.value_start] + _dumped(value, indent or "", unit, newline) + text[member.end :]
-    if target.members:
+    if target.members:  # written like its neighbours, on a line of its own or on theirs
         before = f",{newline}{indent}" if indent is not None else ", "
         end = target.members[-1].end
         written = _dumped(value, indent, unit, newline) if indent is not None else json.dumps(value, ensure_ascii=False)

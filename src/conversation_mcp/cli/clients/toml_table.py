@@ -107,7 +107,7 @@ def _set(
     values: Mapping[str, Any],
 ) -> None:
     table = tables.get(path)
-    if table is None:
+    if table is None:  # an inline table or dotted keys: not edited, which the comparison in `with_values` refuses
         return
     added: list[str] = []
     for name in dict.fromkeys((*before, *values)):
@@ -118,6 +118,7 @@ def _set(
             _set(lines, tables, own, before[name], values[name])
             continue
         new = [f"{toml_key(name)} = {toml_value(values[name])}"] if name in values else []
+        # Several of them if the value is written with dotted keys.
         there = [member for member in table.members if member.path[0] == name]
         for member in there:
             lines.replace(member.start, member.end, *(new if member is there[0] else ()))

@@ -112,7 +112,7 @@ def _facts(client: Client, launch: Launch) -> dict[str, str]:
 def _how_to(clients: Iterable[Client], launch: Launch) -> Iterable[str]:
     """Yield the configuration to paste: the client's own command if it has one, else the content of its file."""
     yield "Clients, with this installation's own path; `conversation-mcp doctor --write CLIENT` does it for you:"
-    files: dict[str, list[Client]] = {}
+    files: dict[str, list[Client]] = {}  # clients with the same content share one printout
     for client in clients:
         if add := client.how_to_add(launch):
             yield f"  {client.title}:  {add}"

@@ -81,7 +81,7 @@ def _ages(older_than: str | None, timeout_hours: float | None) -> dict[Action, t
     if timeout_hours is not None:
         ages["archive"] = timedelta(hours=timeout_hours)
     if not ages:
-        raise WrongUsageError("nothing says what is old: give --older-than, or set CONVERSATION_TIMEOUT_HOURS.")
+        raise WrongUsageError("no age is given: add --older-than, or set CONVERSATION_TIMEOUT_HOURS.")
     return ages
 
 

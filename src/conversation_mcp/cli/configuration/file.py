@@ -38,7 +38,7 @@ def write_config(path: Path, *, force: bool) -> Path | None:
         if path.exists():
             if not force:
                 raise InvalidInputError(f"{path} exists and was not changed. Edit it, or add --force to replace it.")
-            copy = path.with_suffix(".toml.bak")
+            copy = path.with_suffix(".toml.bak")  # written first, so that a failure leaves the file as it was
             replace_file(copy, read_linked_file(path))
         make_private_folder(path.parent)
         replace_file(path, config_text(kept).encode())

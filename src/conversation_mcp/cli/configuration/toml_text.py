@@ -16,7 +16,7 @@ def toml_key(name: str) -> str:
 def toml_value(value: object) -> str:
     """Return a string, number, boolean, list or mapping as TOML; any other value as the string of its `str()`."""
     if isinstance(value, bool | int | float):
-        return str(value).lower()
+        return str(value).lower()  # Python's True is TOML's true
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(toml_value, cast('Iterable[object]', value)))}]"
     if isinstance(value, Mapping):

@@ -28,7 +28,7 @@ def lines_of(blocks: "list[Block]", screen: "Console") -> list[str]:
     """Return the blocks as lines of a terminal, with colours."""
     from rich.markdown import Markdown
 
-    page = Markdown("", hyperlinks=False)
+    page = Markdown("", hyperlinks=False)  # addresses are printed as text, which every terminal can show
     page.parsed = [token for block in blocks for token in block]
     with screen.capture() as capture:
         screen.print(page)

@@ -77,7 +77,7 @@ def put_json_list(name: str, parts: Iterable[Iterable[object]], rest: Callable[[
                 put(before + ",\n".join(textwrap.indent(text, "    ") for text in texts), end="")
                 before = ",\n"
     except Exception as error:
-        if before == ",\n":
+        if before == ",\n":  # a part is printed already
             error.add_note(HALF_TOLD)
         raise
     end = "\n  ]" if before == ",\n" else f"{head}]"

@@ -83,7 +83,7 @@ class Chat:
     def _set_mode(self, kind: Kind) -> None:
         asked = replace(self._next, kind=kind)
         fields = tool_for(asked).input_model.model_fields
-        kept = {name: value for name, value in asked.arguments.items() if name in fields}  # not all have all options
+        kept = {name: value for name, value in asked.arguments.items() if name in fields}  # tools differ in options
         self._next = replace(asked, arguments=kept)
         say(f"Questions are asked {MODE_WORDS[kind]} from now on.")
 

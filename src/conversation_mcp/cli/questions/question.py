@@ -154,7 +154,7 @@ async def _ask(
     notes: list[Note],
 ) -> TurnResult | None:
     async def keep(note: Note) -> None:
-        notes.append(note)
+        notes.append(note)  # written after the answer was printed; until then it is not delivered
 
     caller = Caller(math.inf, display.report, on_text=display.hear, on_result=keep, system=system)
     result: TurnResult | None = None

@@ -53,7 +53,7 @@ def show_list(
 
 
 def limit_of(limit: int | None, *, as_json: bool) -> int | None:
-    """Return how many to show: the limit that was given, or else one screen on a terminal and all for a program."""
+    """Return how many to show: the limit that was given, or else a short list on a terminal and all for a program."""
     if limit is None:
         return SHOWN_ON_TERMINAL if is_terminal() and not as_json else None
     return limit or None  # 0 means all
