@@ -170,8 +170,8 @@ def test_two_imports_at_once_bring_in_everything_once(tmp_path: Path) -> None:
     ]
     outputs = [process.communicate(timeout=100)[0].decode() for process in processes]
     assert sorted(output.splitlines()[1].strip() for output in outputs) == [
-        f"{count}  imported",
         f"{count}  already here",
+        f"{count}  imported",
     ]
     assert len(stored(tmp_path)) == count
 
