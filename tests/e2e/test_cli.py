@@ -93,7 +93,7 @@ def test_json_is_the_file_byte_for_byte(tmp_path: Path) -> None:
 def test_resume_and_cancel_take_the_start_of_an_id(tmp_path: Path, agent: LoopbackAgent) -> None:
     left_behind(tmp_path, status="failed", error={"code": "X", "message": "Broken."}, usage={"costUsd": 0.5})
     nothing = piped(tmp_path, "resume", base_url=agent.base_url)
-    assert (nothing.code, nothing.out, nothing.err) == (0, "", "No question waits for its answer.\n")
+    assert (nothing.code, nothing.out, nothing.err) == (0, "", "No question is waiting for its answer.\n")
     resumed = piped(tmp_path, "resume", "20260131", base_url=agent.base_url)
     assert (resumed.code, resumed.out) == (1, f"{ID}  failed: two? (Broken); billed $0.50\n")
     cancelled = piped(tmp_path, "cancel", "last", base_url=agent.base_url)

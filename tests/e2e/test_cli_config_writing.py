@@ -45,7 +45,7 @@ def test_a_clients_file_gets_the_server_and_keeps_the_rest(here: Here, tmp_path:
     assert (tmp_path / ".cursor" / "mcp.json").is_symlink()
     assert real.stat().st_mode & 0o777 == 0o640
     second = here("doctor", "--write", "cursor", "--yes")
-    assert second.out == f"Cursor knows this server already: {tmp_path / '.cursor' / 'mcp.json'}\n"
+    assert second.out == f"Cursor already has this server: {tmp_path / '.cursor' / 'mcp.json'}\n"
     assert real.read_bytes() == written
 
 
@@ -74,7 +74,7 @@ def test_a_server_that_could_not_answer_is_not_set_up_without_a_word(
     assert "Warning: no provider is configured, so the server will start and answer nothing." in without.err
     monkeypatch.setenv("PERPLEXITY_API_KEY", KEY)
     told = here("doctor", "--write", "cursor", "--yes")
-    assert "Warning: Cursor does not pass your shell's PERPLEXITY_API_KEY on" in told.err
+    assert "Warning: Cursor does not pass on your shell's PERPLEXITY_API_KEY" in told.err
     assert "--with-key" in told.err
     written = here("doctor", "--write", "cursor", "--yes", "--with-key")
     assert (written.code, written.err) == (0, "")

@@ -97,7 +97,7 @@ Clients, with this installation's own path; `conversation-mcp doctor --write CLI
       }
     }
 
-Clients do not pass your shell's PERPLEXITY_API_KEY on. Put perplexity_api_key into /home/me/home/.config/conversation-mcp/config.toml (`conversation-mcp config --write` makes it), or into the client's env: --write CLIENT --with-key.
+Clients do not pass on your shell's PERPLEXITY_API_KEY. Put perplexity_api_key into /home/me/home/.config/conversation-mcp/config.toml (`conversation-mcp config --write` creates it), or into the client's env: --write CLIENT --with-key.
 """)
 
 
@@ -134,7 +134,7 @@ def test_files_that_can_be_deleted_at_any_time_are_named(tmp_path: Path) -> None
     cache.mkdir(parents=True)
     (cache / "one.sqlite").write_bytes(bytes(1_200_000))
     (line,) = [line for line in findings(piped(tmp_path, "doctor")) if "cache" in line]
-    assert line == (f"ok    cache in {cache.parent}, 1 file, 1.2 MB; made anew when it is gone")
+    assert line == (f"ok    cache in {cache.parent}, 1 file, 1.2 MB; rebuilt if you delete it")
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")

@@ -146,8 +146,8 @@ def test_ctrl_c_leaves_a_research_to_its_provider_and_resume_gets_its_answer(
     assert ended.code == 130
     assert anonymous(ended.out) == snapshot("""\
 
-Stopping. Once more ends at once.
-perplexity goes on with it. Get the answer with:  conversation-mcp resume 20260131-1769817600000\
+Stopping. Press Ctrl-C again to end at once.
+The run continues at perplexity. Get the answer with:  conversation-mcp resume 20260131-1769817600000\
 """)
     assert only_conversation(tmp_path)["pendingTurn"] == IsPartialDict(status="running", background=True)
     agent.release()
@@ -214,5 +214,5 @@ def test_a_second_ctrl_c_ends_at_once_and_the_question_is_still_on_disk(tmp_path
 def test_serving_on_a_terminal_says_so_and_how_to_get_help(tmp_path: Path) -> None:
     with Terminal(tmp_path) as terminal:
         assert terminal.until("--help") == snapshot(
-            "conversation-mcp serves MCP over stdio and waits for a client; end it with Ctrl-C. conversation-mcp --help shows the other commands."
+            "conversation-mcp serves MCP over stdio and waits for a client; stop it with Ctrl-C. conversation-mcp --help shows the other commands."
         )

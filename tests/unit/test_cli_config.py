@@ -91,8 +91,8 @@ def test_the_written_file_has_every_setting_as_a_comment_and_changes_nothing(her
     assert explained == [*SUGGESTED, *SCALARS, "api_key", "allowed_models", "context", "aliases"]
     assert config_path().stat().st_mode & 0o077 == 0
     assert text[:900] == snapshot("""\
-# Settings of conversation-mcp. Without the # in front of it a setting counts; what stands here as a
-# comment is its default or an example. Environment variables and command-line options win over this
+# Settings of conversation-mcp. Each setting in a comment shows its default or an example; uncomment
+# it to set your own value. Environment variables and command-line options take precedence over this
 # file.
 
 # Key of the Perplexity API. It is never logged or stored; doctor shows its end. [PERPLEXITY_API_KEY]

@@ -19,8 +19,8 @@ Usage: conversation-mcp resume [OPTIONS] [ID]
 
   Fetch answers that nobody waited for.
 
-  They are found by the ids of their runs; nothing is asked or paid again. A
-  run in the background is waited for. The exit code is 1 when a question
+  They are fetched by the ids of their runs; nothing is asked or paid again.
+  The command waits for background runs. The exit code is 1 if a question
   still has no answer.
 
 Arguments:
@@ -30,8 +30,8 @@ Arguments:
 Options:
   --logs-dir FOLDER  Where conversations are kept. [env:
                      CONVERSATION_LOGS_DIR]
-  --documents PATH   A file or folder the local provider answers from; may be
-                     repeated.
+  --documents PATH   A file or folder to search with the local provider; may
+                     be repeated.
   --help             Show this message and exit.
 """)
 
@@ -42,7 +42,7 @@ Usage: conversation-mcp cancel [OPTIONS] {ID}
 
   Stop a question that is being answered.
 
-  Its run at the provider is stopped too. Says what was billed, if that is
+  The run at the provider is stopped, too. Prints what was billed, if that is
   known.
 
 Arguments:
@@ -52,8 +52,8 @@ Arguments:
 Options:
   --logs-dir FOLDER  Where conversations are kept. [env:
                      CONVERSATION_LOGS_DIR]
-  --documents PATH   A file or folder the local provider answers from; may be
-                     repeated.
+  --documents PATH   A file or folder to search with the local provider; may
+                     be repeated.
   --help             Show this message and exit.
 """)
 
@@ -64,21 +64,21 @@ Usage: conversation-mcp config [OPTIONS]
 
   Show each setting and where it comes from.
 
-  Of a key only the end is shown. In a pipe each setting is a line of name,
-  value and origin, with tabs between them.
+  Of keys, only the last characters are shown. In a pipe, each setting is a
+  line of name, value and origin, separated by tabs.
 
 Options:
   --path             Print the path of the configuration file only.
-  --write            Write the file with every setting and its default as a
-                     comment.
-  --force            With --write: replace the file, keep its values and a
+  --write            Write the file, with every setting and its default in
+                     comments.
+  --force            With --write: replace the file, but keep its values and a
                      copy of it.
   --json             Print one JSON document.
   --logs-dir FOLDER  Where conversations are kept. [env:
                      CONVERSATION_LOGS_DIR]
-  --documents PATH   A file or folder the local provider answers from; may be
-                     repeated.
-  --tools SETS       Tool sets to switch on, separated by commas. Default:
+  --documents PATH   A file or folder to search with the local provider; may
+                     be repeated.
+  --tools SETS       Tool sets to enable, separated by commas. Default:
                      research.
   --help             Show this message and exit.
 """)
@@ -90,24 +90,24 @@ Usage: conversation-mcp doctor [OPTIONS]
 
   Check everything, and show how to set up clients.
 
-  The settings, the folder, the keys, the network's variables and the server
-  itself are looked at. With --write the change to the client's file is shown
-  first. The exit code is 1 when something fails.
+  The checks cover the settings, the folder, the keys, the network's variables
+  and the server itself. With --write, the change to the client's file is
+  shown first. The exit code is 1 if a check fails.
 
 Options:
   --online                        Try the key with a call that costs nothing.
   --write <claude-code|claude-desktop|cursor|vscode|codex>
                                   Put this server into the client's
                                   configuration file instead.
-  --with-key                      With --write: also the keys that your
-                                  shell's environment has.
+  --with-key                      With --write: also write the keys from your
+                                  shell's environment.
   --yes                           With --write: do not ask.
   --json                          Print one JSON document.
   --logs-dir FOLDER               Where conversations are kept. [env:
                                   CONVERSATION_LOGS_DIR]
-  --documents PATH                A file or folder the local provider answers
-                                  from; may be repeated.
-  --tools SETS                    Tool sets to switch on, separated by commas.
+  --documents PATH                A file or folder to search with the local
+                                  provider; may be repeated.
+  --tools SETS                    Tool sets to enable, separated by commas.
                                   Default: research.
   --help                          Show this message and exit.
 """)
@@ -119,9 +119,9 @@ Usage: conversation-mcp verify [OPTIONS]
 
   Check every conversation and the index.
 
-  Files that cannot be read, messages out of order, questions without an
-  answer, files that do not belong there, and what the index says against what
-  the files say. Nothing is changed. The exit code is 1 when something is
+  Reports files that cannot be read, messages out of order, questions without
+  an answer, files that do not belong there, and differences between the index
+  and the files. Nothing is changed. The exit code is 1 if something is
   broken.
 
 Options:
@@ -138,11 +138,11 @@ Usage: conversation-mcp index [OPTIONS]
 
   Show where the index is and what it knows.
 
-  Conversations are found with it. It is made from their files whenever it is
-  missing, so it can be deleted at any time.
+  Searches use the index. It is built from the files of the conversations
+  whenever it is missing, so you can delete it at any time.
 
 Options:
-  --rebuild          Throw it away and read all conversations again.
+  --rebuild          Delete it and read all conversations again.
   --json             Print one JSON document.
   --logs-dir FOLDER  Where conversations are kept. [env:
                      CONVERSATION_LOGS_DIR]
@@ -159,9 +159,9 @@ Usage: conversation-mcp serve [OPTIONS]
 Options:
   --logs-dir FOLDER  Where conversations are kept. [env:
                      CONVERSATION_LOGS_DIR]
-  --documents PATH   A file or folder the local provider answers from; may be
-                     repeated.
-  --tools SETS       Tool sets to switch on, separated by commas. Default:
+  --documents PATH   A file or folder to search with the local provider; may
+                     be repeated.
+  --tools SETS       Tool sets to enable, separated by commas. Default:
                      research.
   --help             Show this message and exit.
 """)

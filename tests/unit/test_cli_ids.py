@@ -81,7 +81,7 @@ def test_words_stand_for_the_conversation_that_fits_them_best(here: Here, home: 
     best = here("show", "/tries")
     assert (best.out.splitlines()[0], best.err) == ("# heaps and tries, tries, tries", "")
     several = here("show", "/heaps")
-    assert several.err == snapshot("/heaps is taken for 20260131-1769817600000, all about heaps; others fit too.\n")
+    assert several.err == snapshot("/heaps means 20260131-1769817600000, all about heaps; others match too.\n")
 
 
 def test_words_find_an_archived_conversation_only_where_no_other_fits(here: Here, home: Home) -> None:

@@ -239,7 +239,7 @@ def test_the_largest_files_come_first_when_they_are_asked_for(here: Here, tmp_pa
     screen = on_terminal(tmp_path, "list", "--largest", columns=120).out
     assert [line.split()[0] for line in screen.splitlines()[-4:]] == ["size", "30", "1", "1"]
     wrong = here("list", "--largest", "--tag", "a")
-    assert (wrong.code, wrong.err) == (2, "VALIDATION_ERROR: --largest takes no filters and no --cursor.\n")
+    assert (wrong.code, wrong.err) == (2, "VALIDATION_ERROR: --largest cannot be combined with filters or --cursor.\n")
 
 
 def test_json_has_the_tokens_from_the_files_and_from_the_index_alike(here: Here, tmp_path: Path) -> None:

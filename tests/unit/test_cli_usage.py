@@ -38,7 +38,7 @@ def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tm
         (("stats", "--since", "soon"), "VALIDATION_ERROR: --since must be a date or time"),
         (("stats", "--by", "moon"), "provider"),
         (("list", "--archived", "--state", "failed"), "VALIDATION_ERROR: --archived and --state failed cannot"),
-        (("show", "/ "), "VALIDATION_ERROR: after the / come words of the conversation"),
+        (("show", "/ "), "VALIDATION_ERROR: the / must be followed by words of the conversation"),
         (("list", "--nonsense"), "No such option: --nonsense"),
         (("ask", "--recency", "fortnight", "what?"), "hour"),
         (("doctor", "--write", "emacs"), "claude-code"),

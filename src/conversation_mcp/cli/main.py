@@ -1,4 +1,4 @@
-"""The commands as one command line. A command's module is imported when that command is called or completed."""
+"""The parser of the command line. A command's module is imported when that command is called or completed."""
 
 from importlib import import_module
 from typing import Annotated, Any, cast
@@ -37,16 +37,16 @@ COMMANDS = {
     "serve": "Serve MCP over stdio, as clients start it.",
     "trash": "Show, restore or empty the trash.",
 }
-"""Each command with the sentence that its help begins with, in the order of `--help`.
+"""Each command with the first sentence of its help, in the order of `--help`.
 
-A command is the function, or the group of commands, that has the name of its module.
+A command is the function, or group of commands, with the name of its module.
 """
 MODULES = {"list": "list_", "import": "import_"}
-"""The modules of commands whose names Python has taken."""
+"""The modules of commands whose names are builtins or keywords of Python."""
 
 
 class CommandGroup(TyperGroup):
-    """Knows the commands by their sentences, and loads the one that is meant."""
+    """Lists the commands by their sentences and loads only the one that is called."""
 
     def resolve_command(
         self, ctx: object, args: list[str]
@@ -67,10 +67,10 @@ app = typer.Typer(
 
 
 def load_command(name: str) -> TyperCommand | TyperGroup:
-    """Return a command that can be run."""
+    """Import a command and return it, ready to run."""
     module = MODULES.get(name, name)
     found: object = getattr(import_module(f"conversation_mcp.cli.commands.{module}"), module)
-    alone = typer.Typer(rich_markup_mode=None)
+    alone = typer.Typer(rich_markup_mode=None)  # typer builds a command only as a part of an app
     if isinstance(found, typer.Typer):
         alone.add_typer(found, name=name)
     else:
@@ -79,7 +79,7 @@ def load_command(name: str) -> TyperCommand | TyperGroup:
 
 
 def _unloaded() -> None:
-    """Stand for a command in lists."""
+    """Stand in for a command until it is loaded; lists show only its name and sentence."""
 
 
 for _name, _sentence in COMMANDS.items():
@@ -106,12 +106,13 @@ def default(
     tools: ToolSets = None,
     version: Version = False,
 ) -> None:
-    """Serve when no command is given."""
+    """Serve if no command is given."""
     del version
     given = {"--logs-dir": logs_dir, "--documents": documents, "--tools": tools}
     if context.invoked_subcommand is None:
         from conversation_mcp.cli.commands.serve import serve
 
         serve(logs_dir=logs_dir, documents=documents, tools=tools)
+    # The parser accepts these options before any command, where they would have no effect.
     elif misplaced := [name for name, value in given.items() if value]:
-        raise WrongUsageError(f"{misplaced[0]} belongs after {context.invoked_subcommand}, where it has that option.")
+        raise WrongUsageError(f"{misplaced[0]} belongs after {context.invoked_subcommand}, if it has that option.")

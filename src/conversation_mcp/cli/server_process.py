@@ -1,4 +1,4 @@
-"""The server as a process. Beside the self-check the only part of the command line that imports the SDK."""
+"""The server process. Only this module and the self-check of `doctor` import the SDK."""
 
 import sys
 from collections.abc import Mapping
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def serve_until_closed(options: Mapping[str, object]) -> None:
-    """Serve MCP over stdio until the client is gone or a signal comes."""
+    """Serve MCP over stdio until the client closes stdin or a signal arrives."""
     settings = settings_from(options).settings
-    if options.get("tools"):
+    if options.get("tools"):  # a wrong name on the command line is wrong usage, with its exit code
         _check_tools(settings)
     if sys.stdin.isatty():
         say(
-            "conversation-mcp serves MCP over stdio and waits for a client; end it with Ctrl-C. "
+            "conversation-mcp serves MCP over stdio and waits for a client; stop it with Ctrl-C. "
             "conversation-mcp --help shows the other commands."
         )
     import anyio

@@ -17,6 +17,7 @@ from conversation_mcp.server.resources import TEMPLATE
 from conversation_mcp.stores.base import Store
 
 MAX_VALUES = 100
+"""The most that the protocol allows in one completion."""
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -26,7 +27,7 @@ async def complete(
     prompts: frozenset[str],
     app: App,
 ) -> Completion | None:
-    """Return what the argument may go on as; None where nothing is known of it."""
+    """Return completions of the argument; None for an unknown argument."""
     if isinstance(reference, ResourceTemplateReference):
         known = reference.uri == TEMPLATE.uri_template
     else:
@@ -39,7 +40,7 @@ async def complete(
 
 
 async def newest_ids(store: Store) -> list[str]:
-    """Return the ids of all conversations, the newest first: by their milliseconds, no file is read."""
+    """Return the ids of all conversations, newest first by the milliseconds in the id; no file is read."""
     return sorted(
         await to_thread.run_sync(store.finder.ids), key=lambda conversation_id: conversation_id[9:], reverse=True
     )

@@ -1,4 +1,4 @@
-"""Prompts: a stored conversation, brought into a chat with the word which tool comes next."""
+"""Prompts: a stored conversation as a message to a model, with the tool to call next."""
 
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -49,7 +49,7 @@ SUMMARIZE = Prompt(
 
 
 def prompts_of(tools: Iterable[ToolFacts]) -> dict[str, Prompt]:
-    """Return the prompts by name; continuing needs a tool that can."""
+    """Return the prompts by name; the one that continues a conversation needs a tool that can."""
     chosen = (CONTINUE, SUMMARIZE) if any(tool.follows for tool in tools) else (SUMMARIZE,)
     return {prompt.name: prompt for prompt in chosen}
 
@@ -76,7 +76,7 @@ async def render_prompt(prompt: Prompt, arguments: Mapping[str, str], app: App) 
 
 
 def load_styles() -> Mapping[str, str]:
-    """Return the styles of a summary, each with what it asks for."""
+    """Return the styles of a summary, each with its instruction."""
     return tomllib.loads(_file("styles.toml"))
 
 
@@ -90,7 +90,7 @@ def _check(prompt: Prompt, arguments: Mapping[str, str]) -> None:
 
 
 def _template(name: str, arguments: Mapping[str, str]) -> tuple[Template, dict[str, str]]:
-    """Return the text of the prompt and what goes into it of the arguments."""
+    """Return the template of the prompt and the values that the arguments give it."""
     values = {"id": arguments[CONVERSATION_ID]}
     if name == CONTINUE.name:
         values["question"] = arguments.get("question", "").strip()

@@ -1,4 +1,4 @@
-"""A question seen as a task: where it stands is its id, what the file says of it is its state."""
+"""Questions as tasks: the id of a task locates its question, and the conversation's file holds its state."""
 
 import re
 from collections.abc import Generator
@@ -41,13 +41,13 @@ Task = dict[str, Any]
 
 
 def task_id_of(place: QuestionPlace) -> str:
-    """Return the id of the question's task; any process can read it back."""
+    """Return the id of the question's task, from which any process can locate the question."""
     milliseconds = milliseconds_of(parse_time(place.started_at))
     return f"{place.conversation_id}.{milliseconds:013d}.{place.key}{'t' if place.show_thinking else ''}"
 
 
 def place_of(task_id: str) -> QuestionPlace:
-    """Return where the question of the task stands; raises MCPError for what is no id of ours."""
+    """Return the place of the task's question; raise MCPError if this is not one of our ids."""
     found = TASK_ID.fullmatch(task_id)
     if found is None:
         raise unknown(task_id)
@@ -61,7 +61,7 @@ def unknown(task_id: str) -> MCPError:
 
 
 def working(place: QuestionPlace, doing: str = "the question is being answered") -> Task:
-    """Return the task of a question that has no answer yet; it stays available as long as the conversation does."""
+    """Return the task of a question without an answer; it exists as long as its conversation."""
     return {
         "taskId": task_id_of(place),
         "status": "working",
@@ -74,7 +74,7 @@ def working(place: QuestionPlace, doing: str = "the question is being answered")
 
 
 async def state_of(place: QuestionPlace, app: App, calls: ToolCalls, caller: Caller) -> Task:
-    """Return the task as it is now; the turn of a dead server is settled first. An end that is told is delivered.
+    """Return the task as it is now; the turn of a dead server is settled first. A final state counts as delivered.
 
     Raises:
         MCPError: there is no such task, or its conversation cannot be read.
@@ -97,7 +97,7 @@ async def state_of(place: QuestionPlace, app: App, calls: ToolCalls, caller: Cal
 
 
 async def is_unfinished(place: QuestionPlace, app: App, calls: ToolCalls) -> bool:
-    """Tell whether the question may still get an answer; raises MCPError as `state_of`, and asks nobody."""
+    """Tell whether the question may still get an answer, without asking a provider; raise MCPError like `state_of`."""
     with _readable(place, calls):
         conversation = await app.store.load(place.conversation_id)
     return _is_open(_found(place, conversation), conversation)
@@ -111,13 +111,14 @@ def _found(place: QuestionPlace, conversation: Conversation) -> FoundTurn:
 
 
 def _is_open(found: FoundTurn, conversation: Conversation) -> bool:
-    """Tell whether the turn is the pending one and still runs, or can still be fetched by the id of its run."""
+    """Tell whether the turn is the pending one and either runs or can still be fetched by the id of its run."""
     pending = conversation.pending_turn
     return pending is not None and found is pending and (pending.status == "running" or is_fetchable(pending))
 
 
 async def _answered(reply: Message, place: QuestionPlace, view: View, app: App, calls: ToolCalls) -> Task:
-    """Return the end of the task with the result that the tool would have returned."""
+    """Return the final state of the task, with the result that the tool would have returned."""
+    # Later turns are cut off: the result has the turn number and message count of its own time.
     messages = view.conversation.messages
     upto = next(number for number, message in enumerate(messages, 1) if message is reply)
     record = answer_result(

@@ -1,4 +1,4 @@
-"""Arguments as clients send them → a tool's input, or a sentence that says what to change."""
+"""The arguments of a call, parsed to a tool's input or refused with what to change."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar, cast
@@ -25,12 +25,13 @@ def parse(tool: Tool[GivenT, ResultT], arguments: Mapping[str, Any]) -> GivenT:
     """Return the tool's input.
 
     Raises:
-        InvalidInputError: names each argument that is unknown, missing or wrong, and what is right.
+        InvalidInputError: an argument is unknown, missing or wrong; the message names it and what is right.
     """
     try:
         return tool.input_model.model_validate(_by_field(tool, arguments), by_alias=False, by_name=True)
     except ValidationError as error:
         problems = error.errors(include_url=False)
+        # The pieces stay apart, because the argument's name is replaced where the error is shown elsewhere.
         _, *pieces = (piece for problem in problems[:SHOWN_PROBLEMS] for piece in ("; ", *_pieces(tool, problem)))
         raise InvalidInputError(*pieces, ".") from None
 
@@ -41,12 +42,12 @@ def wire_name(tool: Tool[Any, Any], field: str) -> str:
 
 
 def _by_field(tool: Tool[Any, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Take either spelling of a name, and what stands for nothing as left out where that is allowed."""
+    """Return the values by field: names in either spelling, without fillers and values that stand for nothing."""
     fields = tool.input_model.model_fields
     spellings = {spelling: name for name in fields for spelling in (name, to_camel(name), wire_name(tool, name))}
     given: dict[str, Any] = {}
     for name, value in arguments.items():
-        if name not in spellings and name in FILLERS:
+        if name not in spellings and name in FILLERS:  # a tool that has such an argument gets it
             continue
         if name not in spellings:
             known = [wire_name(tool, field) for field in fields]

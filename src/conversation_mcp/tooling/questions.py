@@ -1,4 +1,4 @@
-"""What the asking tools share: their common arguments and the sentence that says how to go on."""
+"""The common part of the tools that ask: arguments, the question to the engine, and the next step of a result."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ Query = Annotated[str, Field(description="The question.")]
 
 
 class AskingInput(Input):
-    """What every question can carry."""
+    """The arguments of every question."""
 
     show_thinking: bool = Field(default=False, alias="showThinking", description="Also return the model's reasoning.")
     model: str | None = Field(default=None, description="Preset (fast to xhigh), provider/model, or local.")
@@ -42,7 +42,7 @@ class ResearchInput(SearchFilters, ResearchOptions, AskingInput):
 
 @dataclass(frozen=True, kw_only=True)
 class AskingTool(Tool[GivenT, TurnResult]):
-    """A tool that asks: in which mode, and whether its questions open conversations, follow up in them, or both."""
+    """A tool that asks in a mode; its questions open conversations, follow up in them, or both."""
 
     mode: Mode = field()
     render: Callable[[TurnResult], str] = render_turn
@@ -50,7 +50,7 @@ class AskingTool(Tool[GivenT, TurnResult]):
 
 
 def ask_of(tool: AskingTool[Any], given: SearchInput | ResearchInput, preset: str) -> Ask:
-    """Return the question that the engine takes from the arguments of a tool."""
+    """Return the question for the turn engine, made from the arguments of a tool."""
     passed_on = given.model_dump(include=set(Options.model_fields), exclude_none=True)
     return Ask(
         tool=tool.name,
@@ -58,13 +58,13 @@ def ask_of(tool: AskingTool[Any], given: SearchInput | ResearchInput, preset: st
         question=given.query,
         preset=preset,
         model=given.model,
-        options=Options.model_construct(**passed_on),
+        options=Options.model_construct(**passed_on),  # validated as arguments of the tool
         show_thinking=given.show_thinking,
     )
 
 
 async def put_question(ask: Ask, app: App, caller: Caller, conversation_id: str | None = None) -> TurnResult:
-    """Put the question, as the next one of the conversation or the first of a new one; say in the end how to go on."""
+    """Ask the question in the conversation, or in a new one, and return the result with its next step."""
     if conversation_id is None:
         result = await app.turns.start(ask, caller)
     else:
@@ -73,7 +73,7 @@ async def put_question(ask: Ask, app: App, caller: Caller, conversation_id: str 
 
 
 async def with_next_step(result: TurnResult, app: App, mode: Mode | None) -> TurnResult:
-    """Return the result of a question in this mode with the sentence that says how to go on."""
+    """Return the result of a question in this mode with the sentence that names the next step."""
     return result.model_copy(update={"next_step": step}) if (step := await _next_step(result, app, mode)) else result
 
 

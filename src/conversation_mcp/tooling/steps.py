@@ -1,4 +1,4 @@
-"""What the steps are called that an error or a result advises: commands for people, tools for models."""
+"""The names of the steps that errors and results advise: commands for people, tools for models."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ COMMANDS: Steps = {
 
 
 def steps_of(tools: "Iterable[ToolFacts]") -> Steps:
-    """Return the steps that the tools take, the first one of each, and the commands for what none of them does."""
+    """Return the first tool for each step, and a command for the steps that no tool takes."""
     steps: dict[Step, str] = {}
     for tool in tools:
         for step, words in tool.steps.items():

@@ -11,7 +11,7 @@ from conversation_mcp.turns.ask import Caller
 
 
 class CancelInput(Input):
-    """Whose running question."""
+    """The conversation whose running question to stop."""
 
     conversation_id: ConversationIdArgument
 

@@ -12,11 +12,11 @@ from conversation_mcp.turns.ask import Ask, Caller
 from conversation_mcp.turns.result import TurnResult
 
 PRESET = "fast"
-"""What a provider that has presets is asked for, where no model of it is known."""
+"""The preset for a provider that has presets but no known model."""
 
 
 class ChatInput(Input):
-    """A question for a model, in a conversation or as the first of one."""
+    """A prompt for a model, in a stored conversation or a new one."""
 
     prompt: Annotated[str, Field(description="What to say.")]
     conversation_id: str | None = Field(
@@ -28,7 +28,7 @@ class ChatInput(Input):
 
 
 async def chat(given: ChatInput, app: App, caller: Caller) -> TurnResult:
-    """Say something to a model and keep what it answers."""
+    """Send a prompt to a model and keep the answer."""
     ask = Ask(
         tool=CHAT.name,
         mode=CHAT.mode,

@@ -7,7 +7,7 @@ from conversation_mcp.turns.result import TurnResult
 
 
 async def deep_research(given: ResearchInput, app: App, caller: Caller) -> TurnResult:
-    """Open a conversation with a thorough research."""
+    """Open a conversation with deep research on a question."""
     return await put_question(ask_of(DEEP_RESEARCH, given, app.settings.deep_research_preset), app, caller)
 
 

@@ -7,13 +7,13 @@ from conversation_mcp.turns.result import TurnResult
 
 
 class ResearchFollowupInput(ResearchInput):
-    """A question for a research in a conversation."""
+    """A question for deep research in a conversation."""
 
     conversation_id: ConversationIdArgument
 
 
 async def deep_research_followup(given: ResearchFollowupInput, app: App, caller: Caller) -> TurnResult:
-    """Continue a conversation with a thorough research."""
+    """Continue a conversation with deep research on a question."""
     return await put_question(
         ask_of(DEEP_RESEARCH_FOLLOWUP, given, app.settings.deep_research_followup_preset),
         app,

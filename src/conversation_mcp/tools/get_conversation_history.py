@@ -14,7 +14,7 @@ from conversation_mcp.turns.ask import Caller
 
 
 class HistoryInput(Input):
-    """Which part of which conversation."""
+    """The conversation, the page of it, and how long to wait."""
 
     conversation_id: ConversationIdArgument
     include_system_prompt: bool = Field(default=False, alias="includeSystemPrompt")
@@ -27,7 +27,7 @@ class HistoryInput(Input):
 
 
 async def get_conversation_history(given: HistoryInput, app: App, caller: Caller) -> HistoryPage:
-    """Show the stored transcript, waiting for a running turn as long as asked for."""
+    """Return a page of the stored messages, after waiting for a running turn as long as the call asks."""
     view = await app.watch.look(given.conversation_id, replace(caller, wait_seconds=given.wait_seconds))
     page = history_page(
         view.conversation,

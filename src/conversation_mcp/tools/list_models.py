@@ -13,7 +13,7 @@ from conversation_mcp.turns.ask import Caller
 
 
 class ListModelsInput(Input):
-    """Which models."""
+    """Filters that choose models."""
 
     query: Annotated[str, AS_WRITTEN] = Field(default="", description="Part of a name.")
     provider: str | None = None
@@ -25,7 +25,7 @@ class ListModelsInput(Input):
 
 
 async def list_models(given: ListModelsInput, app: App, caller: Caller) -> ModelList:
-    """Show which models can be asked, and why others cannot."""
+    """Return the models that can be asked, and why others cannot."""
     del caller
     return await list_offer(
         app.providers, query=given.query, provider=given.provider, ability=given.ability, limit=given.limit

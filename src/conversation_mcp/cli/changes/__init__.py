@@ -1,1 +1,1 @@
-"""What the commands that change conversations share: the open program, and how they say what was done."""
+"""The common part of the commands that change conversations: the open app, work on each one, and the output."""

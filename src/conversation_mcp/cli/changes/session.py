@@ -1,4 +1,4 @@
-"""What the commands share that put conversations in order: which are meant, the open program, and work on each."""
+"""A session of a command that changes conversations: resolve the ids, open the app, and work on each conversation."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
@@ -21,10 +21,10 @@ T = TypeVar("T")
 
 
 def opened(settings: "Settings", work: "Callable[[App], Awaitable[T]]") -> T:
-    """Do the work with the program open; afterwards the index knows of it.
+    """Do the work with the open app, then bring the index up to date.
 
     Raises:
-        WrongUsageError: an argument cannot be taken.
+        WrongUsageError: an argument is not valid.
     """
     try:
         return anyio.run(_opened, settings, work)
@@ -38,23 +38,23 @@ async def _opened(settings: "Settings", work: "Callable[[App], Awaitable[T]]") -
     async with open_app(settings) as app:
         try:
             return await work(app)
-        finally:
+        finally:  # even after an error: the work on earlier conversations may be done
             await app.library.take_in()
 
 
 def resolved(settings: "Settings", wanted: Iterable[str], *, archived: bool = False) -> "list[ConversationId]":
-    """Return the ids that are meant, each once, before anything is done to the first of them."""
+    """Return the ids that are meant, each once; a wrong one fails here, before the first conversation is changed."""
     finder = finder_of(settings)
     return list(dict.fromkeys(resolve(finder, text, archived=archived) for text in wanted))
 
 
 async def on_each(wanted: Iterable[T], work: Callable[[T], Awaitable[object]]) -> list[str]:
-    """Do the work on each, and return what went wrong; it keeps nothing from the others."""
+    """Do the work on each and return the problems; a failure of one does not stop the others."""
     problems: list[str] = []
     for each in wanted:
         try:
             await work(each)
-        except InvalidInputError:
+        except InvalidInputError:  # an argument is wrong, so each of the others would fail alike
             raise
         except ConversationMCPError as error:
             problems.append(error.sentence(COMMANDS))

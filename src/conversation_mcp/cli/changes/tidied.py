@@ -1,4 +1,4 @@
-"""How a command says what a conversation is now."""
+"""The output of commands that changed or made a conversation."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def put_tidied(
     conversation: "Conversation", app: "App", what: str, notices: tuple[str, ...] = (), *, as_json: bool
 ) -> None:
-    """Print the conversation with what was done, or as one JSON document."""
+    """Print the id with what was done, or the conversation as one JSON document."""
     if as_json:
         from conversation_mcp.tooling.tidied import tidied
 
@@ -26,7 +26,7 @@ def put_tidied(
 def put_new(
     conversation: "Conversation", app: "App", what: str, notices: tuple[str, ...] = (), *, as_json: bool
 ) -> None:
-    """Print a conversation that was made of others, and how to ask in it."""
+    """Print a conversation that was made from others, and how to follow up in it."""
     put_tidied(conversation, app, what, notices, as_json=as_json)
     if not as_json:
         say(f'Follow up with:  conversation-mcp ask -c {conversation.conversation_id} "…"')

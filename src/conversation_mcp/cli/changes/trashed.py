@@ -1,4 +1,4 @@
-"""How a command says which conversations went to the trash, came back or are gone, and how it removes them for good."""
+"""Deleting and restoring: the output of the commands, and the final deletion."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -26,11 +26,11 @@ def put_trashed(
 
 
 def agreed_for_good(question: str, *, sure: bool) -> None:
-    """Go on if a person agrees that something is deleted for good, or has agreed before."""
+    """Return if the user agrees to a final deletion, or has agreed with --yes."""
     agreed(question, sure=sure, to="delete for good", otherwise="Nothing was deleted.")
 
 
 async def erase(app: "App", trashed: "Sequence[Trashed]") -> None:
-    """Remove what is in the trash for good."""
+    """Delete conversations in the trash for good."""
     for conversation_id in await app.trash.erase(trashed):
-        say(f"Notice: that {conversation_id} was deleted could not be noted; an import may bring it back.")
+        say(f"Notice: the deletion of {conversation_id} could not be recorded; an import may bring it back.")

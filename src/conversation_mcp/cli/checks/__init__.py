@@ -1,1 +1,1 @@
-"""What `doctor` and `verify` look at, each thing as a finding."""
+"""The checks of `doctor` and `verify`; each yields findings."""

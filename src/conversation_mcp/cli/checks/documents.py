@@ -1,4 +1,4 @@
-"""The documents: how many are read, and what is left out for which reason."""
+"""The check of the documents: how many can be searched, which are left out and why."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ from conversation_mcp.text import counted
 
 
 def check_documents(settings: Settings) -> Iterable[Finding]:
-    """Look at the documents without reading them."""
+    """Check the documents without reading them."""
     for provider in build_providers(ProviderContext(settings, LazyClient())):
         if isinstance(provider, Reader):
             try:

@@ -1,4 +1,4 @@
-"""The place of the conversations, whether it can be written to, and the cache beside it."""
+"""The checks of the place of the conversations and of the cache."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,24 +13,24 @@ from conversation_mcp.text import counted
 
 
 def check_place(loaded: LoadedSettings) -> Iterable[Finding]:
-    """Look at the place and into it, but not into the conversations."""
+    """Check the place of the conversations without reading them."""
     finder = finder_of(loaded.settings)
     origin = loaded.origins["store" if loaded.settings.store else "logs_dir"]
     return finder.inspector.check_place(f"conversations in {finder.place} (from {origin})")
 
 
 async def check_store(settings: Settings) -> Finding:
-    """Try the store that the settings name."""
+    """Try to use the store that the settings name."""
     return await open_store(store_url(settings.store, settings.logs_dir), utc_now).try_out()
 
 
 def check_cache(folder: Path) -> Iterable[Finding]:
-    """Name the files that can be deleted at any time, if there are any."""
+    """Report the cached files, if there are any; they can be deleted at any time."""
     try:
         sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
     except OSError as error:
-        yield Finding("warn", f"the cache in {folder} cannot be looked at: {error.strerror}")
+        yield Finding("warn", f"the cache in {folder} cannot be read: {error.strerror}")
         return
     if sizes:
         amount = f"{counted(len(sizes), 'file')}, {sum(sizes) / 1_000_000:,.1f} MB"
-        yield Finding("ok", f"cache in {folder}, {amount}; made anew when it is gone")
+        yield Finding("ok", f"cache in {folder}, {amount}; rebuilt if you delete it")

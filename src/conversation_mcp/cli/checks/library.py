@@ -1,4 +1,7 @@
-"""What is kept, looked at whole: each file, what waits in it, what lies beside it, and the index. Changes nothing."""
+"""The check of everything stored: each conversation, its unanswered question, leftover files, and the index.
+
+Nothing is changed.
+"""
 
 from collections.abc import Iterable, Iterator
 
@@ -12,12 +15,12 @@ from conversation_mcp.stores.finder import Finder, Index
 from conversation_mcp.stores.headway import Headway
 from conversation_mcp.text import counted
 
-READING, COMPARING = "reading the conversations", "holding the index against them"
+READING, COMPARING = "reading the conversations", "comparing the index with them"
 ANEW = "try conversation-mcp index --rebuild"
 
 
 def check_library(finder: Finder) -> Iterator[Finding]:
-    """Yield what was found, one kind after the other."""
+    """Yield the findings, one kind after the other."""
     try:
         if absence := finder.inspector.absence():
             yield Finding("ok", absence)

@@ -1,4 +1,4 @@
-"""What only shows when it is tried: the server itself, and the provider's key."""
+"""The checks that try things out: the server itself, and the keys of the providers."""
 
 import os
 import sys
@@ -33,6 +33,7 @@ async def check_server(settings: Settings) -> Finding:
         command=sys.executable, args=["-m", "conversation_mcp", "serve", *options], env=dict(os.environ)
     )
     started = time.perf_counter()
+    # The server's stderr is kept, because only it says why a start failed.
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
         try:
             with anyio.fail_after(SELF_CHECK_SECONDS):
@@ -41,12 +42,13 @@ async def check_server(settings: Settings) -> Finding:
                     seconds = time.perf_counter() - started
         except Exception as error:  # noqa: BLE001 -- whatever breaks is what the doctor is asked for
             return Finding("fail", f"the server does not answer: {_reason(single(error), said)}")
+    # The size of the list is what the tools take up in every context of a client.
     size = len(listed.model_dump_json(by_alias=True, exclude_none=True).encode())
     return Finding("ok", f"server answers: initialize, {len(listed.tools)} tools, {size:,} bytes, {seconds:.1f} s")
 
 
 def _reason(error: BaseException, said: TextIO) -> str:
-    """Return why there is no answer, by the last that the server said before it ended, if it has said anything."""
+    """Return why there is no answer: the last line that the server wrote to stderr, or else the error."""
     if isinstance(error, TimeoutError):
         return f"it was silent for {SELF_CHECK_SECONDS} s"
     said.seek(0)
@@ -57,7 +59,7 @@ def _reason(error: BaseException, said: TextIO) -> str:
 async def check_online(settings: Settings) -> list[Finding]:
     """Try the keys of the configured providers with a call that costs nothing.
 
-    A local server that nobody named is mentioned only when it is there.
+    A local server that no setting names is mentioned only if it answers.
     """
     client = LazyClient()
     try:
@@ -80,7 +82,7 @@ async def _tried(name: str, provider: Checkable, *, is_gateway: bool) -> Finding
     try:
         return Finding("ok", f"{name} takes the key: {await provider.check()}")
     except ProviderRejectedError as error:
-        # A gateway need not offer the list of models.
+        # A gateway may lack the list of models, which the check asks for, and still answer questions.
         return Finding("warn" if is_gateway else "fail", f"{name}: {error.sentence(COMMANDS)}")
     except ConversationMCPError as error:
         return Finding("fail", f"{name}: {error.sentence(COMMANDS)}")

@@ -1,4 +1,4 @@
-"""What is set: settings, keys, documents, and how the network is reached."""
+"""The check of the settings, the keys, the providers and the variables of the network."""
 
 import os
 import platform
@@ -20,11 +20,11 @@ from conversation_mcp.tools.catalog import tools_of
 PROXY_VARIABLES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
 CERTIFICATE_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 TEMPORARY = "archive-v0"
-"""The part of its cache in which uvx keeps environments for as long as it likes."""
+"""The part of uv's cache with the environments of uvx, which uv may remove at any time."""
 
 
 def check_settings(loaded: LoadedSettings, environment: Mapping[str, str], *, online: bool) -> Iterable[Finding]:
-    """Look at everything that can be looked at without touching anything."""
+    """Check everything that can be checked without opening a file of conversations or the network."""
     yield Finding(
         "ok", f"version {__version__}, SDK {version('mcp')}, Python {platform.python_version()} at {sys.executable}"
     )
@@ -80,7 +80,7 @@ def _network(environment: Mapping[str, str]) -> Iterable[Finding]:
     for name in PROXY_VARIABLES:
         for spelling in (name, name.lower()):
             if value := environment.get(spelling):
-                yield Finding("ok", f"{spelling} = {masked(value)}")
+                yield Finding("ok", f"{spelling} = {masked(value)}")  # a proxy's address may have a password
     for name in CERTIFICATE_VARIABLES:
         if value := environment.get(name):
             there = os.access(value, os.R_OK)

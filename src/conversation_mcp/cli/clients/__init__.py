@@ -1,1 +1,1 @@
-"""The MCP clients that can be set up from here, and how their files are changed."""
+"""The MCP clients that `doctor` can set up, and the edits of their configuration files."""

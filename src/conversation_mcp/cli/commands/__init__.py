@@ -1,1 +1,1 @@
-"""One module for each command, with a function, or a group of commands, of the module's name."""
+"""The commands, a module each, with a function or group of commands of the module's name."""

@@ -1,4 +1,4 @@
-"""`archive`: conversations that lists leave out."""
+"""The command `archive`: hides conversations from lists."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,7 +24,7 @@ def archive(
 ) -> None:
     """Put conversations away.
 
-    Lists leave them out unless they are asked for. The next question of one brings it back.
+    Lists hide archived conversations unless --archived is given. The next question in one brings it back.
     """
     settings = settings_from({"logs_dir": logs_dir}).settings
     ids = resolved(settings, conversation_ids, archived=undo)

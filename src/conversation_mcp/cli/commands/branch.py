@@ -1,4 +1,4 @@
-"""`branch`: a conversation that begins like another one."""
+"""The command `branch`: makes a conversation from the beginning of another one."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,15 +18,15 @@ def branch(
     conversation_id: Id,
     number: Annotated[
         int,
-        typer.Argument(metavar="NUMBER", help="The last message to take along, an answer; show has its number."),
+        typer.Argument(metavar="NUMBER", help="The last message to keep, an answer; show prints its number."),
     ],
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
 ) -> None:
     """Branch a conversation at an answer.
 
-    The new conversation has the messages up to that one, and the original stays as it is. Messages are counted from 1,
-    the system message too. Asks nothing.
+    The new conversation has the messages up to that answer; the original stays as it is. Messages are numbered from 1,
+    the system message included. No provider is asked.
     """
     settings = settings_from({"logs_dir": logs_dir}).settings
     [original] = resolved(settings, [conversation_id])

@@ -1,4 +1,4 @@
-"""`cancel`: an end to a question that is being answered."""
+"""The command `cancel`: stops a running question."""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def cancel(*, conversation_id: Id, logs_dir: LogsDir = None, documents: Documents = None) -> None:
     """Stop a question that is being answered.
 
-    Its run at the provider is stopped too. Says what was billed, if that is known.
+    The run at the provider is stopped, too. Prints what was billed, if that is known.
     """
     settings = settings_from({"logs_dir": logs_dir, "documents": documents or None}).settings
     anyio.run(_cancel, settings, resolve(finder_of(settings), conversation_id))

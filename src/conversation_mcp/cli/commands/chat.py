@@ -1,4 +1,4 @@
-"""`chat`: a prompt that remembers."""
+"""The command `chat`: opens a prompt for one conversation."""
 
 from typing import Annotated, Literal
 
@@ -22,8 +22,9 @@ def chat(
 ) -> None:
     """Open a prompt that remembers.
 
-    Each line is a question to a model in one conversation, which is kept as any other. It is ask --chat -i: /search and
-    /deep at the prompt search from there on, /help shows the rest. Ctrl-C stops a question, Ctrl-D ends.
+    Each line is a question to a model, all in one conversation, which is kept like any other. The same as ask --chat
+    -i: at the prompt, /search and /deep switch to searches, and /help shows the rest. Ctrl-C stops a question, Ctrl-D
+    ends.
     """
     settings = settings_from({"logs_dir": logs_dir, "documents": documents or None}).settings
     from conversation_mcp.cli.questions.chat import chat_until_left

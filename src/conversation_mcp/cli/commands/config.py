@@ -1,4 +1,4 @@
-"""`config`: each setting, its value, and where that comes from."""
+"""The command `config`: shows each setting with its origin, and writes the configuration file."""
 
 from pathlib import Path
 from typing import Annotated
@@ -18,10 +18,10 @@ def config(
     *,
     path: Annotated[bool, typer.Option("--path", help="Print the path of the configuration file only.")] = False,
     write: Annotated[
-        bool, typer.Option("--write", help="Write the file with every setting and its default as a comment.")
+        bool, typer.Option("--write", help="Write the file, with every setting and its default in comments.")
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="With --write: replace the file, keep its values and a copy of it.")
+        bool, typer.Option("--force", help="With --write: replace the file, but keep its values and a copy of it.")
     ] = False,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
@@ -30,7 +30,8 @@ def config(
 ) -> None:
     """Show each setting and where it comes from.
 
-    Of a key only the end is shown. In a pipe each setting is a line of name, value and origin, with tabs between them.
+    Of keys, only the last characters are shown. In a pipe, each setting is a line of name, value and origin, separated
+    by tabs.
     """
     if force and not write:
         raise WrongUsageError("--force goes with --write.")
@@ -50,9 +51,9 @@ def config(
 
 def _write(path: Path, *, force: bool) -> None:
     copy = write_config(path, force=force)
-    put(f"{path} is written; a line that begins with # is a default.")
+    put(f"{path} was written; lines that begin with # are defaults.")
     if copy:
-        put(f"What it was before is in {copy}.")
+        put(f"The previous file is in {copy}.")
 
 
 def _show(values: list[Value]) -> None:

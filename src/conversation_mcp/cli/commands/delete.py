@@ -1,4 +1,4 @@
-"""`delete`: conversations to the trash, or for good."""
+"""The command `delete`: moves conversations to the trash, or deletes them for good."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,7 +22,7 @@ def delete(
     *,
     conversation_ids: Ids,
     for_good: Annotated[
-        bool, typer.Option("--for-good", help="Remove them from the disk and from the index instead.")
+        bool, typer.Option("--for-good", help="Delete them from the disk and the index instead.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="With --for-good: do not ask.")] = False,
     as_json: AsJson = False,
@@ -30,7 +30,7 @@ def delete(
 ) -> None:
     """Move conversations to the trash.
 
-    A question that is being answered is waited for. Branches of a conversation stay.
+    Waits for a question that is being answered. Branches of a conversation stay.
     """
     if yes and not for_good:
         raise WrongUsageError("--yes goes with --for-good.")
@@ -46,7 +46,7 @@ def delete(
             deleted.append(await app.tidier.delete(conversation_id, _Patience().report))
 
         problems = await on_each(ids, one)
-        shown = [await app.trash.facts_of(trashed) for trashed in deleted]
+        shown = [await app.trash.facts_of(trashed) for trashed in deleted]  # read before the files are gone
         if for_good:
             await erase(app, deleted)
         put_trashed(shown, "deleted for good" if for_good else "in the trash", problems, as_json=as_json)
@@ -58,7 +58,7 @@ def delete(
 
 
 class _Patience:
-    """Says once that a running question is waited for."""
+    """Says once that the command is waiting for a running question."""
 
     def __init__(self) -> None:
         self._is_told = False

@@ -1,4 +1,4 @@
-"""`doctor`: what is set, from where, whether it works, and how clients are told of it."""
+"""The command `doctor`: checks the installation and sets up clients."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -34,7 +34,7 @@ def doctor(
         ClientName | None, typer.Option(help="Put this server into the client's configuration file instead.")
     ] = None,
     with_key: Annotated[
-        bool, typer.Option("--with-key", help="With --write: also the keys that your shell's environment has.")
+        bool, typer.Option("--with-key", help="With --write: also write the keys from your shell's environment.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="With --write: do not ask.")] = False,
     as_json: AsJson = False,
@@ -44,8 +44,8 @@ def doctor(
 ) -> None:
     """Check everything, and show how to set up clients.
 
-    The settings, the folder, the keys, the network's variables and the server itself are looked at.
-    With --write the change to the client's file is shown first. The exit code is 1 when something fails.
+    The checks cover the settings, the folder, the keys, the network's variables and the server itself.
+    With --write, the change to the client's file is shown first. The exit code is 1 if a check fails.
     """
     if (yes or with_key) and write is None:
         raise WrongUsageError(f"{'--with-key' if with_key else '--yes'} goes with --write.")
@@ -67,7 +67,7 @@ def _write(
 
 
 def _report(loaded: LoadedSettings, options: Mapping[str, object], *, online: bool, as_json: bool) -> bool:
-    """Print what was found, each line as soon as it is known; return False when something fails."""
+    """Print each finding as soon as it is known; return False if a check fails."""
     found: list[Finding] = []
     for finding in _findings(loaded, online=online):
         found.append(finding)
@@ -110,9 +110,9 @@ def _facts(client: Client, launch: Launch) -> dict[str, str]:
 
 
 def _how_to(clients: Iterable[Client], launch: Launch) -> Iterable[str]:
-    """Yield the ready-to-paste configuration: a command where a client has one, else the content of its file."""
+    """Yield the configuration to paste: the client's own command if it has one, else the content of its file."""
     yield "Clients, with this installation's own path; `conversation-mcp doctor --write CLIENT` does it for you:"
-    files: dict[str, list[Client]] = {}
+    files: dict[str, list[Client]] = {}  # clients with the same content share one printout
     for client in clients:
         if add := client.how_to_add(launch):
             yield f"  {client.title}:  {add}"
@@ -131,6 +131,6 @@ def _about_keys(loaded: LoadedSettings) -> Iterable[str]:
         )
         yield ""
         yield (
-            f"Clients do not pass your shell's {variables} on. Put {names} into {config_path()} "
-            "(`conversation-mcp config --write` makes it), or into the client's env: --write CLIENT --with-key."
+            f"Clients do not pass on your shell's {variables}. Put {names} into {config_path()} "
+            "(`conversation-mcp config --write` creates it), or into the client's env: --write CLIENT --with-key."
         )

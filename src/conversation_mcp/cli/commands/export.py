@@ -1,4 +1,4 @@
-"""`export`: conversations as Markdown, HTML, JSON or JSON Lines."""
+"""The command `export`: writes conversations to files in other formats."""
 
 import os
 import sys
@@ -38,30 +38,29 @@ def export(
     *,
     ids: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="ID", help="Conversations: ids, their beginnings, or last.", autocompletion=complete_ids
-        ),
+        typer.Argument(metavar="ID", help="Conversations: ids, starts of them, or last.", autocompletion=complete_ids),
     ] = None,
     query: Annotated[
-        str | None, typer.Option(metavar="WORDS", help="All conversations that have these words, as search finds them.")
+        str | None, typer.Option(metavar="WORDS", help="All conversations that a search for these words finds.")
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All conversations.")] = False,
-    file_format: Annotated[FormatName, typer.Option("--format", help="What to write.")] = "markdown",
+    file_format: Annotated[FormatName, typer.Option("--format", help="The format to write.")] = "markdown",
     output: Annotated[
         str | None,
         typer.Option(
-            metavar="PATH", help="A file, a folder for a file each, or - for stdout. Default: - for what is one file."
+            metavar="PATH",
+            help="A file, a folder for one file each, or - for stdout. Default: -, if one file is enough.",
         ),
     ] = None,
     redact: Annotated[
-        bool, typer.Option("--redact", help="Leave out paths, ids of responses and what looks like a key.")
+        bool, typer.Option("--redact", help="Leave out paths, ids of responses and anything that looks like a key.")
     ] = False,
     logs_dir: LogsDir = None,
 ) -> None:
     """Write conversations to files of other formats.
 
-    json is the file itself, or an array of them; jsonl has OpenAI messages, a conversation a line. markdown and html
-    are pages: several need a folder. Nothing is changed in the conversations.
+    json is the file itself, or an array of files; jsonl has OpenAI messages, one conversation per line. markdown and
+    html are pages; several pages need a folder. The conversations are not changed.
     """
     if sum((bool(ids), query is not None, everything)) != 1:
         raise WrongUsageError("say which conversations: ids, or --query WORDS, or --all.")
@@ -71,6 +70,7 @@ def export(
     if not found:
         say("No conversation was found.")
         raise typer.Exit(FAILED)
+    # One id is one document; a query gives an array even of one match, if the format has arrays.
     is_one = (ids is not None and len(ids) == 1) or (len(found) == 1 and chosen.frame is None)
     target = None
     if output is not None and output != STDOUT:
@@ -87,7 +87,7 @@ def export(
 
 
 class _CountingReader:
-    """Reads the conversations one at a time; what cannot be read is said and counted."""
+    """Reads the conversations one at a time; reports and counts those that cannot be read."""
 
     def __init__(self, finder: Finder, *, redact: bool) -> None:
         self._finder = finder
@@ -95,7 +95,7 @@ class _CountingReader:
         self.read_count = self.failed_count = 0
 
     def each(self, ids: Iterable[ConversationId]) -> Iterator[Conversation]:
-        """Yield those that can be read."""
+        """Yield the conversations that can be read."""
         for conversation_id in ids:
             try:
                 body = self._finder.read(conversation_id)
@@ -114,7 +114,7 @@ def _write(target: Path | None, found: Iterator[Conversation], chosen: ExportFor
             _put(text)
     elif target.is_dir():
         write_each(target, found, chosen)
-    elif (first := next(found, None)) is not None:  # a file that was there is not replaced by nothing
+    elif (first := next(found, None)) is not None:  # an existing file is not replaced by an empty export
         with explained(target):
             make_private_folder(target.absolute().parent)
         write_file(target, pieces(_with(first, found), chosen, framed=not is_one))
@@ -137,9 +137,10 @@ def _found(finder: Finder, ids: Sequence[str], query: str | None) -> Sequence[Co
 def _target(output: str, folder: Path | None, file_format: FormatName, *, fits_one_file: bool, several: bool) -> Path:
     """Return the file or the existing folder to write to.
 
-    Where `several` pages could have been found, a name without an end is that of their folder, however many there are.
+    If `several` pages could have been found, a name without a suffix is a folder, even if only one was.
     """
     target = Path(output).expanduser()
+    # In there, an export could replace a conversation's file or be taken for one.
     if folder is not None and target.resolve().is_relative_to(folder.resolve()):
         raise WrongUsageError(f"--output must lie outside of the folder of the conversations, {folder}.")
     is_folder = output.endswith(SEPARATORS) or (several and not target.suffix)
@@ -157,5 +158,6 @@ def _put(text: str) -> None:
     if is_terminal():
         put(text, end="")
         return
+    # As bytes: the text stream of Windows would change the encoding and the line ends.
     sys.stdout.buffer.write(text.encode("utf-8", "replace"))
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""`import`: conversations from elsewhere."""
+"""The command `import`: reads conversations from exports of other programs."""
 
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -32,11 +32,11 @@ WAITING = "Waiting for another import into this folder to end."
 STOPPING = "Stopping after this conversation."
 OUTCOMES: dict[Outcome, str] = {
     "imported": "imported",
-    "extended": "extended by what is new",
-    "unchanged": "there already",
+    "extended": "extended by new messages",
+    "unchanged": "already here",
     "changed": "changed at their source since, left as they are here",
     "deleted": "deleted here, not brought back",
-    "empty": "without any message",
+    "empty": "without messages",
     "problem": "skipped",
 }
 LEFT_OUT: dict[LeftOut, str] = {
@@ -55,22 +55,22 @@ def import_(
     ],
     file_format: Annotated[
         str,
-        typer.Option("--format", metavar="FORMAT", help=f"auto looks at the content; or {', '.join(IMPORT_FORMATS)}."),
+        typer.Option("--format", metavar="FORMAT", help=f"auto, by the content, or {', '.join(IMPORT_FORMATS)}."),
     ] = AUTO,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count; write nothing.")] = False,
     all_branches: Annotated[
-        bool, typer.Option("--all-branches", help="Also import edited questions and other answers, as branches.")
+        bool, typer.Option("--all-branches", help="Also import earlier versions of questions and answers, as branches.")
     ] = False,
     deleted: Annotated[
-        bool, typer.Option("--deleted", help="Also bring in again what was deleted here, in the trash or for good.")
+        bool, typer.Option("--deleted", help="Also import what was deleted here, to the trash or for good.")
     ] = False,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
 ) -> None:
     """Bring in conversations from ChatGPT, Claude, Claude Code and others.
 
-    Importing again adds only what is new, and nothing that was deleted here. What cannot be read is named and left out,
-    and the exit code is 1 then. Times and titles are kept. Nothing is asked or sent.
+    Importing again adds only what is new, and nothing that was deleted here. Times and titles are kept. What cannot be
+    read is named and left out, and the exit code is then 1. No provider is asked, and nothing is sent.
     """
     if file_format not in {AUTO, *IMPORT_FORMATS}:
         raise WrongUsageError(f"--format must be {AUTO} or one of {', '.join(IMPORT_FORMATS)}; got {file_format!r}.")
@@ -78,9 +78,10 @@ def import_(
     store = open_store(store_url(settings.store, settings.logs_dir), utc_now)
     folder = store.finder.folder
     if folder is not None and path.resolve() == folder.resolve():
-        raise WrongUsageError(f"{path} is the folder of the conversations; they are there already.")
+        raise WrongUsageError(f"{path} is the folder of the conversations itself; there is nothing to import.")
     plan = plan_of(list_files(path), import_formats(), None if file_format == AUTO else file_format)
     importer = Importer(store, utc_now, dry_run=dry_run, deleted=deleted)
+    # Two imports at the same time would not see each other's conversations and import them twice.
     alone = nullcontext() if dry_run else store.import_alone(lambda: say(WAITING))
     with (
         alone,
@@ -96,7 +97,7 @@ def import_(
     if failure is not None:
         raise failure
     if interrupt.number is not None:
-        say("Stopped; what was imported is whole. The same command goes on.")
+        say("Stopped; what was imported is complete. Run the same command to continue.")
         raise typer.Exit(interrupt.exit_code)
     raise typer.Exit(FAILED if importer.report.counts["problem"] else 0)
 
@@ -108,7 +109,7 @@ async def _import(
         try:
             await importer.run(items)
         except ConversationMCPError as error:
-            return error  # raised when it was said what is there already
+            return error  # raised after the report of what was imported before it
     return None
 
 
@@ -123,7 +124,7 @@ def _show(report: Report, plan: Recognition, where: str) -> None:
         if count := report.counts[name]:
             put(f"{count:>9,}  {words}")
     if report.undated:
-        put(f"{report.undated:>9,}  of them without a time of their own; it is that of the import")
+        put(f"{report.undated:>9,}  of them without a time of their own; they got that of the import")
     left_out = {**LEFT_OUT, **_named(report)}
     counted = [f"{words} ({report.left_out[name]:,})" for name, words in left_out.items() if report.left_out[name]]
     if counted:
@@ -138,7 +139,7 @@ def _show(report: Report, plan: Recognition, where: str) -> None:
 
 
 def _named(report: Report) -> dict[str, str]:
-    """Return what no rule names, by the names that the source has for it."""
+    """Return what was left out without a rule of its own, by the names in the source."""
     return {name: name for name in sorted(report.left_out) if name not in LEFT_OUT and report.left_out[name]}
 
 

@@ -1,4 +1,4 @@
-"""`index`: where the index of the conversations is, and how to make it anew."""
+"""The command `index`: shows or rebuilds the index."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,7 +22,7 @@ REBUILDING = "reading the conversations"
 
 
 class NoIndexError(ConversationMCPError):
-    """There is no index, for a reason that has nothing to do with conversations."""
+    """There can be no index, for a reason outside the conversations."""
 
     code = FilesystemError.code
     advice = "Searches read every file instead. Check the folder, its permissions and the free space."
@@ -34,14 +34,14 @@ class NoIndexError(ConversationMCPError):
 
 def index(
     *,
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="Throw it away and read all conversations again.")] = False,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Delete it and read all conversations again.")] = False,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
 ) -> None:
     """Show where the index is and what it knows.
 
-    Conversations are found with it. It is made from their files whenever it is missing, so it can be deleted at any
-    time.
+    Searches use the index. It is built from the files of the conversations whenever it is missing, so you can delete it
+    at any time.
     """
     finder = finder_from(logs_dir)
     found = finder.index
@@ -60,12 +60,12 @@ def _rebuild(index: "Index") -> None:
     if obstacle := index.obstacle():
         raise NoIndexError(obstacle)
     headway = Headway()
-    with progress(REBUILDING, headway, after_seconds=0):
+    with progress(REBUILDING, headway, after_seconds=0):  # it was asked for, so the bar shows that it happens
         index.rebuild(headway)
 
 
 def _facts(index: "Index") -> dict[str, Any]:
-    """Return what is known of the index without making one where there is none."""
+    """Return the facts of the index, without creating it if it is missing."""
     facts: dict[str, Any] = {"location": index.location, "bytes": 0}
     try:
         if (size := index.size_bytes()) is None:
@@ -90,7 +90,7 @@ def _lines(facts: dict[str, Any]) -> list[tuple[str, str]]:
         return [*lines, ("holds", "nothing yet; the first search makes it")]
     lines.append(("size", f"{facts['bytes'] / 1_000_000:,.1f} MB"))
     if "comparedAt" not in facts:
-        return [*lines, ("holds", "not all conversations yet; the next search goes on")]
+        return [*lines, ("holds", "not all conversations yet; the next search continues")]
     count, compared = facts["conversationCount"], datetime.fromisoformat(facts["comparedAt"])
     lines.append(("holds", counted(count, "conversation")))
     return [*lines, ("compared", when(compared, utc_now().astimezone()))]

@@ -1,4 +1,4 @@
-"""`merge`: a conversation with the messages of others."""
+"""The command `merge`: makes a conversation from several others."""
 
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def merge(*, conversation_ids: Ids, as_json: AsJson = False, logs_dir: LogsDir = None) -> None:
     """Merge two or more conversations into a new one.
 
-    Their messages stand in it one after the other, in the order of the ids, under the system text of the first. The
-    originals stay as they are. Asks nothing.
+    The new one has their messages, in the order of the ids, below the system text of the first. The originals stay as
+    they are. No provider is asked.
     """
     settings = settings_from({"logs_dir": logs_dir}).settings
     originals = resolved(settings, conversation_ids)

@@ -1,4 +1,4 @@
-"""`models`: what can be asked, with windows and prices, and why the rest cannot."""
+"""The command `models`: lists models and providers."""
 
 from typing import Annotated, Literal
 
@@ -29,8 +29,8 @@ def models(
 ) -> None:
     """Show which models can be asked, and why others cannot.
 
-    Servers of this machine are looked for. In a pipe each model is a line of name, window, price in, price out,
-    ability and why it may not be asked, with tabs between them.
+    Includes the models of local servers that are running. In a pipe, each model is a line of name, window, price in,
+    price out, ability and why it may not be asked, separated by tabs.
     """
     settings = settings_from({"documents": documents or None}).settings
     usual = SHOWN_ON_TERMINAL if is_terminal() and not as_json else 0

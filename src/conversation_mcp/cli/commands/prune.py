@@ -1,4 +1,4 @@
-"""`prune`: conversations that were not touched for long."""
+"""The command `prune`: moves old conversations to the trash or the archive."""
 
 from collections.abc import AsyncGenerator, Mapping
 from datetime import timedelta
@@ -29,17 +29,17 @@ def prune(
     *,
     older_than: Annotated[
         str | None,
-        typer.Option(metavar="AGE", help="Move what was not updated for so long to the trash: 36h, 90d, 12w, 2y."),
+        typer.Option(metavar="AGE", help="Move conversations older than this to the trash: 36h, 90d, 12w, 2y."),
     ] = None,
-    apply: Annotated[bool, typer.Option("--apply", help="Do it; without, it is only shown.")] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Do it; without this, only show it.")] = False,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
 ) -> None:
     """Put old conversations away.
 
-    With CONVERSATION_TIMEOUT_HOURS, conversations that were not updated for so long are archived. Those with tags or a
-    question without an answer are kept. In a pipe each is a line of what is done, id, time of the last change and
-    title, with tabs between them.
+    The age of a conversation is the time since its last update. Those older than CONVERSATION_TIMEOUT_HOURS, if it is
+    set, are archived. Conversations with tags or a question without an answer are kept. In a pipe, each is a line of
+    action, id, time of the last change and title, separated by tabs.
     """
     settings = settings_from({"logs_dir": logs_dir}).settings
     ages = _ages(older_than, settings.conversation_timeout_hours)
@@ -81,7 +81,7 @@ def _ages(older_than: str | None, timeout_hours: float | None) -> dict[Action, t
     if timeout_hours is not None:
         ages["archive"] = timedelta(hours=timeout_hours)
     if not ages:
-        raise WrongUsageError("nothing says what is old: give --older-than, or set CONVERSATION_TIMEOUT_HOURS.")
+        raise WrongUsageError("no age is given: add --older-than, or set CONVERSATION_TIMEOUT_HOURS.")
     return ages
 
 

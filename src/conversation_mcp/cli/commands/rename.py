@@ -1,4 +1,4 @@
-"""`rename`: a title of one's own."""
+"""The command `rename`: sets a title."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +18,7 @@ def rename(
     *,
     conversation_id: Id,
     title: Annotated[
-        str, typer.Argument(metavar="TITLE", help='The title. "" takes it away; the first question then stands for it.')
+        str, typer.Argument(metavar="TITLE", help='The title. "" removes it; then the first question is the title.')
     ],
     as_json: AsJson = False,
     logs_dir: LogsDir = None,

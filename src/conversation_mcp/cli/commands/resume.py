@@ -1,4 +1,4 @@
-"""`resume`: answers that nobody waited for."""
+"""The command `resume`: fetches the answers of interrupted questions."""
 
 import math
 from typing import TYPE_CHECKING, Annotated
@@ -41,8 +41,8 @@ def resume(
 ) -> None:
     """Fetch answers that nobody waited for.
 
-    They are found by the ids of their runs; nothing is asked or paid again. A run in the background is waited for. The
-    exit code is 1 when a question still has no answer.
+    They are fetched by the ids of their runs; nothing is asked or paid again. The command waits for background runs.
+    The exit code is 1 if a question still has no answer.
     """
     settings = settings_from({"logs_dir": logs_dir, "documents": documents or None}).settings
     wanted = None if conversation_id is None else resolve(finder_of(settings), conversation_id)
@@ -61,7 +61,7 @@ async def _resume(settings: "Settings", conversation_id: "ConversationId | None"
         with interrupt.scope():
             wanted = [conversation_id] if conversation_id else await _pending(app)
             if not wanted:
-                say("No question waits for its answer.")
+                say("No question is waiting for its answer.")
             for each in wanted:
                 settled = await _resume_one(app, each) and settled
     return settled

@@ -1,4 +1,4 @@
-"""`search`: conversations by their words."""
+"""The command `search`: finds conversations by their words."""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated
@@ -58,9 +58,9 @@ def search(
 ) -> None:
     """Find conversations by their words.
 
-    What fits best comes first, with the place that was found and the number of its message. Titles, tags, questions and
-    answers count. Without a match the exit code is 1. In a pipe each match is a line as list prints it, then the number
-    and the place.
+    Searches titles, tags, questions and answers. The best match comes first; each is shown with the matching passage
+    and the number of its message. Without a match, the exit code is 1. In a pipe, each match is a line as list prints
+    it, followed by the number and the passage.
     """
     finder, query = finder_from(logs_dir), " ".join(words)
     wanted = chosen(
@@ -89,7 +89,7 @@ def search(
 
 
 class _Counted:
-    """Pages, and how many conversations were on them."""
+    """Pages that count their conversations as they pass."""
 
     def __init__(self, pages: "Iterable[Page]") -> None:
         self.count = 0
@@ -125,5 +125,5 @@ def _show_one(screen: "Console", found: "Listed", where: str) -> None:
 def _highlighted(snippet: str) -> "Text":
     from rich.text import Text
 
-    parts = printable(snippet).split(MARK)
+    parts = printable(snippet).split(MARK)  # every second part was between two marks
     return Text.assemble(*((part, HIGHLIGHT if number % 2 else "") for number, part in enumerate(parts)))

@@ -1,4 +1,4 @@
-"""`serve`: the server."""
+"""The command `serve`: runs the MCP server."""
 
 from conversation_mcp.cli.options import Documents, LogsDir, ToolSets
 from conversation_mcp.cli.server_process import serve_until_closed

@@ -1,4 +1,4 @@
-"""`show`: a conversation to read."""
+"""The command `show`: prints a conversation, or pages it on a terminal."""
 
 import os
 import shlex
@@ -21,7 +21,7 @@ from conversation_mcp.records.codec import decode
 
 PAGER = "less"
 LESS_OPTIONS = "-FRX"
-"""Colours, and no page for what fits on one; as other programs set it where nobody has."""
+"""Show colours, and do not page a text that fits on the screen; git sets the same if LESS is not set."""
 
 
 def show(
@@ -32,12 +32,12 @@ def show(
     paths: Annotated[
         bool, typer.Option("--paths", "--path", help="Print the path of the file, and nothing else.")
     ] = False,
-    no_pager: Annotated[bool, typer.Option("--no-pager", help="Do not page what is longer than the terminal.")] = False,
+    no_pager: Annotated[bool, typer.Option("--no-pager", help="Do not page a text longer than the screen.")] = False,
     logs_dir: LogsDir = None,
 ) -> None:
     """Show a conversation.
 
-    Questions and answers with their sources and cost, and the questions that have no answer. Asks nothing anew.
+    Prints questions and answers with their sources and cost, and questions without an answer. No provider is asked.
     """
     wanted = [name for name, given in (("--raw", raw), ("--json", as_json), ("--paths", paths)) if given]
     if len(wanted) > 1:
@@ -48,7 +48,7 @@ def show(
     if paths:
         put(location)
         return
-    conversation = decode(body, location, chosen)
+    conversation = decode(body, location, chosen)  # for --json as well: a damaged file is an error, not output
     if as_json:
         _put_bytes(body)
         return
@@ -60,7 +60,7 @@ def show(
 
 
 def _put_bytes(body: bytes) -> None:
-    """Print the file byte for byte, or what a terminal bears of it."""
+    """Print the file byte for byte; on a terminal, without control characters."""
     if is_terminal():
         put(body.decode(errors="replace"), end="")
         return
@@ -79,7 +79,7 @@ def _render(text: str, *, pager: bool) -> None:
 
 
 def _page(text: str) -> bool:
-    """Show the text in the user's pager; return False when there is none."""
+    """Show the text in the user's pager; return False if there is none."""
     command = shlex.split(os.environ.get("PAGER", PAGER))
     if not command or shutil.which(command[0]) is None:
         return False
@@ -88,6 +88,6 @@ def _page(text: str) -> bool:
         with suppress(OSError, KeyboardInterrupt):
             process.communicate(text.encode(errors="replace"))
         while process.poll() is None:
-            with suppress(KeyboardInterrupt):  # the pager has heard it too, and goes on
+            with suppress(KeyboardInterrupt):  # the pager gets Ctrl-C too and keeps running
                 process.wait()
     return True

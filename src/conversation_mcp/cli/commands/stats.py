@@ -1,4 +1,4 @@
-"""`stats`: what was asked, and what it took."""
+"""The command `stats`: sums turns, tokens and cost."""
 
 from typing import Annotated, Any, Literal
 
@@ -18,6 +18,7 @@ from conversation_mcp.text import dollars
 
 UNKNOWN = "(unknown)"
 COST_DIGITS = 9
+"""Sums of floats are rounded to this; no price has more digits."""
 COUNTING = "reading the conversations"
 BAR_CELLS, WITH_BARS_COLUMNS = 20, 84
 LEAST_KEY_COLUMNS = 10
@@ -28,21 +29,21 @@ def stats(
     *,
     by: Annotated[
         Literal["day", "tool", "provider", "model", "conversation"],
-        typer.Option(help="What the rows are; days are those of UTC."),
+        typer.Option(help="What each row stands for; days are in UTC."),
     ] = "day",
     since: Annotated[
         str | None,
-        typer.Option("--since", "--after", metavar="TIME", help="Only what was asked or answered since then, as 2d."),
+        typer.Option("--since", "--after", metavar="TIME", help="Only turns asked or answered since then, such as 2d."),
     ] = None,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
 ) -> None:
     """Show turns, tokens and cost.
 
-    Questions that were charged and never answered count too, as do archived conversations and those in the trash: what
-    a daily limit counts. Where a provider reports no cost, an estimate counts, which is marked with ~. In a pipe each
-    row is a line of name, turns, questions without an answer, tokens in and out, and cost, with tabs between them; the
-    title of a conversation ends it.
+    As for a daily limit, questions that were charged but never answered count, and so do archived conversations and
+    those in the trash. If a provider reports no cost, an estimate counts, marked with ~. In a pipe, each row is a line
+    of name, turns, questions without an answer, tokens in and out, and cost, separated by tabs; with --by conversation,
+    the title comes last.
     """
     settings, headway = settings_from({"logs_dir": logs_dir} if logs_dir else {}).settings, Headway()
     prices = Prices(Catalogue(settings.models).load())
@@ -52,7 +53,7 @@ def stats(
     if found.total.estimated_usd:
         say(
             f"Notice: {dollars(found.total.estimated_usd)} of the cost is an estimate (~): where a provider reports "
-            f"none, the prices of {prices.date} are taken."
+            f"none, the prices of {prices.date} are used."
         )
     if found.problems:
         say(f"Notice: {skipped(len(found.problems), found.problems)}.")

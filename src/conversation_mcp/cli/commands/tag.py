@@ -1,4 +1,4 @@
-"""`tag`: words to find a conversation by."""
+"""The command `tag`: adds and removes tags."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,7 +19,7 @@ def tag(
     *,
     conversation_id: Id,
     tags: Annotated[
-        list[str] | None, typer.Argument(metavar="TAGS", help="Tags to add. Without any, those it has are shown.")
+        list[str] | None, typer.Argument(metavar="TAGS", help="Tags to add. Without any, the present tags are shown.")
     ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Remove these tags instead.")] = False,
     as_json: AsJson = False,
@@ -27,7 +27,7 @@ def tag(
 ) -> None:
     """Add tags to a conversation, or remove them.
 
-    Upper and lower case do not count. A conversation with tags is never pruned.
+    Tags are not case-sensitive. A conversation with tags is never pruned.
     """
     if remove and not tags:
         raise WrongUsageError("--remove needs the tags to remove.")

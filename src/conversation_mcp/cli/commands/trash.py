@@ -1,4 +1,4 @@
-"""`trash`: deleted conversations, brought back or removed for good."""
+"""The command `trash`: lists, restores and empties the trash."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -36,8 +36,8 @@ TrashedIds = Annotated[
 def show_trash(*, context: typer.Context, as_json: AsJson = False, logs_dir: LogsDir = None) -> None:
     """Show, restore or empty the trash.
 
-    Without a command they are listed, the latest deletion first. In a pipe each is a line of id, time of the deletion
-    and title, with tabs between them.
+    Without a command, lists the trash, latest deletion first. In a pipe, each conversation is a line of id, time of the
+    deletion and title, separated by tabs.
     """
     if context.invoked_subcommand is not None:
         if as_json or logs_dir:
@@ -58,7 +58,7 @@ def show_trash(*, context: typer.Context, as_json: AsJson = False, logs_dir: Log
 
 @trash.command()
 def restore(*, conversation_ids: TrashedIds, as_json: AsJson = False, logs_dir: LogsDir = None) -> None:
-    """Bring conversations back as they were when they were last deleted."""
+    """Restore conversations as they were when they were last deleted."""
 
     async def work(app: "App") -> list[str]:
         entries = await app.trash.entries()
@@ -66,7 +66,7 @@ def restore(*, conversation_ids: TrashedIds, as_json: AsJson = False, logs_dir: 
         restored: list[TrashedConversation] = []
 
         async def one(trashed: "Trashed") -> None:
-            facts = await app.trash.facts_of(trashed)
+            facts = await app.trash.facts_of(trashed)  # read while the file is still in the trash
             await app.trash.restore(trashed.conversation_id)
             restored.append(facts.model_copy(update={"conversation_path": app.store.location(trashed.conversation_id)}))
 
@@ -87,7 +87,7 @@ def empty(
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
 ) -> None:
-    """Remove what is in the trash for good, from the disk and from the index."""
+    """Delete everything in the trash for good, from the disk and the index."""
     settings = settings_from({"logs_dir": logs_dir}).settings
 
     async def look(app: "App") -> "Sequence[Trashed]":
@@ -112,7 +112,7 @@ def empty(
 
 
 def _matching(entries: "Sequence[Trashed]", text: str) -> "Sequence[Trashed]":
-    """Return the entries of the one conversation that is meant, the latest deletion first."""
+    """Return the trash entries of the conversation that the text means, latest deletion first."""
     if text == LAST:
         text = entries[0].conversation_id if entries else text
     found = [trashed for trashed in entries if text and trashed.conversation_id.startswith(text)]

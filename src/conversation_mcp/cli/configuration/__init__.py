@@ -1,1 +1,1 @@
-"""The settings as they are shown and written to a file."""
+"""The settings as `config` and `doctor` show them, and as `config --write` writes them to a file."""

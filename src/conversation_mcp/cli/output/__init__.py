@@ -1,1 +1,1 @@
-"""How things are printed: for a person at a terminal, or for the program behind a pipe."""
+"""Output for a person at a terminal or for a program behind a pipe: text, tables, JSON, progress and questions."""

@@ -1,4 +1,4 @@
-"""A bar on a terminal's stderr while something goes through many files, or a large one."""
+"""Progress bars on stderr, if it is a terminal, for work on many files or a large one."""
 
 import sys
 from collections.abc import Callable, Generator
@@ -15,17 +15,19 @@ if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
 SLOW_SECONDS = 0.7
+"""Work that ends sooner shows no bar."""
 REFRESH_SECONDS = 0.1
 
 
 @contextmanager
 def progress(what: str, headway: Headway, after_seconds: float = SLOW_SECONDS) -> Generator[None]:
-    """Show how far the body has come, as it notes it in the headway; nothing if it is quick, or nobody looks."""
+    """Show a bar of the headway while the body runs; nothing if the body is quick or stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield
         return
     from threading import Event, Thread
 
+    # In a thread, because the body blocks; rich is imported there, too, and only once the work proves slow.
     ended = Event()
     showing = Thread(target=_show, args=(what, headway, ended, after_seconds), daemon=True)
     showing.start()
@@ -38,7 +40,7 @@ def progress(what: str, headway: Headway, after_seconds: float = SLOW_SECONDS) -
 
 @contextmanager
 def bytes_progress(what: str, total: int) -> Generator[Callable[[int], None]]:
-    """Yield what the body calls with each number of bytes that it has read; nothing is shown where nobody looks."""
+    """Yield a function to call with the number of bytes read; it shows a bar if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -60,7 +62,7 @@ def _show(what: str, headway: Headway, ended: "Event", after_seconds: float) -> 
 
 
 def _bar(*facts: "ProgressColumn") -> "Progress":
-    """Return a bar that goes when it ends. What is said meanwhile stands above it; what is printed goes its own way."""
+    """Return a bar that vanishes at its end; lines on stderr appear above it, and stdout is not redirected."""
     from rich.progress import BarColumn, Progress, TextColumn
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), *facts)

@@ -1,4 +1,4 @@
-"""How conversations read in a list: as data, as lines of a pipe, as rows of a table."""
+"""Conversations in lists: as JSON data, as lines for a pipe, and as rows of a table."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 WITH_IDS_COLUMNS, WITH_REMARKS_COLUMNS = 72, 110
-REMARK = ""
+REMARK = ""  # the column has no heading
 COLUMNS = {
     "when": 0,
     "turns": 0,
@@ -26,9 +26,9 @@ COLUMNS = {
     "id": WITH_IDS_COLUMNS,
     "branch of": WITH_REMARKS_COLUMNS,
 }
-"""How wide a terminal must be for each column."""
+"""The least width of the terminal for each column."""
 ALWAYS = frozenset({"when", "turns", "cost", "title", "id"})
-"""The others are left out where nothing would stand in them."""
+"""The columns that are shown even if they are empty."""
 GAP, REMARK_CHARS, TAGS_CHARS, LEAST_TITLE_COLUMNS = 2, 40, 24, 10
 ANSWERED = "answered"
 RIGHT = frozenset({"size", "turns"})
@@ -36,7 +36,7 @@ MARK = "**"
 
 
 def row_data(facts: Listed, location: str) -> dict[str, Any]:
-    """Return the conversation as JSON data, without what is not known."""
+    """Return the conversation as JSON data, without unknown facts."""
     data = {
         "conversationId": facts.conversation_id,
         "title": facts.title,
@@ -62,17 +62,17 @@ def row_data(facts: Listed, location: str) -> dict[str, Any]:
 
 
 def put_lines(found: Iterable[Listed]) -> None:
-    """Print a line of fields for each conversation, for programs; of a search, with the place that was found."""
+    """Print a line of fields for each conversation, for programs; matches of a search end with their place."""
     put_fields((*_fields(facts), *_place(facts)) for facts in found)
 
 
 def size_of(facts: Listed) -> str:
-    """Return how large the file is, as a person says it."""
+    """Return the size of the file in KB."""
     return f"{max(1, round(facts.size_bytes / 1024)):,} KB"
 
 
 def when_updated(facts: Listed, moment: datetime) -> str:
-    """Return when the conversation was changed, as a person says it at that moment."""
+    """Return when the conversation was last changed, relative to the moment."""
     return when(moment_of(facts.updated_milliseconds), moment)
 
 
@@ -85,7 +85,7 @@ def table_of(
     last_id: str | None,
     has_sizes: bool = False,
 ) -> "Table":
-    """Return a table that fits the columns; it remarks which conversation is `last`, or has the size of each file."""
+    """Return a table of at most so many columns of characters; `last_id` marks the conversation that `last` means."""
     cells = [_cells(facts, moment, last_id) for facts in found]
     names = [name for name, least in COLUMNS.items() if columns >= least]
     names = [name for name in names if name in ALWAYS or any(row[name] for row in cells)]
@@ -137,7 +137,7 @@ def _remark(facts: Listed, last_id: str | None) -> str:
 
 
 def _table(names: Sequence[str], rows: Sequence[Sequence[str]], columns: int, *, has_header: bool) -> "Table":
-    """Return a table in which the title gets what the others leave."""
+    """Return a table in which the title gets the width that the other columns leave."""
     from rich.cells import cell_len
     from rich.table import Table
 

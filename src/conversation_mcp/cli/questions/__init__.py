@@ -1,1 +1,1 @@
-"""A question from the command line: how it is put together, asked, watched and interrupted."""
+"""Questions from the command line: input from pipes, asking, display, interrupts, and the prompt of `chat`."""

@@ -1,4 +1,4 @@
-"""Runs one question through the turn engine, as the server would, for a person who waits as long as it takes."""
+"""One question, asked through the turn engine as the server does it, but awaited without a limit."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -46,29 +46,29 @@ STOPPING = "Stopping."
 
 @dataclass(frozen=True)
 class TypedQuestion:
-    """A question as it was typed. `arguments` are those of the tool that takes it, by their names there."""
+    """A question as it was typed; `arguments` are those of the tool that asks it, by their names in its input."""
 
     text: str
     conversation: str | None
     kind: Kind
     arguments: Mapping[str, Any]
     system: str | None = None
-    """The system text of the conversation that it opens, in place of the usual one."""
+    """The system text of the new conversation, in place of the default one."""
 
 
 @dataclass(frozen=True)
 class Conclusion:
-    """The exit code of a question, and its conversation if it got as far."""
+    """The exit code of a question, and the conversation if one was opened or found."""
 
     code: int
     conversation_id: str | None
 
 
 def named(settings: Settings, question: TypedQuestion) -> TypedQuestion:
-    """Return the question with the id of the conversation that is meant.
+    """Return the question with the id of its conversation resolved.
 
     Raises:
-        WrongUsageError: none is meant, or it has a system text already.
+        WrongUsageError: the conversation cannot be told, or the question has a system text that it cannot have.
     """
     if question.system is not None and not question.system.strip():
         raise WrongUsageError("the system text is empty.")
@@ -80,17 +80,17 @@ def named(settings: Settings, question: TypedQuestion) -> TypedQuestion:
 
 
 def tool_for(question: TypedQuestion) -> AnyTool:
-    """Return the tool that takes the question."""
+    """Return the tool that asks the question."""
     return asking_tool(MODE_OF[question.kind], follows=question.conversation is not None)
 
 
 def ask_and_show(
     settings: Settings, question: TypedQuestion, *, as_json: bool = False, display: Display | None = None
 ) -> Conclusion:
-    """Ask, show the answer and return what became of it; `display` is for who wants to know more.
+    """Ask the question, show the answer and return the outcome; pass a `display` to read from it afterwards.
 
     Raises:
-        WrongUsageError: an option cannot be what it was given, or not together with another.
+        WrongUsageError: an option has a wrong value, or cannot be used with another.
         ConversationMCPError: there is no answer.
     """
     tool = tool_for(question)
@@ -108,7 +108,7 @@ def ask_and_show(
             display.finish()
             _note_all(notes)
             raise
-    if result is None:
+    if result is None:  # a signal has cancelled it
         display.finish()
         say(_left(settings, display.conversation_id, question.text))
         return Conclusion(interrupt.exit_code, display.conversation_id)
@@ -116,6 +116,7 @@ def ask_and_show(
         put_json(result.model_copy(update={"next_step": next_step(result, MODE_OF[question.kind])}).data())
     else:
         put_answer(result, display.finish(result.raw_result_text or ""), MODE_OF[question.kind])
+    # Without a reader nothing is noted as delivered, so the same question again returns this answer.
     if not is_anybody_reading():
         say(f"stdout is closed. The answer is saved:  conversation-mcp show {result.conversation_id}")
         return Conclusion(FAILED, result.conversation_id)
@@ -124,7 +125,7 @@ def ask_and_show(
 
 
 def _note_all(notes: Iterable[Note]) -> None:
-    """Write down that the outcome is in the asker's hands."""
+    """Record that the outcome was delivered; called only after it was printed."""
     for note in notes:
         anyio.run(note)
 
@@ -153,7 +154,7 @@ async def _ask(
     notes: list[Note],
 ) -> TurnResult | None:
     async def keep(note: Note) -> None:
-        notes.append(note)
+        notes.append(note)  # written after the answer was printed; until then it is not delivered
 
     caller = Caller(math.inf, display.report, on_text=display.hear, on_result=keep, system=system)
     result: TurnResult | None = None
@@ -165,7 +166,7 @@ async def _ask(
 
 
 def _left(settings: Settings, conversation_id: str | None, question: str) -> str:
-    """Return what became of a question whose asker has gone, and how to get at it."""
+    """Return the state of an interrupted question, and the command that shows or fetches it."""
     conversation = stored(settings, conversation_id)
     pending = conversation.pending_turn if conversation else None
     if conversation is None:
@@ -173,7 +174,8 @@ def _left(settings: Settings, conversation_id: str | None, question: str) -> str
     if pending is not None and pending.question == question:
         if pending.background and pending.status == "running":
             return (
-                f"{pending.provider} goes on with it. Get the answer with:  conversation-mcp resume {conversation_id}"
+                f"The run continues at {pending.provider}. Get the answer with:  "
+                f"conversation-mcp resume {conversation_id}"
             )
         return (
             f"The question was interrupted; the call may have been billed. It is kept:  "
@@ -185,7 +187,7 @@ def _left(settings: Settings, conversation_id: str | None, question: str) -> str
 
 
 def stored(settings: Settings, conversation_id: str | None) -> Conversation | None:
-    """Return the conversation if there is one that can be read."""
+    """Return the conversation if it exists and can be read."""
     if conversation_id is None or not SHAPE.fullmatch(conversation_id):
         return None
     finder, wanted = finder_of(settings), ConversationId(conversation_id)

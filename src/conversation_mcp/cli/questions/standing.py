@@ -1,4 +1,4 @@
-"""How a question stands that may have no answer yet."""
+"""The state of a conversation's last question, in words."""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ SHOWN_QUESTION_CHARS = 60
 
 
 def standing_of(conversation: "Conversation") -> str:
-    """Return what became of the conversation's last question, and what was billed where there is no answer."""
+    """Return the state of the last question, and what was billed if it has no answer."""
     pending = conversation.pending_turn
     if pending is None:
         return f"answered, {len(conversation.messages)} messages"

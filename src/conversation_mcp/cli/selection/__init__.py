@@ -1,1 +1,1 @@
-"""Which conversations are meant: by ids, words, moments and filters, and how the shell completes them."""
+"""The selection of conversations: ids, words, moments, filters and pages, and their completion in the shell."""

@@ -1,4 +1,4 @@
-"""What the shell offers when Tab is pressed in place of an id or the name of a model."""
+"""Shell completion of ids and of names of models."""
 
 import os
 from collections.abc import Iterable
@@ -20,9 +20,9 @@ OFFERED = 50
 
 
 def complete_ids(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
-    """Return ids with their titles, newest first, that begin as typed; nothing where the folder cannot be read."""
+    """Return the ids, with titles, that begin as typed, newest first; none if the folder cannot be read."""
     logs_dir: object = context.params.get("logs_dir")
-    archived = bool(context.params.get("undo"))
+    archived = bool(context.params.get("undo"))  # `archive --undo` means archived conversations
     with suppress(ConversationMCPError):
         finder = finder_from(Path(str(logs_dir)) if logs_dir else None)
         if LAST.startswith(incomplete):
@@ -38,7 +38,7 @@ def _offers(found: "Iterable[Listed]") -> list[tuple[str, str]]:
 
 
 def complete_models(incomplete: str) -> list[str]:
-    """Return the names of models that begin as typed, of the providers that are configured; nobody is asked."""
+    """Return the names of configured providers' models that begin as typed; no provider is asked."""
     with suppress(ConversationMCPError):
         return [name for name in _model_names() if name.startswith(incomplete)][:OFFERED]
     return []

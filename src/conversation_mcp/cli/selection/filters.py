@@ -1,4 +1,4 @@
-"""The filters of `list` and `search`, as they were typed."""
+"""The filters of `list` and `search`, from the options as typed."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -20,10 +20,10 @@ def chosen(
     tags: Iterable[str],
     **kinds: str | None,
 ) -> Wanted:
-    """Return which conversations are meant.
+    """Return the filter that the options describe.
 
     Raises:
-        WrongUsageError: a time is none, or the state is two.
+        WrongUsageError: a time is not valid, or two states are given.
     """
     if archived and state not in (None, "archived"):
         raise WrongUsageError(f"--archived and --state {state} cannot be combined.")
@@ -35,10 +35,10 @@ def chosen(
 
 
 def place_of(cursor: str | None, query: str) -> Place | None:
-    """Return the place that a cursor names; None without one.
+    """Return the place that the cursor names; None without a cursor.
 
     Raises:
-        WrongUsageError: it is none, or that of another query.
+        WrongUsageError: the cursor is not valid, or belongs to another query.
     """
     from conversation_mcp.conversations.cursors import read_cursor
 

@@ -1,4 +1,4 @@
-"""Which conversation is meant: by its id, by the start of it, the last one, or by words in it."""
+"""Resolves the ID argument of commands: an id, the start of one, `last`, or `/words`."""
 
 import re
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ SHOWN_CHARS = 60
 
 
 class NoConversationError(ConversationMCPError):
-    """There is no last conversation, because there is none at all, or none that was put away."""
+    """There is no last conversation, because none exists, or none is archived."""
 
     code = ConversationNotFoundError.code
     advice = 'Start one with: conversation-mcp ask "…"'
@@ -35,7 +35,7 @@ class NoConversationError(ConversationMCPError):
 
 
 class NoMatchError(ConversationMCPError):
-    """No conversation has the words."""
+    """No conversation matches the words."""
 
     code = ConversationNotFoundError.code
     advice = "Try other words with: conversation-mcp search"
@@ -45,14 +45,14 @@ class NoMatchError(ConversationMCPError):
 
 
 def resolve(finder: Finder, text: str, *, archived: bool = False) -> "ConversationId":
-    """Return the id that is meant; a whole id is taken as it is, whether or not there is such a conversation.
+    """Return the id that the text means; a whole id is returned unchecked, whether or not the conversation exists.
 
-    Words stand for the conversation that fits them best; where others fit too, it is said which was taken. With
-    `archived`, `last` is the last one that was put away, and words stand for such a one first.
+    Words mean the conversation that matches best; if others match too, a message names the chosen one. With
+    `archived`, `last` is the last archived conversation, and words look among archived ones first.
 
     Raises:
-        WrongUsageError: the text is no id, or the start of several.
-        ConversationMCPError: no conversation is meant by it, or the folder cannot be read.
+        WrongUsageError: the text is not an id, or is the start of several.
+        ConversationMCPError: no conversation matches, or the folder cannot be read.
     """
     if SHAPE.fullmatch(text):
         return cast("ConversationId", text)
@@ -86,8 +86,8 @@ def _beginning(finder: Finder, text: str) -> "ConversationId":
 
 
 def _which(finder: Finder, text: str, ids: "Sequence[ConversationId]") -> str:
-    """Return a question back, with the titles of the newest of those that may be meant."""
-    shown = ids[: -SHOWN_MATCHES - 1 : -1]
+    """Return the message that asks for more of the id, with the titles of the newest candidates."""
+    shown = ids[: -SHOWN_MATCHES - 1 : -1]  # the last ones, newest first
     titles = {facts.conversation_id: facts.title for facts in finder.facts(shown)}
     lines = [f"  {each}  {shorten(titles.get(each, ''), SHOWN_CHARS)}" for each in shown]
     more = ["  …"] if len(ids) > len(shown) else []
@@ -100,11 +100,11 @@ def _best(finder: Finder, words: str, *, archived: bool) -> "ConversationId":
     from conversation_mcp.records.found import Wanted
 
     if not words.strip():
-        raise WrongUsageError("after the / come words of the conversation: /b-tree")
+        raise WrongUsageError("the / must be followed by words of the conversation: /b-tree")
     first, second = Wanted(words), Wanted(words, state="archived")
     if archived:
         first, second = second, first
-    page = next(found_pages(finder, first, 2))
+    page = next(found_pages(finder, first, 2))  # the second one only tells whether others match
     say_notices(page)
     found = list(page.found or finder.page(second, 2).found)
     if not found:
@@ -112,7 +112,7 @@ def _best(finder: Finder, words: str, *, archived: bool) -> "ConversationId":
     if len(found) > 1:
         facts = found[0]
         title = shorten(facts.title, SHOWN_CHARS)
-        say(f"{WORDS}{words} is taken for {facts.conversation_id}, {title}; others fit too.")
+        say(f"{WORDS}{words} means {facts.conversation_id}, {title}; others match too.")
     return _id_of(found[0])
 
 

@@ -1,4 +1,4 @@
-"""What `list` prints: a table, lines, or JSON."""
+"""The output of `list`: a table, lines, or JSON."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -53,14 +53,14 @@ def show_list(
 
 
 def limit_of(limit: int | None, *, as_json: bool) -> int | None:
-    """Return how many to show: what was asked for, else what a person reads and all for a program."""
+    """Return how many to show: the limit that was given, or else a short list on a terminal and all for a program."""
     if limit is None:
         return SHOWN_ON_TERMINAL if is_terminal() and not as_json else None
-    return limit or None
+    return limit or None  # 0 means all
 
 
 def told(pages: Iterable[Page]) -> Iterator[Page]:
-    """Yield the pages, and say once what a reader must know beside the first; that goes for all of them."""
+    """Yield the pages, and print the notices of the first one, which hold for all of them."""
     for number, page in enumerate(pages):
         if number == 0:
             say_notices(page)
@@ -68,7 +68,7 @@ def told(pages: Iterable[Page]) -> Iterator[Page]:
 
 
 def say_notices(page: Page) -> None:
-    """Say what a reader must know beside the conversations."""
+    """Print the notices of a page on stderr."""
     for notice in notices_of(page):
         say(f"Notice: {notice}.")
 
@@ -81,7 +81,7 @@ def put_pages_as_json(pages: Iterable[Page], finder: "Finder", query: str) -> No
 
     def rows() -> Iterator[Iterable[object]]:
         for page in told(pages):
-            ends[1:] = [page]
+            ends[1:] = [page]  # the first page has the notices, the last one the cursor
             yield [row_data(found, finder.location(found.conversation_id)) for found in page.found]
 
     def rest() -> dict[str, Any]:
@@ -95,7 +95,7 @@ def put_pages_as_json(pages: Iterable[Page], finder: "Finder", query: str) -> No
 
 
 def say_more(page: Page) -> None:
-    """Say how to go on where the page was not the last."""
+    """Say how to see the rest if the page is not the last."""
     if page.next is not None:
         say("There are more; --limit 0 shows all.")
 

@@ -1,4 +1,4 @@
-"""Pages of conversations as commands show them: with a bar while those that others have written are looked at."""
+"""Pages of conversations, with a progress bar while the finder reads files that other programs have changed."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -10,16 +10,16 @@ from conversation_mcp.stores.headway import Headway
 if TYPE_CHECKING:
     from conversation_mcp.stores.finder import Finder
 
-COMPARING = "looking at the files"
+COMPARING = "checking the files"
 
 
 def found_pages(
     finder: "Finder", wanted: Wanted, limit: int | None = None, place: Place | None = None
 ) -> Iterator[Page]:
-    """Yield pages until there are as many conversations as the limit, or all; the first one says what was skipped.
+    """Yield pages up to the limit, or all; the first page says what was skipped.
 
     Raises:
-        FilesystemError: the place cannot be read, or there is no full-text search.
+        FilesystemError: the place cannot be read, or full-text search is not available.
     """
     from conversation_mcp.stores.finder import pages
 
@@ -28,8 +28,8 @@ def found_pages(
 
 
 def shown(pages: Iterator[Page], headway: Headway) -> Iterator[Page]:
-    """Yield the pages, with a bar as long as the first one takes."""
-    with progress(COMPARING, headway):
+    """Yield the pages, with a progress bar until the first one."""
+    with progress(COMPARING, headway):  # only the first page brings the index up to date
         first = next(pages)
     yield first
     yield from pages

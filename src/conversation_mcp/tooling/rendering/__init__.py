@@ -1,1 +1,1 @@
-"""How results read: from records to the text of `content`."""
+"""Results of tools as text; the same facts go to clients as data in `structuredContent`."""

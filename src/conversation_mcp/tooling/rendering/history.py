@@ -1,4 +1,4 @@
-"""How a page of the transcript reads."""
+"""Pages of the history as text."""
 
 from collections.abc import Iterable
 

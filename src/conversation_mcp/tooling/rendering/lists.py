@@ -1,4 +1,4 @@
-"""How a list of conversations reads."""
+"""Lists of conversations as text."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ INDENT = "  "
 
 
 def render_list(page: ConversationPage) -> str:
-    """Return a block for each conversation: its id, title and facts, then its last question or what was found."""
+    """Return a block for each conversation: its id, title and facts, then its last question and the match."""
     count = len(page.conversations)
     parts = [
         counted(count, "conversation") if count else "No conversations",

@@ -1,4 +1,4 @@
-"""How the results of putting conversations in order read."""
+"""The results of organizing conversations as text."""
 
 from conversation_mcp.conversations.phrases import dotted, merged_from, noted, paragraphs
 from conversation_mcp.text import counted, dollars
@@ -6,7 +6,7 @@ from conversation_mcp.tooling.tidied import DeletedConversation, StoppedTurn, Ti
 
 
 def render_tidied(result: TidiedConversation) -> str:
-    """Return one line of facts, and below it what else is known and how to go on."""
+    """Return a line of facts, then tags, origin, notices and the next step."""
     facts = (
         f"Conversation {result.conversation_id}",
         result.title,
@@ -31,11 +31,11 @@ def _origin(result: TidiedConversation) -> str:
 
 
 def render_stopped(result: StoppedTurn) -> str:
-    """Return what became of the question that was to be stopped."""
+    """Return whether the question was stopped, what was billed, and the text so far."""
     pending = result.pending_turn
     if pending is None:
         return paragraphs(
-            f"Conversation {result.conversation_id} · the answer was faster and is kept", result.next_step or ""
+            f"Conversation {result.conversation_id} · the answer came first and is kept", result.next_step or ""
         )
     cost_usd = pending.usage.cost_usd if pending.usage else None
     billed = "what was billed is not known" if cost_usd is None else f"billed {dollars(cost_usd)}"
@@ -48,7 +48,7 @@ def render_stopped(result: StoppedTurn) -> str:
 
 
 def render_deleted(result: DeletedConversation) -> str:
-    """Return what was deleted and how it comes back."""
+    """Return what was deleted and how to restore it."""
     facts = (
         f"Conversation {result.conversation_id} deleted",
         result.title or "",

@@ -1,4 +1,4 @@
-"""How answers read."""
+"""Answers as text."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ CITATION = re.compile(r"\[([0-9]{1,18})\]")
 
 
 def render_turn(result: TurnResult) -> str:
-    """Return the answer under one line of facts, with its sources, notices and the next step."""
+    """Return the answer below a line of facts, with its notices, sources and next step."""
     if result.status == "running":
         return paragraphs(
             f"Conversation {result.conversation_id} · still running ({result.elapsed_seconds} s)"
@@ -39,13 +39,13 @@ def render_turn(result: TurnResult) -> str:
 
 
 def render_sources(sources: Iterable[Source], text: str) -> str:
-    """Return the numbered list of sources; one that the text does not cite says so."""
+    """Return the numbered list of sources; those that the text does not cite are marked."""
     cited = {int(number) for number in CITATION.findall(text)}
     return _listed("Sources", [_source(each) + ("" if each.id in cited else " (not cited)") for each in sources])
 
 
 def cost(usage: Usage | None) -> str:
-    """Return what was charged, if that is known."""
+    """Return the cost in dollars; empty if it is not known."""
     return dollars(usage.cost_usd) if usage else ""
 
 
