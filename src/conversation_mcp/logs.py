@@ -24,5 +24,5 @@ def configure_logging(level: str = "WARNING") -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     root = logging.getLogger()
-    root.handlers[:] = [handler]
+    root.handlers[:] = [handler]  # in place of any that a library has added, which may write to stdout
     root.setLevel(level)

@@ -109,7 +109,7 @@ class Settings(BaseModel):
     )
     store: str | None = Field(
         default=None,
-        description="The URL of the place of the conversations; takes precedence over the folder. Default: the folder.",
+        description="The URL of the store of conversations; it takes precedence over the folder. Default: the folder.",
     )
     max_conversation_turns: int | None = Field(
         default=None, ge=1, description="The most answers in a conversation. Default: no limit."
@@ -261,6 +261,7 @@ def load_settings(
     unread = (*unread_lists(environment, of_providers.values()), *unread_variables(environment))
     warnings = [*_unknown_variables(environment), *unread]
     for name, setting in of_providers.items():
+        # A key left over from an example would be refused with every call; without it, another provider may answer.
         if setting.field == "api_key" and PLACEHOLDER.fullmatch(str(values.get(name, ""))):
             warnings.append(f"{origins[name]} holds a placeholder, not a key; it is ignored")
             del values[name], origins[name]

@@ -36,6 +36,7 @@ FTS_TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc
 
 def storable(text: str) -> str:
     """Return the text with split surrogate pairs joined and lone halves replaced by U+FFFD."""
+    # JSON may hold half a surrogate pair, as \ud83d, which cannot be written as UTF-8.
     try:
         text.encode()
     except UnicodeEncodeError:

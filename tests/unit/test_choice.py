@@ -109,7 +109,7 @@ async def test_an_unknown_name_passes_where_any_is_taken_with_a_window_that_is_s
     assert choice.facts.context == 128_000
     assert choice.notices == snapshot(
         (
-            'nobody knows the window of openai:gpt-99; 128,000 tokens are assumed. Say it under [models."openai:gpt-99"] in the configuration file: context = …',
+            'the window of openai:gpt-99 is unknown; 128,000 tokens are assumed. Set it under [models."openai:gpt-99"] in the configuration file: context = …',
         )
     )
 
@@ -130,7 +130,7 @@ WRONG: list[tuple[Mode, str, Mapping[str, Any], Any]] = [
         "gpt-6-lunna",
         {},
         snapshot(
-            "VALIDATION_ERROR: no configured provider knows the model 'gpt-6-lunna'. Near to it: openai:gpt-6-luna, openai:gpt-5.6-luna, openai:gpt-6-sol. If it is new, say whose it is: openai:gpt-6-lunna."
+            "VALIDATION_ERROR: no configured provider knows the model 'gpt-6-lunna'. Similar names: openai:gpt-6-luna, openai:gpt-5.6-luna, openai:gpt-6-sol. If it is new, say whose it is: openai:gpt-6-lunna."
         ),
     ),
     (
@@ -143,7 +143,9 @@ WRONG: list[tuple[Mode, str, Mapping[str, Any], Any]] = [
         "chat",
         "auto:best",
         {},
-        snapshot("VALIDATION_ERROR: auto takes fast, balanced or deep, such as auto:deep; got 'auto:best'."),
+        snapshot(
+            "VALIDATION_ERROR: auto must be followed by fast, balanced or deep, such as auto:deep; got 'auto:best'."
+        ),
     ),
     (
         "deep_research",
@@ -162,7 +164,7 @@ WRONG: list[tuple[Mode, str, Mapping[str, Any], Any]] = [
         "gpt-6-sol",
         {"openai_allowed_models": ["gpt-6-luna"]},
         snapshot(
-            "PROVIDER_REJECTED: openai must not be asked with gpt-6-sol: OPENAI_ALLOWED_MODELS allows gpt-6-luna only. Name another model. Nothing was sent."
+            "PROVIDER_REJECTED: gpt-6-sol of openai may not be asked: OPENAI_ALLOWED_MODELS allows gpt-6-luna only. Name another model. Nothing was sent."
         ),
     ),
     (
@@ -170,7 +172,7 @@ WRONG: list[tuple[Mode, str, Mapping[str, Any], Any]] = [
         "openai:gpt-6-sol",
         {"disabled_models": ["gpt-6-sol"]},
         snapshot(
-            "PROVIDER_REJECTED: openai must not be asked with gpt-6-sol: DISABLED_MODELS names gpt-6-sol. Name another model. Nothing was sent."
+            "PROVIDER_REJECTED: gpt-6-sol of openai may not be asked: DISABLED_MODELS names gpt-6-sol. Name another model. Nothing was sent."
         ),
     ),
     (
@@ -178,7 +180,7 @@ WRONG: list[tuple[Mode, str, Mapping[str, Any], Any]] = [
         "openai:gpt-6-sol",
         {"disabled_models": ["OpenAI:GPT-6-Sol"]},
         snapshot(
-            "PROVIDER_REJECTED: openai must not be asked with gpt-6-sol: DISABLED_MODELS names OpenAI:GPT-6-Sol. Name another model. Nothing was sent."
+            "PROVIDER_REJECTED: gpt-6-sol of openai may not be asked: DISABLED_MODELS names OpenAI:GPT-6-Sol. Name another model. Nothing was sent."
         ),
     ),
     (
@@ -276,7 +278,7 @@ async def test_auto_passes_over_what_is_too_small_ended_or_not_allowed() -> None
     assert (await disabled.choose("chat", "auto")).model != "gpt-6-sol"
     late = Providers(lambda: [openai], settings_for(Path()), lambda: datetime(2027, 6, 1, tzinfo=UTC))
     assert (await late.choose("chat", "auto")).facts.ends is None
-    with pytest.raises(ConversationMCPError, match="takes about 9,000,000 tokens"):
+    with pytest.raises(ConversationMCPError, match="accepts about 9,000,000 tokens"):
         await providers(openai).choose("chat", "auto", needed=tokens(9_000_000))
 
 
@@ -430,9 +432,9 @@ async def test_a_server_here_is_asked_for_what_it_runs_itself_before_what_it_pas
 async def test_names_that_are_near_to_it_begin_with_those_that_keep_the_words() -> None:
     ollama = FakeModels(name="ollama", listed=[ListedModel("gpt-6-mine")])
     both = providers(FakeModels(name="openai"), ollama)
-    with pytest.raises(InvalidInputError, match=r"Near to it: openai:gpt-6-sol, "):
+    with pytest.raises(InvalidInputError, match=r"Similar names: openai:gpt-6-sol, "):
         await both.choose("chat", "gpt-6-soll")
-    with pytest.raises(InvalidInputError, match=r"Near to it: ollama:gpt-6-mine, openai:gpt-6-sol, "):
+    with pytest.raises(InvalidInputError, match=r"Similar names: ollama:gpt-6-mine, openai:gpt-6-sol, "):
         await both.choose("chat", "gpt-6-soll", whereabouts=KEPT_HERE)
 
 

@@ -79,6 +79,7 @@ class Claims:
                 call = await self._calls.find(turn.key)
             else:
                 claim.held, call = await self._calls.take(turn.key)
+            # Another process forgets the call as soon as it has delivered the answer, which is then in the file.
             if seen := call or seen:
                 claim.conversation_id = seen.conversation_id
             is_ours = claim.held is not None

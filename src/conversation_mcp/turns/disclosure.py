@@ -35,7 +35,7 @@ def sharing_notices(
         return (f"{choice.naming} gets {what}: {size}",)
     if name in known.outside:
         return _missed_ones(conversation, name, sides) or _later_ones(conversation, name, sides)
-    if not known.outside or not history_to_send(conversation):
+    if not known.outside or not history_to_send(conversation):  # no other recipient is known, or there is no history
         return ()
     have = "has" if len(known.outside) == 1 else "have"
     notice = f"{choice.naming} gets this conversation for the first time ({_size(conversation)})"

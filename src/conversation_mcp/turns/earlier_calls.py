@@ -25,7 +25,7 @@ from conversation_mcp.turns.unsaved import UnsavedAnswers, with_unsaved
 
 NOTICE = (
     "this is the answer to the same call made earlier ({when}), whose result was never delivered; "
-    "nothing was paid again. The same call once more asks anew"
+    "nothing was paid again. To ask again, repeat the call once more"
 )
 
 
@@ -54,6 +54,7 @@ class EarlierCalls:
         if call is None:
             return Free() if is_ours else Running()
         conversation = await self._load(call.conversation_id)
+        # The file holds the question in its storable form.
         found = find_turn(conversation, call.started_at, storable(ask.question)) if conversation else None
         if conversation and isinstance(found, Message):
             return Delivered(call, self._result(conversation, found, ask, notice="" if was_joined else NOTICE))

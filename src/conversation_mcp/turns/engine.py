@@ -112,7 +112,7 @@ class TurnEngine:
             WordsStayError: the words would leave this machine, and the call does not say so.
         """
 
-        async def needed() -> int:
+        async def needed() -> int:  # counting a long conversation takes too long for the event loop
             return await to_thread.run_sync(needed_tokens, stored, ask.question)
 
         await self._providers.all()
@@ -137,7 +137,7 @@ class TurnEngine:
         if len(ask.question) > (limit := self._limits.max_question_chars):
             raise InvalidInputError(
                 Argument(ask.question_name),
-                f" has {len(ask.question):,} characters; at most {limit:,} are taken.",
+                f" has {len(ask.question):,} characters; at most {limit:,} are accepted.",
             )
 
     async def _wait(self, turn: RunningTurn, caller: Caller) -> TurnResult:
@@ -188,5 +188,5 @@ class TurnEngine:
                 async with self._claims.registered(turn, call):
                     return await self._budget.with_notice(await self._worker.ask(turn, call, choice))
             finally:
-                if turn.conversation_id is None:
+                if turn.conversation_id is None:  # refused before anything was written: the reserved id is free again
                     await finish(self._store.unreserve(own))

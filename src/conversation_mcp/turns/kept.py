@@ -52,6 +52,7 @@ def _asked(conversation: Conversation) -> Iterable[Asked]:
 
 def _answered(conversation: Conversation) -> Iterator[Asked]:
     messages = conversation.messages
+    # Adjacent messages in pairs, the last pair first.
     for question, reply in zip(messages[-2::-1], messages[::-1], strict=False):
         if question.role == "user" and reply.role == "assistant" and reply.provider:
             yield Asked(reply.provider, question.tool, without_preset(reply.requested_model, reply.preset))

@@ -75,6 +75,7 @@ class AnswerReceiver:
             error.keep_in(opened.conversation_id)
             if not error.was_sent:
                 run.sent_to = run.sent_to.without_newest()
+            # A background run may still have the answer: its turn stays pending, to be settled later.
             if not (run.in_background and isinstance(error, ProviderError) and not error.ends_run):
                 await self.mark_failed(opened, error)
             raise
@@ -131,6 +132,7 @@ class AnswerReceiver:
                         audience.report(event.text)
                     case TextDelta():
                         audience.tell(event.text, replaces=run.hear(event.text, replaces=event.replaces))
+                # A note that could not be written is tried again, together with the next text.
                 waited_seconds = anyio.current_time() - written_seconds
                 if waited_seconds >= PARTIAL_TEXT_SECONDS and (not is_noted or isinstance(event, TextDelta)):
                     written_seconds = anyio.current_time()
@@ -160,7 +162,7 @@ class AnswerReceiver:
         conversation_id, notice = opened.conversation_id, None
         answer = replace(answer, notices=(*(opened.pending.notices or ()), *answer.notices))
         saved: Conversation | None = None
-        with anyio.CancelScope(shield=True):
+        with anyio.CancelScope(shield=True):  # the answer is paid for, so that a cancellation has to wait
             try:
                 saved = await self._store.update(
                     conversation_id, lambda stored, now: changes.answered(stored, opened.asked, answer, now)
@@ -215,6 +217,6 @@ class AnswerReceiver:
                 opened.conversation_id, lambda stored, now: changes.noted(change(stored, now), opened.pending, **facts)
             )
         except ConversationMCPError as error:
-            logger.warning("what became of a turn could not be written: %s", error.message)
+            logger.warning("the outcome of a turn could not be saved: %s", error.message)
             return False
         return True

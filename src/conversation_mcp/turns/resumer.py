@@ -20,7 +20,7 @@ class Resumer:
     async def resume(self, conversation: Conversation) -> RunningTurn:
         """Look up the pending turn's run once and return; a run in the background is watched further by a task."""
         conversation_id = ConversationId(conversation.conversation_id)
-        key = f"resume {conversation_id}"
+        key = f"resume {conversation_id}"  # two readers of one conversation share the look
         turn = self._running.get(key)
         if turn is None:
             turn = RunningTurn(key, NO_ASK, conversation_id)

@@ -50,7 +50,7 @@ class RunningTurns:
         for turn in self._turns.values():
             turn.refuse()
         with anyio.CancelScope(deadline=self._ends_at, shield=True):
-            for turn in tuple(self._turns.values()):
+            for turn in tuple(self._turns.values()):  # turns leave the roster during the wait
                 await turn.audience.until(turn.can_be_left)
         for turn in self._turns.values():
             turn.leave()

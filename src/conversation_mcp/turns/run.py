@@ -21,7 +21,7 @@ class SentTo:
     def also(self, name: str, side: Side) -> "SentTo":
         """Return a copy with the provider that gets the words now."""
         known = self.known or {}
-        has_them = known.get(name) == OUTSIDE
+        has_them = known.get(name) == OUTSIDE  # what was outside once stays so, whichever model is asked now
         return SentTo({**known, name: OUTSIDE if has_them else side}, None if has_them else name)
 
     def without_newest(self) -> "SentTo":

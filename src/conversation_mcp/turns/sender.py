@@ -51,7 +51,7 @@ class TurnSender:
                 return await self.carry(opened, choice.provider, events)
             except ProviderError as error:
                 turn = opened.turn
-                if not error.is_free or turn.run.response_id is not None:
+                if not error.is_free or turn.run.response_id is not None:  # what may be paid for is not asked twice
                     raise
                 if others is None:
                     others = await self._stand_ins(opened, choice, error)
@@ -69,6 +69,7 @@ class TurnSender:
             ConversationMCPError: there is no answer; the file says why.
         """
         turn = opened.turn
+        # A stop may come from another process, which can only leave word in the store.
         self._tasks.start_soon(
             self._watch_for_stop, turn, Call(opened.conversation_id, opened.pending.started_at or "")
         )
@@ -94,7 +95,8 @@ class TurnSender:
         others = await self._providers.fallbacks(opened.turn.ask.mode, choice, known)
         able = [other for other in others if self._providers.may_stand_in(other, choice, known)]
         if left_out := [other.shown for other in others if other not in able]:
-            error.message += f" Of the fallback list {listed(left_out)} did not stand in, outside of this machine."
+            names = listed(left_out)
+            error.message += f" Not asked from the fallback list, because words would leave this machine: {names}."
         return able
 
     async def _open_again(

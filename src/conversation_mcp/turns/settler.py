@@ -66,7 +66,7 @@ class Settler:
         if pending is None or pending.status == "failed" or self._unsaved.get(conversation_id):
             return None
         provider = await self._providers.named(pending.provider)
-        if not is_fetchable(pending):
+        if not is_fetchable(pending):  # without the id of a run, the outcome of the call cannot be known
             await self._interrupt(conversation_id, pending)
             return None
         if provider is None:

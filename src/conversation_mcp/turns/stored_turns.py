@@ -19,6 +19,7 @@ def find_turn(conversation: Conversation, started_at: str, question: str | None 
     if pending is not None and is_it(pending.started_at, pending.question):
         return pending
     messages = conversation.messages
+    # Adjacent messages in pairs, the last pair first: the turn looked for is usually recent.
     for said, reply in zip(messages[-2::-1], messages[::-1], strict=False):
         if said.role == "user" and reply.role == "assistant" and is_it(said.created_at, said.content):
             return reply

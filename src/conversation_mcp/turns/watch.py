@@ -120,7 +120,7 @@ class Watch:
     async def _resume(self, conversation_id: ConversationId, caller: Caller) -> tuple[str, ...]:
         try:
             conversation = await self._store.load(conversation_id)
-        except ConversationMCPError:
+        except ConversationMCPError:  # raised by the read that follows, or replaced there by an unsaved answer
             return ()
         pending = conversation.pending_turn
         if pending is None or pending.status == "failed" or (pending.status == "interrupted" and pending.error):

@@ -116,7 +116,7 @@ class TurnWorker:
                 error.conversation_id = turn.conversation_id
                 error.larger, error.outside = await self._larger(question, error.tokens)
                 raise
-            turn.course.question = call
+            turn.course.question = call  # counts as sent from here on: an ending server waits for its answer
             pending = conversation.pending_turn or pending
             opened = open_question(turn, conversation, pending, newest=choice.provider.name)
             return await self._sender.send(opened, choice)
@@ -171,7 +171,7 @@ class TurnWorker:
         async with self._locked(turn, conversation_id):
             try:
                 found = await self._settler.settle(conversation_id, turn)
-            except ProviderMissingError as error:
+            except ProviderMissingError as error:  # the run cannot be reached, but its conversation can be freed
                 await self._settler.give_up(conversation_id, error)
                 return None
             if found is None:
@@ -184,6 +184,7 @@ class TurnWorker:
     async def _locked(self, turn: RunningTurn, conversation_id: ConversationId) -> AsyncGenerator[None]:
         lock = None  # stays None if a wish cancels the wait
         with turn.wishes.line():
+            # Only follow-ups queue: no other turn knows the id of a start, and to resume a turn that runs is no use.
             wait_seconds = self._limits.lock_wait_seconds if turn.course.is_queued else 0
             lock = await self._store.acquire_turn(conversation_id, wait_seconds, turn.audience.report_queue)
         turn.course.is_queued = False
@@ -232,7 +233,7 @@ class TurnWorker:
         If its run still continues at the provider, this one waits for it, as for a turn of another process.
         """
         turn, conversation_id = question.turn, question.conversation_id
-        before = RunningTurn("", NO_ASK, conversation_id)
+        before = RunningTurn("", NO_ASK, conversation_id)  # a turn of its own, whose run is not mixed with this one's
         pause_seconds = LOOK_SECONDS
         turn.course.is_queued = True
         with turn.wishes.line():
