@@ -110,7 +110,7 @@ def test_the_written_file_has_every_setting_as_a_comment_and_changes_nothing(her
 # [CONVERSATION_MCP_STORE]
 # store = "file:///path/to/conversation-logs"
 
-# The most answers\
+# The most answers \
 """)
 
 
