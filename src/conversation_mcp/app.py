@@ -20,24 +20,24 @@ from conversation_mcp.turns.watch import Watch
 
 @dataclass(frozen=True, kw_only=True)
 class ToolFacts:
-    """What is known of a tool before it is called."""
+    """The facts about a tool that other parts need."""
 
     name: str
     mode: Mode | None = None
-    """What it asks for; None where it asks nothing."""
+    """What it asks for; None if it asks nothing."""
     opens: bool = False
     """Whether its question can open a conversation."""
     follows: bool = False
     """Whether its question can be the next one of a conversation."""
     steps: Steps = field(default_factory=dict[Step, str])
-    """What it is called where somebody is advised to use it."""
+    """The steps that errors advise and that this tool takes, with its name in them."""
 
 
 @dataclass(frozen=True)
 class App:
-    """What tools and commands work with. `tools` are those that are switched on; `mode_of` knows any by its name.
+    """The services for tools and commands. `tools` are the enabled ones; `mode_of` knows every tool by its name.
 
-    What is begun in `tasks` goes on until the program ends, which cancels it.
+    Tasks started in `tasks` run until the program ends, which cancels them.
     """
 
     settings: Settings

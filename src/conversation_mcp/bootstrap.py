@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def open_providers(settings: Settings) -> AsyncGenerator[Providers]:
-    """Open the providers alone, for a look at what they have."""
+    """Open the providers without the rest of the program, such as to list their models."""
     client = LazyClient()
     try:
         yield Providers(partial(build_providers, ProviderContext(settings, client)), settings, utc_now)
@@ -60,10 +60,10 @@ async def open_app(
     transport: "httpx.AsyncBaseTransport | None" = None,
     providers: Iterable[Provider] | None = None,
 ) -> AsyncGenerator[App]:
-    """Open the program's services; turns that still run at the end are interrupted and marked so.
+    """Open the program's services; turns that still run at the end are interrupted, and their files say so.
 
     Args:
-        settings: what to build from.
+        settings: the configuration of everything.
         now: the clock.
         transport: replaces the network of the providers.
         providers: replaces the configured providers.
@@ -110,6 +110,7 @@ async def open_app(
         finally:
             await running.finish(settings.ending_grace_seconds)
             tasks.cancel_scope.cancel()
+    # The last chance of answers that could not be saved: they are only in memory. No turn runs any more.
     await finish(unsaved.retry_all())
     await finish(client.aclose())
     if failure is not None:

@@ -1,4 +1,4 @@
-"""Work that a cancelled caller must not cut in the middle: the one way to finish it."""
+"""Work that must finish although its caller is cancelled."""
 
 from collections.abc import Awaitable
 from typing import TypeVar
@@ -9,7 +9,8 @@ T = TypeVar("T")
 
 
 async def finish(work: Awaitable[T]) -> T:
-    """Return what the work returns, even to a caller who is cancelled meanwhile and will see that when next waiting."""
+    """Finish the work and return its result, even if the caller is cancelled; that shows at the caller's next await."""
+    # A scope may swallow a cancellation, so for a type checker nothing assigned or returned in its block is certain.
     results: list[T] = []
     with CancelScope(shield=True):
         results.append(await work)

@@ -117,7 +117,7 @@ async def test_a_kept_model_that_may_not_be_asked_any_more_is_an_error_and_no_ot
         error = error_of(await client.call_tool("chat", {**same, "prompt": "two?"}))
         await chat(client, "two?", **same, model="gpt-5")
     assert error["message"] == snapshot(
-        "openai must not be asked with gpt-5-mini: DISABLED_MODELS names gpt-5-mini. Name another model. Nothing was sent."
+        "gpt-5-mini of openai may not be asked: DISABLED_MODELS names gpt-5-mini. Name another model. Nothing was sent."
     )
     assert [request.model for request in openai.requests] == ["gpt-5"]
 
@@ -134,7 +134,7 @@ async def test_a_conversation_that_does_not_fit_is_refused_before_anything_is_se
     assert error["code"] == "CONTEXT_TOO_LARGE"
     assert error["conversationId"] == first["conversationId"]
     assert error["message"] == snapshot(
-        "with this question the conversation has about 5,190 tokens; ollama:small takes about 2,764 (told by the server). Nothing was sent. Name a model that takes more: openai:gpt-6-sol or openai:gpt-5.6-terra or openai:gpt-5.6. Or start a new conversation with search."
+        "with this question the conversation has about 5,190 tokens; ollama:small accepts about 2,764 (told by the server). Nothing was sent. Name a model that accepts more: openai:gpt-6-sol or openai:gpt-5.6-terra or openai:gpt-5.6. Or start a new conversation with search."
     )
     assert "conversationId" not in opening
     assert stored(first) == before
@@ -249,9 +249,9 @@ async def test_a_question_that_cannot_even_be_sent_stands_in_the_file_with_the_r
         error = error_of(await client.call_tool("chat", {"prompt": "one?", "model": "openai:gpt-5"}))
         same = {"conversationId": error["conversationId"]}
         history = data_of(await client.call_tool("get_conversation_history", same))
-    assert error["message"].startswith("OPENAI_BASE_URL is no web address.")
+    assert error["message"].startswith("OPENAI_BASE_URL is not a web address.")
     assert history["pendingTurn"]["status"] == "failed"
-    assert history["pendingTurn"]["error"]["message"].startswith("OPENAI_BASE_URL is no web address.")
+    assert history["pendingTurn"]["error"]["message"].startswith("OPENAI_BASE_URL is not a web address.")
 
 
 async def test_without_any_provider_chat_says_what_to_set(tmp_path: Path) -> None:

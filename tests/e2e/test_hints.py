@@ -36,8 +36,8 @@ async def test_an_error_suggests_first_what_keeps_the_words_where_they_are(tmp_p
         other = error_of(await client.call_tool("chat", {**in_it(public), **long}))
     for one in (error, begun):
         assert one["code"] == "CONTEXT_TOO_LARGE"
-        assert "Name a model that takes more: custom:wide. Also outside of this machine: " in one["message"]
-    assert re.search(r"takes more: (custom|openai):\S+ or (custom|openai):\S+ or \S+\. Or start", other["message"])
+        assert "Name a model that accepts more: custom:wide. Also outside of this machine: " in one["message"]
+    assert re.search(r"accepts more: (custom|openai):\S+ or (custom|openai):\S+ or \S+\. Or start", other["message"])
     assert there.got() == ["custom"]
 
 

@@ -28,10 +28,10 @@ async def test_the_list_of_models_says_what_can_be_asked_and_why_the_rest_cannot
 - openai:gpt-5.6-luna · 1,050,000 tokens · $0.2 in, $1.2 out per million · ability 7 · images · reasoning · not allowed: OPENAI_ALLOWED_MODELS allows gpt-6-luna only
 
 Providers
-- perplexity · search, deep research, chat · also takes fast, low, medium, high and xhigh
+- perplexity · search, deep research, chat · also accepts fast, low, medium, high and xhigh
 - openai · search, deep research, chat
 - ollama · chat
-- lmstudio · chat · nobody answers at http://localhost:1234/v1
+- lmstudio · chat · no server answers at http://localhost:1234/v1
 - xai · search, chat · not configured: set XAI_API_KEY
 - gemini · chat · not configured: set GEMINI_API_KEY
 - mistral · chat · not configured: set MISTRAL_API_KEY

@@ -17,7 +17,7 @@ BAD_ARGUMENTS: list[tuple[str, dict[str, Any], Any]] = [
     ("search", {"query": " \n\t"}, snapshot("query must not be empty.")),
     ("search", {"query": 3}, snapshot("query must be a string; got 3.")),
     ("search", {"query": None}, snapshot("query must be a string; got None.")),
-    ("search", {"query": "x" * 1001}, snapshot("query has 1,001 characters; at most 1,000 are taken.")),
+    ("search", {"query": "x" * 1001}, snapshot("query has 1,001 characters; at most 1,000 are accepted.")),
     ("search", {"quary": "x"}, snapshot("search has no argument 'quary'. Did you mean 'query'?")),
     (
         "search",
@@ -96,7 +96,7 @@ BAD_ARGUMENTS: list[tuple[str, dict[str, Any], Any]] = [
         "search",
         {"query": "x", "model": "sonar"},
         snapshot(
-            "model must be a preset (fast, low, medium, high, xhigh), provider/model, or local; got 'sonar'. Near to it: perplexity/sonar."
+            "model must be a preset (fast, low, medium, high, xhigh), provider/model, or local; got 'sonar'. Similar names: perplexity/sonar."
         ),
     ),
     (

@@ -138,7 +138,9 @@ async def test_nobody_outside_stands_in_for_a_model_of_this_machine(
         else:
             error = error_of(result)
             assert error["code"] == "PROVIDER_UNAVAILABLE"
-            assert f"Of the fallback list {SOL} did not stand in, outside of this machine." in error["message"]
+            assert (
+                f"Not asked from the fallback list, because words would leave this machine: {SOL}." in error["message"]
+            )
     assert there.got() == (["openai"] if sharing == "always" else [])
 
 

@@ -72,7 +72,7 @@ async def test_an_unknown_name_passes_where_any_is_taken_with_a_window_that_is_s
     assert choice.facts.context == 128_000
     assert choice.notices == snapshot(
         (
-            'nobody knows the window of openai:gpt-99; 128,000 tokens are assumed. Say it under [models."openai:gpt-99"] in the configuration file: context = …',
+            'the window of openai:gpt-99 is unknown; 128,000 tokens are assumed. Set it under [models."openai:gpt-99"] in the configuration file: context = …',
         )
     )
 
@@ -93,7 +93,7 @@ WRONG: list[tuple[Mode, str, Mapping[str, Any], Any]] = [
         "gpt-6-lunna",
         {},
         snapshot(
-            "VALIDATION_ERROR: no configured provider knows the model 'gpt-6-lunna'. Near to it: openai:gpt-6-luna, openai:gpt-5.6-luna, openai:gpt-6-sol. If it is new, say whose it is: openai:gpt-6-lunna."
+            "VALIDATION_ERROR: no configured provider knows the model 'gpt-6-lunna'. Similar names: openai:gpt-6-luna, openai:gpt-5.6-luna, openai:gpt-6-sol. If it is new, say whose it is: openai:gpt-6-lunna."
         ),
     ),
     (
@@ -106,7 +106,9 @@ WRONG: list[tuple[Mode, str, Mapping[str, Any], Any]] = [
         "chat",
         "auto:best",
         {},
-        snapshot("VALIDATION_ERROR: auto takes fast, balanced or deep, such as auto:deep; got 'auto:best'."),
+        snapshot(
+            "VALIDATION_ERROR: auto must be followed by fast, balanced or deep, such as auto:deep; got 'auto:best'."
+        ),
     ),
     (
         "deep_research",
@@ -125,7 +127,7 @@ WRONG: list[tuple[Mode, str, Mapping[str, Any], Any]] = [
         "gpt-6-sol",
         {"openai_allowed_models": ["gpt-6-luna"]},
         snapshot(
-            "PROVIDER_REJECTED: openai must not be asked with gpt-6-sol: OPENAI_ALLOWED_MODELS allows gpt-6-luna only. Name another model. Nothing was sent."
+            "PROVIDER_REJECTED: gpt-6-sol of openai may not be asked: OPENAI_ALLOWED_MODELS allows gpt-6-luna only. Name another model. Nothing was sent."
         ),
     ),
     (
@@ -133,7 +135,7 @@ WRONG: list[tuple[Mode, str, Mapping[str, Any], Any]] = [
         "openai:gpt-6-sol",
         {"disabled_models": ["gpt-6-sol"]},
         snapshot(
-            "PROVIDER_REJECTED: openai must not be asked with gpt-6-sol: DISABLED_MODELS names gpt-6-sol. Name another model. Nothing was sent."
+            "PROVIDER_REJECTED: gpt-6-sol of openai may not be asked: DISABLED_MODELS names gpt-6-sol. Name another model. Nothing was sent."
         ),
     ),
     (
@@ -141,7 +143,7 @@ WRONG: list[tuple[Mode, str, Mapping[str, Any], Any]] = [
         "openai:gpt-6-sol",
         {"disabled_models": ["OpenAI:GPT-6-Sol"]},
         snapshot(
-            "PROVIDER_REJECTED: openai must not be asked with gpt-6-sol: DISABLED_MODELS names OpenAI:GPT-6-Sol. Name another model. Nothing was sent."
+            "PROVIDER_REJECTED: gpt-6-sol of openai may not be asked: DISABLED_MODELS names OpenAI:GPT-6-Sol. Name another model. Nothing was sent."
         ),
     ),
     (

@@ -69,7 +69,7 @@ async def test_auto_passes_over_what_is_too_small_ended_or_not_allowed() -> None
     assert (await disabled.choose("chat", "auto")).model != "gpt-6-sol"
     late = Providers(lambda: [openai], settings_for(Path()), lambda: datetime(2027, 6, 1, tzinfo=UTC))
     assert (await late.choose("chat", "auto")).facts.ends is None
-    with pytest.raises(ConversationMCPError, match="takes about 9,000,000 tokens"):
+    with pytest.raises(ConversationMCPError, match="accepts about 9,000,000 tokens"):
         await providers(openai).choose("chat", "auto", needed=tokens(9_000_000))
 
 

@@ -76,9 +76,9 @@ async def test_a_server_here_is_asked_for_what_it_runs_itself_before_what_it_pas
 async def test_names_that_are_near_to_it_begin_with_those_that_keep_the_words() -> None:
     ollama = FakeModels(name="ollama", listed=[ListedModel("gpt-6-mine")])
     both = providers(FakeModels(name="openai"), ollama)
-    with pytest.raises(InvalidInputError, match=r"Near to it: openai:gpt-6-sol, "):
+    with pytest.raises(InvalidInputError, match=r"Similar names: openai:gpt-6-sol, "):
         await both.choose("chat", "gpt-6-soll")
-    with pytest.raises(InvalidInputError, match=r"Near to it: ollama:gpt-6-mine, openai:gpt-6-sol, "):
+    with pytest.raises(InvalidInputError, match=r"Similar names: ollama:gpt-6-mine, openai:gpt-6-sol, "):
         await both.choose("chat", "gpt-6-soll", whereabouts=KEPT_HERE)
 
 

@@ -106,11 +106,11 @@ def test_the_written_file_has_every_setting_as_a_comment_and_changes_nothing(her
 # the user's data folder. [CONVERSATION_LOGS_DIR]
 # logs_dir = "/path/to/conversation-logs"
 
-# Where conversations are kept, as a URL; goes before the folder. Default: the folder.
+# The URL of the store of conversations; it takes precedence over the folder. Default: the folder.
 # [CONVERSATION_MCP_STORE]
 # store = "file:///path/to/conversation-logs"
 
-# How many answers a conversati\
+# The most answers \
 """)
 
 

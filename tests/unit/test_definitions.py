@@ -79,9 +79,13 @@ def test_presets_are_those_that_the_table_names_with_or_without_a_version(name: 
         ("mine", {"base_url": "ftp://x"}, "[providers.mine] base_url: must be an address such as http://"),
         ("openai", {"abilities": ["fly"]}, "[providers.openai] abilities.0: must be 'search'"),
         ("mine", {"abilities": ["deep_research"]}, "[providers.mine]: abilities: deep_research needs family 'resp"),
-        ("mine", {"presets": ["low"]}, "[providers.mine]: presets: neither family takes presets, only dialect 'agent'"),
+        (
+            "mine",
+            {"presets": ["low"]},
+            "[providers.mine]: presets: neither family accepts presets, only dialect 'agent'",
+        ),
         ("mine", {"dialect": "swiss"}, "[providers.mine] dialect: must be 'agent'."),
-        ("Mine", {}, "[providers.Mine]: the name of a provider has small letters"),
+        ("Mine", {}, "[providers.Mine]: the name of a provider has lower-case letters"),
         ("openai", {"quirks": 7}, "[providers.openai] quirks: must be a table."),
     ],
 )

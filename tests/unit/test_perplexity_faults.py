@@ -203,7 +203,7 @@ async def test_a_connection_that_is_not_taken_in_time_was_not_billed() -> None:
         error, _ = await error_of(asked, "Why?")
         assert isinstance(error, ProviderTimeoutError)
         assert error.is_free
-        assert error.message == "Perplexity did not take the connection within 10 s."
+        assert error.message == "Perplexity did not accept the connection within 10 s."
         assert error.next_step() == "Nothing was billed. Ask again in a while."
 
 
@@ -212,7 +212,7 @@ async def test_a_base_url_that_is_none_is_named(url: str) -> None:
     async with asking(base_url=url) as asked:
         error, _ = await error_of(asked, "Why?")
         assert isinstance(error, InvalidInputError)
-        assert error.message.startswith("PERPLEXITY_BASE_URL is no web address.")
+        assert error.message.startswith("PERPLEXITY_BASE_URL is not a web address.")
 
 
 @pytest.mark.parametrize("key", ["", "pplx-ключ", "two words", "line\nbreak"])

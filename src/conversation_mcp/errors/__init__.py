@@ -1,4 +1,8 @@
-"""Every sentence that a user can see go wrong: what happened, then what to do next."""
+"""Every error that a user can see, as one sentence on what happened and one on what to do next.
+
+An error carries data and names no tool, option or command: the code that shows it calls `next_step` with the names of
+the steps that can be taken there.
+"""
 
 from conversation_mcp.errors.base import NO_STEPS, ConversationMCPError, Step, Steps
 from conversation_mcp.errors.conversations import (

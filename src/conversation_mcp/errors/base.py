@@ -1,4 +1,4 @@
-"""What all errors that users read have in common."""
+"""The base of all errors that users read."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Literal
@@ -6,14 +6,14 @@ from typing import ClassVar, Literal
 from conversation_mcp.text import without_keys
 
 Step = Literal["start", "find", "read", "wait", "fetch", "stop", "compare", "check", "name", "chat"]
-"""What can be done next: start, find or read a conversation, wait for, fetch or stop an answer, and so on."""
+"""A possible next step: to start, find or read a conversation, to wait for, fetch or stop an answer, and so on."""
 Steps = Mapping[Step, str]
-"""What whoever shows an error calls the steps that can be taken there; `{}` stands for what one is taken with."""
+"""The steps that can be taken where an error is shown, with their names there; `{}` stands for the object of a step."""
 NO_STEPS: Steps = {}
 
 
 def new_conversation(steps: Steps, start: str = "Start") -> str:
-    """Return the advice to begin anew."""
+    """Return the advice to start a new conversation."""
     opener = f" with {steps['start']}" if "start" in steps else ""
     return f"{start} a new conversation{opener}."
 
@@ -32,12 +32,12 @@ class ConversationMCPError(Exception):
         self._is_kept = False
 
     def keep_in(self, conversation_id: str) -> None:
-        """Say that this conversation holds the question that was asked."""
+        """Record that this conversation holds the question; the message then says so."""
         self.conversation_id, self._is_kept = conversation_id, True
 
     @property
     def message(self) -> str:
-        """What happened, without keys that somebody put where they do not belong."""
+        """What happened, with misplaced keys removed."""
         return self._message
 
     @message.setter
@@ -46,16 +46,16 @@ class ConversationMCPError(Exception):
 
     @property
     def was_sent(self) -> bool:
-        """Whether a provider may have got the words."""
+        """Whether a provider may have received the words."""
         return False
 
     def next_step(self, steps: Steps = NO_STEPS) -> str:
-        """Return the sentence that says what to do next, by what the steps are called that can be taken."""
+        """Return the sentence that says what to do next, with the names of the steps that can be taken."""
         del steps
         return self.advice
 
     def data(self, steps: Steps = NO_STEPS) -> dict[str, object]:
-        """Return the same for programs: code, message, whether it may work later, and the conversation."""
+        """Return the error for programs: code, message, whether a retry may succeed, and the conversation."""
         found = {"conversationId": self.conversation_id} if self.conversation_id else {}
         return {"code": self.code, "message": self._told(steps), **found, "retryable": self.retryable}
 
@@ -65,6 +65,6 @@ class ConversationMCPError(Exception):
 
     def _told(self, steps: Steps) -> str:
         told = f"{self.message} {self.next_step(steps)}".rstrip()
-        if self._is_kept and str(self.conversation_id) not in told:
+        if self._is_kept and str(self.conversation_id) not in told:  # said once, also by errors that name it anyway
             told += f" The question is kept in {self.conversation_id}."
         return told

@@ -1,4 +1,4 @@
-"""What goes wrong with conversations, input and the program itself."""
+"""Errors about conversations, input and the program itself."""
 
 from collections.abc import Mapping
 
@@ -48,7 +48,7 @@ class ConversationBusyError(ConversationMCPError):
 
 
 class RunAliveError(ConversationBusyError):
-    """An earlier question of the conversation is still being worked on at its provider."""
+    """A provider is still working on an earlier question of the conversation."""
 
     def __init__(self, conversation_id: str, provider: str, doing: str, waited_seconds: float) -> None:
         super().__init__(conversation_id, waited_seconds)
@@ -59,7 +59,7 @@ class RunAliveError(ConversationBusyError):
 
 
 class ServerEndingError(ConversationMCPError):
-    """The server ends and takes no question any more."""
+    """The server is ending and accepts no more questions."""
 
     code = "SERVER_ENDING"
     retryable = True
@@ -72,7 +72,7 @@ class ServerEndingError(ConversationMCPError):
 class EarlierTurnFailedError(ConversationMCPError):
     """The same call was made before and failed; its caller never heard of it."""
 
-    advice = "That is the outcome of this same call, made earlier. Ask again to try anew."
+    advice = "That is the outcome of this same call, made earlier. Ask again to retry."
 
     def __init__(self, code: str, message: str, conversation_id: str) -> None:
         super().__init__(message)
@@ -81,19 +81,19 @@ class EarlierTurnFailedError(ConversationMCPError):
 
 
 class WordsStayError(ConversationMCPError):
-    """Words that were only on this machine would leave it, and nobody named who is to get them."""
+    """Words that were only on this machine would leave it, and the call does not name their recipient."""
 
     code = "FORBIDDEN"
 
     def __init__(self, recipient: str, what: str, how: str = "", conversation_id: str | None = None) -> None:
-        """Say who would get what; `how` says how it is kept from them where naming them on the call is not the way."""
+        """Make the error; `how` replaces the advice to name the recipient on the call."""
         message = f"{what} would go to {recipient}, which is outside of this machine. Nothing was sent."
         super().__init__(message, conversation_id=conversation_id)
         self._recipient, self._how = recipient, how
         self.models_here: tuple[str, ...] = ()
-        """Those of this machine that could answer instead."""
+        """Models on this machine that could answer instead."""
         self.is_chat_only = False
-        """Whether they only chat, where something else was asked for."""
+        """Whether these models can only chat, though the call asked for something else."""
 
     def next_step(self, steps: Steps = NO_STEPS) -> str:
         name = f": {steps['name'].format(self._recipient)}" if "name" in steps else ""
@@ -104,7 +104,7 @@ class WordsStayError(ConversationMCPError):
 
 
 class BudgetReachedError(ConversationMCPError):
-    """The day's cost is at the limit that was set."""
+    """The day's cost has reached its limit."""
 
     code = "BUDGET_REACHED"
     advice = "Wait for the next day (UTC), or raise CONVERSATION_MCP_MAX_COST_USD_PER_DAY."
@@ -117,7 +117,7 @@ class BudgetReachedError(ConversationMCPError):
 
 
 class FilesystemError(ConversationMCPError):
-    """The folder or file cannot be read or written."""
+    """A folder or file cannot be read or written."""
 
     code = "FILESYSTEM_ERROR"
     retryable = True
@@ -128,13 +128,13 @@ class FilesystemError(ConversationMCPError):
 
 
 class IndexNotErasedError(FilesystemError):
-    """Conversations cannot be removed for good, because the index that may hold words of them cannot be written."""
+    """Conversations cannot be removed for good, because their words cannot be erased from the index."""
 
-    advice = "Nothing was removed for good. Remove that folder, which is made anew, then try again."
+    advice = "Nothing was removed for good. Remove that folder, which is created again, then try again."
 
 
 class IdTakenError(FilesystemError):
-    """A conversation cannot be brought back, because another one has its id now."""
+    """A conversation cannot be restored, because another one has its id now."""
 
     retryable = False
     advice = "Nothing was changed. Delete the one that is there now first, or leave this one in the trash."
@@ -144,16 +144,16 @@ class IdTakenError(FilesystemError):
 
 
 class Argument(str):
-    """The name of an argument, within a message, as it goes over the wire."""
+    """The name of an argument within a message, as it is on the wire."""
 
     __slots__ = ()
 
 
 class InvalidInputError(ConversationMCPError):
-    """An argument, option or setting is not what it must be.
+    """An argument, option or setting is not valid.
 
-    The message comes in pieces where it names arguments (`Argument`), because whoever shows it may call them otherwise.
-    `field` is the argument that is at fault, if one is; it is said where the message does not name it.
+    A message that names arguments comes in pieces (`Argument`), because they may have other names where it is shown.
+    `field` is the argument at fault, if any; the display adds it if the message does not name it.
     """
 
     code = "VALIDATION_ERROR"
@@ -164,15 +164,15 @@ class InvalidInputError(ConversationMCPError):
         self.field = field or next((piece for piece in pieces if isinstance(piece, Argument)), None)
 
     def message_with(self, names: Mapping[str, str]) -> str:
-        """Return the message with the arguments that are among the names called as these say."""
-        if self.message != without_keys("".join(self._pieces)):  # somebody took more out of it
+        """Return the message with its arguments renamed as the mapping says."""
+        if self.message != without_keys("".join(self._pieces)):  # changed since, such as by a provider's `Guard`
             return self.message
         named = (names.get(piece, piece) if isinstance(piece, Argument) else piece for piece in self._pieces)
         return without_keys("".join(named))
 
 
 class TurnLimitReachedError(ConversationMCPError):
-    """The conversation has as many questions as MAX_CONVERSATION_TURNS allows."""
+    """The conversation has as many turns as MAX_CONVERSATION_TURNS allows."""
 
     code = "TURN_LIMIT_REACHED"
 
@@ -187,7 +187,7 @@ class TurnLimitReachedError(ConversationMCPError):
 
 
 class InternalError(ConversationMCPError):
-    """A bug; its traceback is in the log under the reference."""
+    """A bug; the log has its traceback under the reference."""
 
     code = "INTERNAL_ERROR"
     advice = "The server's log on stderr has the details under that reference."

@@ -1,1 +1,1 @@
-"""What is sent: the messages of a request, the system prompts, and whether they fit into a model's window. Pure."""
+"""What is sent with a question: the system prompts, the history, and the check that all of it fits."""

@@ -1,4 +1,4 @@
-"""Which messages are sent: the whole conversation, each where it was said. Nothing here changes the file."""
+"""The messages to send: the whole conversation, in its order. Nothing here changes the file."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -13,20 +13,19 @@ ROLES: Mapping[str, Literal["system", "user", "assistant"]] = {
     "user": "user",
     "assistant": "assistant",
 }
-"""As whose words a message is sent, by its role in the file; those of tools are not."""
+"""The role that a message is sent with, by its role in the file; tool messages are not sent."""
 
 
 def messages_to_send(conversation: Conversation, question: str) -> tuple[ChatMessage, ...]:
-    """Return what was said so far, then the question."""
+    """Return the history, then the question."""
     return (*history_to_send(conversation), ChatMessage("user", question))
 
 
 def history_to_send(conversation: Conversation) -> tuple[ChatMessage, ...]:
-    """Return system texts first as one, then what was said, from the first question on, each message in its place.
+    """Return the system texts as one message, then the messages from the first question on, in their order.
 
-    A question without an answer that stands among the messages is sent like any other, in every request the same.
-    Texts are sent as they are stored. Empty messages are left out, tool messages too: their results stand in the
-    answers that used them.
+    An unanswered question among the messages is sent like any other, the same way in every request. Texts are sent as
+    they are stored. Empty messages and tool messages are left out: the answers that used a tool contain its results.
     """
     told = [
         ChatMessage(role, message.content)
@@ -39,7 +38,7 @@ def history_to_send(conversation: Conversation) -> tuple[ChatMessage, ...]:
 
 
 def finished_turns(conversation: Conversation) -> tuple[ChatMessage, ...]:
-    """Return the history as strict readers want it: questions and answers in turn, an answer last."""
+    """Return the history as strict readers require it: alternating questions and answers, ending with an answer."""
     turns = merged(history_to_send(conversation))
     while turns and turns[-1].role == "user":
         turns.pop()

@@ -1,4 +1,4 @@
-"""Whether a conversation fits into the window of a model; what does not is refused before anything is sent."""
+"""The check that a conversation fits into a model's window, before anything is sent."""
 
 from conversation_mcp.errors import ConversationTooLongError
 from conversation_mcp.prompting.history import messages_to_send
@@ -8,25 +8,29 @@ from conversation_mcp.records.models import Conversation
 from conversation_mcp.records.modes import ModeOf
 
 TRUSTED_RATIOS = (0.5, 2.0)
+"""How far a reported number of tokens may correct the estimate, down and up."""
 
 
 def needed_tokens(conversation: Conversation | None, question: str) -> int:
-    """Return about how many tokens are sent with the question, in a conversation or as its first."""
+    """Return the estimated tokens of a request with the question, in the conversation or as its first."""
     if conversation is None:
         return estimated_tokens(question)
     return tokens_of(messages_to_send(conversation, question))
 
 
 class Room:
-    """Judges by what plain answers have measured; `mode_of` tells which answers are plain."""
+    """Checks sizes by an estimate that plain answers correct; `mode_of` says which are plain.
+
+    A search counts the pages that it read as input, too, so only the usage of chat tells the size of the messages.
+    """
 
     def __init__(self, mode_of: ModeOf) -> None:
         self._mode_of = mode_of
 
     def require(self, conversation: Conversation, question: str, choice: Choice) -> None:
-        """Raise ConversationTooLongError when the conversation with the question is more than the model takes.
+        """Raise ConversationTooLongError if the conversation with the question exceeds the model's window.
 
-        Where nobody knows the window, the provider is the judge.
+        If the window is unknown, the provider decides.
         """
         limit = choice.facts.input_limit
         if limit is None:
@@ -34,7 +38,7 @@ class Room:
         takes = usable(limit)
         messages = messages_to_send(conversation, question)
         if most_tokens_of(messages) * TRUSTED_RATIOS[1] <= takes:
-            return
+            return  # most conversations are small, and counting by the pieces of a text is slow
         tokens = round(tokens_of(messages) * self._measured_ratio(conversation, choice.model or ""))
         if tokens > takes:
             name = choice.name or choice.provider.name
@@ -49,7 +53,7 @@ class Room:
         return True
 
     def _measured_ratio(self, conversation: Conversation, model: str) -> float:
-        """Return by what the estimate is off for the model, as its last plain answer in the conversation reported."""
+        """Return the factor by which the model's last plain answer in the conversation corrects the estimate."""
         messages = conversation.messages
         for place in range(len(messages) - 1, 0, -1):
             reply, question = messages[place], messages[place - 1]

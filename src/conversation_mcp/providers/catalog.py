@@ -1,4 +1,4 @@
-"""The adapters, by what they speak. A provider that differs by data alone is a table in definitions.toml."""
+"""The adapters, by family and dialect. A provider that differs only by data is a table in definitions.toml."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -20,35 +20,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ProviderContext:
-    """What an adapter is built from."""
+    """The common parts from which adapters are built."""
 
     settings: Settings
     client: "LazyClient"
     cache: Path = field(default_factory=lambda: user_cache_path(APP_NAME, appauthor=False))
-    """Where a provider may keep what can be made anew."""
+    """A folder for data that a provider can derive again."""
     now: Callable[[], datetime] = utc_now
 
 
 BuildWired = Callable[..., Provider]
 """A subclass of `WireProvider`."""
 BuildReader = Callable[[ProviderContext], Reader | None]
-"""Returns None when no files are named."""
+"""Returns None if no files are named."""
 
 WIRES = {
     "responses": "conversation_mcp.providers.responses.provider:ResponsesProvider",
     "chat_completions": "conversation_mcp.providers.chat_completions.provider:ChatCompletionsProvider",
     "agent": "conversation_mcp.providers.perplexity.provider:PerplexityProvider",
 }
-"""Families and dialects, as definitions name them."""
+"""Families and dialects, by their names in definitions. Adapters are named as text so that only used ones load."""
 READERS = {"local": "conversation_mcp.providers.local.provider:build"}
 """Providers without an address, which read files; they come after all others."""
 
 
 def build_providers(context: ProviderContext) -> Iterator[Provider]:
-    """Yield the configured providers in the order in which names of models are looked for.
+    """Yield the configured providers in the order in which they are searched for a model's name.
 
     Raises:
-        InvalidInputError: what is set for one of them is not what it must be.
+        InvalidInputError: a setting of one of them is not valid.
     """
     from conversation_mcp.providers.configuration import configured_in
 

@@ -1,4 +1,4 @@
-"""Which providers are configured, and which are named where none is."""
+"""The configured providers, and the advice if none is configured."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def definitions_in(settings: Settings) -> "dict[str, Definition]":
-    """Return all definitions, the user's own among them.
+    """Return all definitions, including the user's own.
 
     Raises:
-        InvalidInputError: a table of the user's file is not what it must be.
+        InvalidInputError: a table of the user's file is not valid.
     """
     from conversation_mcp.providers.definitions import load_definitions
 
@@ -23,10 +23,10 @@ def definitions_in(settings: Settings) -> "dict[str, Definition]":
 
 
 def configured_in(settings: Settings) -> "dict[str, Configured]":
-    """Return the providers that can be asked, by name, in the order in which names are looked for.
+    """Return the providers that can be asked, by name, in the order in which they are searched for a model's name.
 
     Raises:
-        InvalidInputError: a table of the user's file is not what it must be.
+        InvalidInputError: a table of the user's file is not valid.
     """
     from conversation_mcp.providers.definitions import Given, resolved
 
@@ -41,7 +41,7 @@ def configured_in(settings: Settings) -> "dict[str, Configured]":
 
 
 def is_known_preset(provider: str, name: str) -> bool:
-    """Tell whether this is a preset of the provider, as the package ships it; a version may stand behind it."""
+    """Tell whether this is a preset in the shipped definition of the provider; it may end with a version."""
     from conversation_mcp.providers.definitions import SHIPPED
 
     table = SHIPPED.get(provider, {})
@@ -49,12 +49,12 @@ def is_known_preset(provider: str, name: str) -> bool:
 
 
 def suggested_keys(mode: Mode, definitions: "Iterable[Definition]") -> list[str]:
-    """Return the variables of the keys that are named where nobody can be asked."""
+    """Return the variables of the keys that are suggested if no provider can be asked."""
     return [one.key_variable for one in definitions if mode in one.suggested_for and one.needs_key]
 
 
 def how_to_configure(mode: Mode, definitions: "Mapping[str, Definition]") -> str:
-    """Return the sentence that says how to have somebody to ask."""
+    """Return the sentence that says how to configure a provider for the mode."""
     keys = suggested_keys(mode, definitions.values())
     key = keys[0] if len(keys) == 1 else f"a key such as {listed(keys, 'or')}"
     servers = [one.title for one in definitions.values() if mode in one.suggested_for and not one.needs_key]

@@ -1,9 +1,9 @@
-"""The base of what is read from data files."""
+"""The base class of records in data files."""
 
 from pydantic import BaseModel, ConfigDict
 
 
 class Data(BaseModel):
-    """A record of facts: nothing in it changes, and a field that nobody knows is a mistake."""
+    """A frozen record of facts; an unknown field is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -1,4 +1,4 @@
-"""Whether what a provider is sent stays on this machine."""
+"""The side of each provider: whether the words that it is sent stay on this machine."""
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def side_of(provider: Provider, model: str | None = None) -> Side:
-    """Return whether what the provider is sent stays on this machine; some servers pass some models on to others."""
+    """Return the side of the provider with this model; some local servers have some models run elsewhere."""
     if isinstance(provider, Reader):
         return HERE
     if not isinstance(provider, Defined) or not is_here(provider.configured):
@@ -23,24 +23,24 @@ def side_of(provider: Provider, model: str | None = None) -> Side:
 
 
 def is_here(configured: "Configured") -> bool:
-    """Tell whether a server is on this machine: services are not, whatever address stands in for theirs."""
+    """Tell whether a server is on this machine. A known service is not, even behind a gateway on a local address."""
     return not is_service(configured.definition.name) and is_loopback(configured.base_url)
 
 
 def is_service(name: str) -> bool:
-    """Tell whether this is the name of a provider that is known to be outside."""
+    """Tell whether this is the name of a provider that is a service outside this machine."""
     from conversation_mcp.providers.definitions import SHIPPED
 
     return SHIPPED.get(name, {}).get("kind") in {"direct", "unified"}
 
 
 def is_far(provider: Provider, whereabouts: Whereabouts) -> bool:
-    """Tell whether the provider has not got the words; of words that never left, whether it is outside."""
+    """Tell whether the provider does not have the words yet; for words that never left, whether it is outside."""
     if whereabouts == NOWHERE:
         return False
     return side_of(provider) == OUTSIDE if whereabouts.is_kept_here else provider.name not in whereabouts.outside
 
 
 def nearest_first(providers: Iterable[Provider], whereabouts: Whereabouts) -> list[Provider]:
-    """Return the providers, those first that are not far."""
+    """Return the providers, first those that are not far."""
     return sorted(providers, key=lambda provider: is_far(provider, whereabouts))

@@ -1,4 +1,4 @@
-"""Everybody who waits for a turn: what they hear, and the bell that wakes them."""
+"""The waiters and listeners of a turn: the progress they hear, and the bell that wakes them."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ SHOWN_PROGRESS_CHARS = 160
 
 
 class Audience:
-    """The waiters and listeners of one turn. Whoever works on the turn reports to them."""
+    """The waiters and listeners of one turn. The code that works on the turn reports to them."""
 
     def __init__(self) -> None:
         self.doing = "starting"
@@ -33,12 +33,12 @@ class Audience:
 
     @property
     def headline(self) -> str:
-        """What a waiting person reads: what is being done, and for how long."""
+        """The line that a waiting person reads: the current step and the time so far."""
         return f"{self.doing} ({self.elapsed_seconds:.0f} s)"
 
     @contextmanager
     def attended(self, on_text: OnText | None) -> Generator[None]:
-        """Count one more waiter during the block, who may listen to the text until the turn ends."""
+        """Count one more waiter during the block; `on_text` hears the text until the turn ends, even after that."""
         self._waiters += 1
         if on_text:
             self._listeners.append(on_text)
@@ -48,12 +48,12 @@ class Audience:
             self._waiters -= 1
 
     def report(self, doing: str) -> None:
-        """Say what is being done now."""
+        """Announce the current step to all waiters."""
         self.doing = doing[:SHOWN_PROGRESS_CHARS]
         self.ring()
 
     async def report_queue(self, waited_seconds: float) -> None:
-        """Say that another turn on the conversation is in the way."""
+        """Announce that another turn on the conversation goes first."""
         self.report(f"waiting for another follow-up, {waited_seconds:.0f} s")
 
     def tell(self, text: str, *, replaces: bool) -> None:
@@ -62,11 +62,12 @@ class Audience:
             listen(text, replaces)
 
     def ring(self) -> None:
-        """Have everybody who waits look again."""
+        """Wake all waiters, so that they look again."""
+        # An event rings once: the waiters have the old one in hand, the next ring needs a new one.
         self.bell.set()
         self.bell = anyio.Event()
 
     async def until(self, is_over: Callable[[], bool]) -> None:
-        """Wait, and look at each ring whether that is over."""
+        """Wait until the condition holds; it is checked at each ring."""
         while not is_over():
             await self.bell.wait()

@@ -1,4 +1,4 @@
-"""What becomes of a call that was made before."""
+"""The outcomes of a call that was made before."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from conversation_mcp.turns.result import TurnResult
 
 @dataclass(frozen=True)
 class Delivered:
-    """It has its answer, and this is the result."""
+    """The call has its answer; this is the result."""
 
     call: Call
     result: TurnResult
@@ -17,28 +17,28 @@ class Delivered:
 
 @dataclass(frozen=True)
 class Running:
-    """Another process works on it, or its run goes on at the provider."""
+    """Another process works on the call, or its run continues at the provider."""
 
     call: Call | None = None
-    """None while whoever has the name has not written where the question will be."""
+    """None until the process that has the name has recorded where the question will be."""
     is_asked: bool = False
-    """Whether its question is on disk."""
+    """Whether the question is on disk."""
 
 
 @dataclass(frozen=True)
 class Free:
-    """Nobody has made it, or its outcome was told."""
+    """The call was never made, or its outcome has been delivered."""
 
 
 @dataclass(frozen=True)
 class Dead:
-    """It ended without an answer."""
+    """The call ended without an answer."""
 
     call: Call
     is_failed_start: bool
-    """Whether it left a conversation in which nothing else was asked."""
+    """Whether it left a conversation that contains nothing else."""
     error: ConversationMCPError | None
-    """What its caller must hear of it before the question is asked again."""
+    """The error that its caller must see before the question is asked again."""
 
 
 CallOutcome = Delivered | Running | Free | Dead

@@ -1,4 +1,4 @@
-"""The names of calls: whoever has the name works on the call, and the same call again joins it."""
+"""The names of calls: the process that holds a name works on the call, and a repetition of the call joins it."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -20,7 +20,7 @@ MAX_LOOK_SECONDS = 5.0
 
 
 class Claims:
-    """Takes the names of calls for turns, each once what was made under it before has come to its end."""
+    """Takes the names of calls for turns, each after any earlier call under that name has ended."""
 
     def __init__(self, calls: CallRegister, earlier: EarlierCalls) -> None:
         self._calls = calls
@@ -28,15 +28,15 @@ class Claims:
 
     @asynccontextmanager
     async def taken(self, turn: RunningTurn) -> AsyncGenerator[TurnResult | None]:
-        """Hold the name of the turn's call during the block, and yield the result that the same call has had before.
+        """Hold the name of the turn's call during the block, and yield the result of the same call made earlier.
 
-        None means that there is none, and that the question may be asked.
+        None means that there is no such result and the question may be asked.
 
         Raises:
-            EarlierTurnFailedError: the earlier call failed and nobody was told.
-            ConversationBusyError, ServerEndingError: nobody waits for it here any more.
-            ServerEndedError: it died while it was waited for here, and may have been billed.
-            ProviderError: its run may still have an answer, which cannot be had now.
+            EarlierTurnFailedError: the earlier call failed, and its caller never heard of it.
+            ConversationBusyError, ServerEndingError: nobody here waits for it any more.
+            ServerEndedError: its server died while this turn waited for it; it may have been billed.
+            ProviderError: its run may still have an answer, which cannot be fetched now.
         """
         given = turn.claim.conversation_id
         try:
@@ -57,7 +57,7 @@ class Claims:
 
     @asynccontextmanager
     async def registered(self, turn: RunningTurn, call: Call) -> AsyncGenerator[None]:
-        """Write down what the name stands for, before the question is asked in the block; undone if it was not."""
+        """Record what the name stands for before the block asks the question; undo it if nothing was asked."""
         turn.claim.call = call
         try:
             await self._calls.claim(turn.key, call)
@@ -67,7 +67,7 @@ class Claims:
                 await finish(self._calls.forget(turn.key, call))
 
     async def _end_of_earlier(self, turn: RunningTurn) -> Delivered | Free | Dead:
-        """Take the name, and wait until the call that was made under it has an outcome, if there is one."""
+        """Take the name, and wait for the outcome of the call made under it, if there is one."""
         claim, seen = turn.claim, None
         was_joined, pause_seconds = False, POLL_SECONDS
         while True:
@@ -79,13 +79,14 @@ class Claims:
                 call = await self._calls.find(turn.key)
             else:
                 claim.held, call = await self._calls.take(turn.key)
+            # Another process forgets the call as soon as it has delivered the answer, which is then in the file.
             if seen := call or seen:
                 claim.conversation_id = seen.conversation_id
             is_ours = claim.held is not None
             outcome = await self._earlier.outcome(turn.ask, seen, is_ours=is_ours, was_joined=was_joined)
             if not isinstance(outcome, Running):
                 return outcome
-            if is_ours:  # its run goes on at its provider, which is not asked all the time
+            if is_ours:  # only the provider knows more now, and it should not be polled as fast as a local file
                 pause_seconds = min(2 * pause_seconds, MAX_LOOK_SECONDS)
             was_joined = was_joined or not is_ours
             claim.joined = outcome
@@ -93,7 +94,10 @@ class Claims:
             await anyio.sleep(pause_seconds)
 
     async def _bury(self, turn: RunningTurn, dead: Dead) -> ConversationId | None:
-        """Forget the call, or go on where a start has failed: return that conversation."""
+        """Forget the call; after a failed start, return its conversation instead, so that the question is asked there.
+
+        A second try then fills the conversation that the first one left empty.
+        """
         goes_on = dead.is_failed_start and not turn.is_follow_up
         if goes_on:
             await self._calls.claim(turn.key, replace(dead.call, is_told=True))

@@ -1,4 +1,4 @@
-"""Whether the words of a conversation may go to whom was chosen, and what is said when they do."""
+"""The rule on who may receive the words of a conversation, and the notices about who does."""
 
 from conversation_mcp.conversations.recipients import (
     Recipients,
@@ -18,10 +18,10 @@ from conversation_mcp.text import counted, listed
 def sharing_notices(
     conversation: Conversation, choice: Choice, sides: Recipients, *, may_leave: bool
 ) -> tuple[str, ...]:
-    """Return what is new about who gets the conversation when the choice is asked.
+    """Return the notices about new recipients of the conversation if this choice is asked.
 
     Raises:
-        WordsStayError: it was only on this machine until now, and may not leave it.
+        WordsStayError: the conversation was only on this machine until now, and may not leave it.
     """
     if choice.side == HERE:
         return ()
@@ -35,7 +35,7 @@ def sharing_notices(
         return (f"{choice.naming} gets {what}: {size}",)
     if name in known.outside:
         return _missed_ones(conversation, name, sides) or _later_ones(conversation, name, sides)
-    if not known.outside or not history_to_send(conversation):
+    if not known.outside or not history_to_send(conversation):  # no other recipient is known, or there is no history
         return ()
     have = "has" if len(known.outside) == 1 else "have"
     notice = f"{choice.naming} gets this conversation for the first time ({_size(conversation)})"
@@ -43,7 +43,7 @@ def sharing_notices(
 
 
 def _missed_ones(conversation: Conversation, name: str, sides: Recipients) -> tuple[str, ...]:
-    """Return a notice if a merge brought questions that the provider has not got, and others outside have."""
+    """Return a notice if a merge added questions that the provider has never received, though others outside have."""
     missed = [had for had in recipients_of_questions(conversation, sides) if had and name not in had]
     if not missed:
         return ()
@@ -54,7 +54,7 @@ def _missed_ones(conversation: Conversation, name: str, sides: Recipients) -> tu
 
 
 def _later_ones(conversation: Conversation, name: str, sides: Recipients) -> tuple[str, ...]:
-    """Return a notice if the provider has only what was said before answers that stayed on this machine."""
+    """Return a notice if the latest answers stayed on this machine and the provider gets them only now."""
     later: list[str] = []
     count = 0
     for message in reversed([said for said in conversation.messages if said.role == "assistant"]):

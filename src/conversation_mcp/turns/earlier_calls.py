@@ -1,4 +1,4 @@
-"""The same call again: its caller gave up, the call did not. Its answer is delivered, never paid twice."""
+"""Repetitions of a call whose caller gave up while the call went on: its answer is delivered, never paid for twice."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -25,12 +25,12 @@ from conversation_mcp.turns.unsaved import UnsavedAnswers, with_unsaved
 
 NOTICE = (
     "this is the answer to the same call made earlier ({when}), whose result was never delivered; "
-    "nothing was paid again. The same call once more asks anew"
+    "nothing was paid again. To ask again, repeat the call once more"
 )
 
 
 class EarlierCalls:
-    """Finds out what became of a call that another request, perhaps of another process, has made."""
+    """Finds the outcome of a call that another request made, possibly in another process."""
 
     def __init__(self, store: Store, resumer: Resumer, unsaved: UnsavedAnswers) -> None:
         self._store = store
@@ -38,22 +38,23 @@ class EarlierCalls:
         self._unsaved = unsaved
 
     async def outcome(self, ask: Ask, call: Call | None, *, is_ours: bool, was_joined: bool) -> CallOutcome:
-        """Look once at what became of the call that made this ask.
+        """Look once for the outcome of the earlier call with the same question.
 
         Args:
-            ask: what is asked again.
-            call: where its question is said to be; None when nobody has said so.
-            is_ours: whether this process has the name. It must have got it before `call` was read: only then is one
-                without an answer known to be dead.
-            was_joined: whether somebody waited here while another process worked on it.
+            ask: the question that is asked again.
+            call: where the register says the question is; None if it has no entry.
+            is_ours: whether this process holds the name. It must have taken the name before it read `call`: only then
+                is a call without an answer known to be dead.
+            was_joined: whether this turn waited while another process worked on the call.
 
         Raises:
-            ConversationMCPError: its conversation cannot be read.
-            ProviderError: its run may still have an answer, which cannot be had now.
+            ConversationMCPError: the conversation cannot be read.
+            ProviderError: the run may still have an answer, which cannot be fetched now.
         """
         if call is None:
             return Free() if is_ours else Running()
         conversation = await self._load(call.conversation_id)
+        # The file holds the question in its storable form.
         found = find_turn(conversation, call.started_at, storable(ask.question)) if conversation else None
         if conversation and isinstance(found, Message):
             return Delivered(call, self._result(conversation, found, ask, notice="" if was_joined else NOTICE))
@@ -63,7 +64,7 @@ class EarlierCalls:
         return Running(call, is_asked=found is not None)
 
     async def _may_have_outcome(self, conversation: Conversation | None, found: FoundTurn | None) -> bool:
-        """Tell whether the call, which nobody works on, is worth another look; its run is looked up meanwhile."""
+        """Tell whether an abandoned call is worth another look; its run is looked up first, unless another does so."""
         if conversation is None or not isinstance(found, PendingTurn):
             return False
         if not _is_pending(found, conversation) or not is_fetchable(found):
@@ -73,7 +74,7 @@ class EarlierCalls:
         return True
 
     async def _settle(self, conversation: Conversation) -> None:
-        """Have the run of a dead server looked at, once."""
+        """Have the run of a dead server looked up once."""
         resumed = await self._resumer.resume(conversation)
         if isinstance(resumed.outcome, ConversationMCPError) and not isinstance(resumed.outcome, ConversationBusyError):
             raise resumed.outcome
@@ -109,20 +110,20 @@ def _is_pending(found: FoundTurn | None, conversation: Conversation | None) -> b
 
 
 def _untold_error(call: Call, found: FoundTurn | None, *, was_joined: bool) -> ConversationMCPError | None:
-    """Return what the caller of a dead call has not been told, and must be."""
+    """Return the error of a dead call that its caller has not seen yet."""
     if call.is_told or not isinstance(found, PendingTurn):
         return None
     if found.status == "failed" and found.error:
-        if found.error.code == RunCancelledError.code:  # whoever stopped it knows
+        if found.error.code == RunCancelledError.code:  # the person who stopped it knows
             return None
         return EarlierTurnFailedError(found.error.code, found.error.message, call.conversation_id)
-    # who only waited for it has not asked again since it died
+    # A caller that joined the call has not asked again since its server died, so it must decide on paying once more.
     return ServerEndedError(call.conversation_id) if was_joined else None
 
 
 async def note_told(calls: CallRegister, key: str, call: Call, *, is_failed_start: bool) -> None:
-    """Write down that the outcome of a call was told; a start that failed is remembered as the place to go on."""
-    with suppress(FilesystemError):  # what was told must not be hidden
+    """Record that the outcome of a call was delivered; a failed start stays on record, so that a retry continues it."""
+    with suppress(FilesystemError):  # a register that cannot be written must not hide the outcome
         if is_failed_start and await calls.find(key) == call:
             await calls.claim(key, replace(call, is_told=True))
         else:

@@ -1,4 +1,4 @@
-"""The turn engine: takes a question, runs its turn outside the request, and waits for it as long as the caller does."""
+"""The turn engine: accepts a question, runs its turn outside the request, and waits as long as the caller does."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -70,7 +70,7 @@ class TurnEngine:
         """Open a conversation with the question.
 
         Raises:
-            ConversationMCPError: nothing was written, or there is no answer and the file says so.
+            ConversationMCPError: nothing was written, or the file says why there is no answer.
         """
         return await self._call(replace(ask, system=caller.system), None, caller)
 
@@ -89,6 +89,8 @@ class TurnEngine:
         if not isinstance(choice.provider, Reader):
             refuse_paths(ask.options, self._providers.readers)
         key = ask.key(caller.owner, conversation_id)
+        # A turn that was given up has no answer to join. From the last look to `begin` nothing is awaited, so that the
+        # same call in another request finds this turn.
         while (turn := self._running.get(key)) and turn.wishes.is_given_up:
             await turn.wait_end()
         if turn is None:
@@ -97,20 +99,20 @@ class TurnEngine:
         return await self._wait(turn, caller)
 
     async def _stored(self, conversation_id: ConversationId | None) -> Conversation | None:
-        """Return the conversation, if it can be read; what is wrong with it is said by the turn."""
+        """Return the conversation if it can be read; if not, the turn raises the reason."""
         if conversation_id is not None:
             with suppress(ConversationMCPError):
                 return await self._store.load(conversation_id)
         return None
 
     async def _choose(self, ask: Ask, stored: Conversation | None) -> Choice:
-        """Return who is asked; without a model named, whoever answered last and can do it.
+        """Return the provider and model to ask; if none is named, the last ones that answered and can do it.
 
         Raises:
-            WordsStayError: the words would leave this machine, and nobody said so.
+            WordsStayError: the words would leave this machine, and the call does not say so.
         """
 
-        async def needed() -> int:
+        async def needed() -> int:  # counting a long conversation takes too long for the event loop
             return await to_thread.run_sync(needed_tokens, stored, ask.question)
 
         await self._providers.all()
@@ -135,7 +137,7 @@ class TurnEngine:
         if len(ask.question) > (limit := self._limits.max_question_chars):
             raise InvalidInputError(
                 Argument(ask.question_name),
-                f" has {len(ask.question):,} characters; at most {limit:,} are taken.",
+                f" has {len(ask.question):,} characters; at most {limit:,} are accepted.",
             )
 
     async def _wait(self, turn: RunningTurn, caller: Caller) -> TurnResult:
@@ -143,6 +145,7 @@ class TurnEngine:
             with turn.audience.attended(caller.on_text):
                 outcome = await turn.wait(caller.report, caller.wait_seconds, until_asked=caller.on_asked is not None)
         finally:
+            # Without a waiter, a question that is still in the queue must not be sent, and billed, later.
             if turn.is_queued and turn.audience.is_empty:
                 turn.wishes.give_up()
         if outcome is None:
@@ -161,6 +164,7 @@ class TurnEngine:
                 conversation_path=self._store.location(conversation_id),
             )
         call = turn.claim.call
+        # After an error that leaves a run in the background, the call stays on record: asked again, it joins the run.
         if call and not (turn.run.in_background and isinstance(outcome, ProviderError) and not outcome.ends_run):
             is_failed_start = isinstance(outcome, ConversationMCPError) and not turn.is_follow_up
             note = partial(note_told, self._store.calls, turn.key, call, is_failed_start=is_failed_start)
@@ -170,19 +174,19 @@ class TurnEngine:
         return outcome
 
     async def _claimed(self, turn: RunningTurn, choice: Choice, *, is_there: bool) -> TurnResult:
-        """Join the same call made by somebody else, or run the turn under the call's name."""
+        """Join the same call made elsewhere, or run the turn under the call's name."""
         given = turn.conversation_id
         if given is not None and not is_there and not await self._store.exists(given):
-            await self._store.load(given)  # raises, before anything is left behind
+            await self._store.load(given)  # raises the reason before a lock or a name is left behind
         async with self._claims.taken(turn) as earlier:
             if earlier:
                 return earlier
-            await self._budget.check()
+            await self._budget.check()  # only now: an answer that is paid for is delivered over the limit, too
             own = turn.conversation_id or await self._store.reserve()
             call = Call(own, iso(self._now()) if turn.conversation_id else created_at(own))
             try:
                 async with self._claims.registered(turn, call):
                     return await self._budget.with_notice(await self._worker.ask(turn, call, choice))
             finally:
-                if turn.conversation_id is None:
+                if turn.conversation_id is None:  # refused before anything was written: the reserved id is free again
                     await finish(self._store.unreserve(own))

@@ -1,4 +1,4 @@
-"""Whom a follow-up stays with: who gave the last answer, and which model was asked there for such questions."""
+"""The providers that a follow-up stays with, and the model that each was asked for such questions."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from conversation_mcp.records.modes import Mode, ModeOf
 
 @dataclass(frozen=True)
 class Asked:
-    """Who was asked by which tool, and the model that was named or chosen; None where it took the default.
+    """The provider that was asked, by which tool, and the model that was named or chosen; None for the default.
 
     A preset, such as xhigh, counts for its own question only: it says how much to spend, not whom to ask.
     """
@@ -22,7 +22,7 @@ class Asked:
 
 
 def kept(conversation: Conversation, mode: Mode, mode_of: ModeOf) -> tuple[Kept, ...]:
-    """Return who answered, the last one first; where nobody did, whom the questions without an answer went to."""
+    """Return the providers that answered, latest first; if none did, those that got the unanswered questions."""
     found: dict[str, Kept] = {}
     for asked in _asked(conversation):
         before = found.get(asked.provider, Kept(asked.provider))
@@ -37,12 +37,12 @@ def kept(conversation: Conversation, mode: Mode, mode_of: ModeOf) -> tuple[Kept,
 
 
 def last_asked(conversation: Conversation) -> Asked | None:
-    """Return who answered last, or was asked last where nobody answered; None where the file does not say."""
+    """Return the last provider that answered, or if none did, the last one asked; None if the file does not say."""
     return next(iter(_asked(conversation)), None)
 
 
 def without_preset(model: str | None, preset: str | None) -> str | None:
-    """Return the model that was asked for; None for a preset."""
+    """Return the requested model; None if it is only the name of the preset."""
     return None if model == preset else model
 
 
@@ -52,6 +52,7 @@ def _asked(conversation: Conversation) -> Iterable[Asked]:
 
 def _answered(conversation: Conversation) -> Iterator[Asked]:
     messages = conversation.messages
+    # Adjacent messages in pairs, the last pair first.
     for question, reply in zip(messages[-2::-1], messages[::-1], strict=False):
         if question.role == "user" and reply.role == "assistant" and reply.provider:
             yield Asked(reply.provider, question.tool, without_preset(reply.requested_model, reply.preset))

@@ -1,4 +1,4 @@
-"""The answer to an open question, from the first event to the saved file, while the turn lock is held."""
+"""The way of an answer from the provider's first event to the saved file, while the turn lock is held."""
 
 import logging
 from collections.abc import AsyncGenerator
@@ -19,6 +19,7 @@ from conversation_mcp.turns.turn import RunningTurn
 from conversation_mcp.turns.unsaved import UnsavedAnswer, UnsavedAnswers
 
 PARTIAL_TEXT_SECONDS = 5.0
+"""The time between writes of the text so far; each write stores the whole conversation durably."""
 STOP_SECONDS = 15.0
 WATCH_BROKEN_SECONDS = 600.0
 FETCHED = "the connection broke off; the whole answer was fetched by its id, not asked for again"
@@ -28,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class OpenQuestion:
-    """A question that is on disk and waits for its answer."""
+    """A question on disk that waits for its answer."""
 
     turn: RunningTurn
     conversation: Conversation
@@ -36,7 +37,7 @@ class OpenQuestion:
 
     @property
     def asked(self) -> PendingTurn:
-        """The question with everybody who may have got it by now."""
+        """The question with all its possible recipients so far."""
         known = self.turn.run.sent_to.known
         return self.pending if known is None else self.pending.model_copy(update={"sent_to": known})
 
@@ -49,13 +50,13 @@ class OpenQuestion:
 def open_question(
     turn: RunningTurn, conversation: Conversation, pending: PendingTurn, newest: str | None = None
 ) -> OpenQuestion:
-    """Make this question, which is on disk, the one that the turn gets an answer to, in a new run (`Run.of`)."""
+    """Start a new run (`Run.of`) of the turn for this question, which is on disk."""
     turn.run = Run.of(pending, newest)
     return OpenQuestion(turn, conversation, pending)
 
 
 class AnswerReceiver:
-    """Gets open questions their answers; whatever happens stands in the file before anybody is told."""
+    """Receives the answers to open questions; every outcome is in the file before any caller learns of it."""
 
     def __init__(self, store: Store, unsaved: UnsavedAnswers) -> None:
         self._store = store
@@ -65,7 +66,7 @@ class AnswerReceiver:
         """Consume the events of the provider and save the answer.
 
         Raises:
-            ConversationMCPError: there is no answer; the file says so.
+            ConversationMCPError: there is no answer; the file says why.
         """
         run = opened.turn.run
         try:
@@ -74,10 +75,11 @@ class AnswerReceiver:
             error.keep_in(opened.conversation_id)
             if not error.was_sent:
                 run.sent_to = run.sent_to.without_newest()
+            # A background run may still have the answer: its turn stays pending, to be settled later.
             if not (run.in_background and isinstance(error, ProviderError) and not error.ends_run):
                 await self.mark_failed(opened, error)
             raise
-        except BaseException:
+        except BaseException:  # cancelled, because the server ends or a person stops the turn
             await finish(self._mark_broken_off(opened))
             raise
         return await self.save(opened, answer)
@@ -92,9 +94,11 @@ class AnswerReceiver:
             return await self._watch_broken(opened, provider.follow(run.response_id), error)
 
     async def _watch_broken(self, opened: OpenQuestion, events: AsyncGenerator[Event], error: ProviderError) -> Answer:
-        """Get the answer of a run whose stream broke; raises the error of the stream when the run has none."""
+        """Fetch the answer of a run whose stream broke; raises the stream's error if the run has none."""
         run = opened.turn.run
         opened.turn.audience.report("the connection broke, looking for the answer")
+        # Noted as in the background, the run can still be fetched if this process ends now. Its text comes again from
+        # the beginning; what was seen is kept in case none comes.
         run.in_background, seen, run.text = True, run.text, ""
         await self._note(opened, background=True)
         try:
@@ -128,6 +132,7 @@ class AnswerReceiver:
                         audience.report(event.text)
                     case TextDelta():
                         audience.tell(event.text, replaces=run.hear(event.text, replaces=event.replaces))
+                # A note that could not be written is tried again, together with the next text.
                 waited_seconds = anyio.current_time() - written_seconds
                 if waited_seconds >= PARTIAL_TEXT_SECONDS and (not is_noted or isinstance(event, TextDelta)):
                     written_seconds = anyio.current_time()
@@ -135,10 +140,10 @@ class AnswerReceiver:
         raise ProviderUnavailableError(f"{opened.pending.provider} ended without an answer.", maybe_billed=True)
 
     async def stop(self, opened: OpenQuestion, provider: Provider, error: ProviderError) -> TurnResult:
-        """Stop the provider's run after a person wished so; an answer that was faster is kept.
+        """Stop the provider's run, as a person asked; an answer that came first is kept.
 
         Raises:
-            ProviderError: `error`, with what was charged if that is known; the turn is marked as failed.
+            ProviderError: `error`, with the charge if it is known; the turn is marked as failed.
         """
         response_id = opened.turn.run.response_id
         if response_id is not None:
@@ -153,11 +158,11 @@ class AnswerReceiver:
         raise error
 
     async def save(self, opened: OpenQuestion, answer: Answer) -> TurnResult:
-        """Add the answer to the file; where that fails the answer is returned all the same, with a loud notice."""
+        """Add the answer to the file; if that fails, return it all the same, with a loud notice."""
         conversation_id, notice = opened.conversation_id, None
         answer = replace(answer, notices=(*(opened.pending.notices or ()), *answer.notices))
         saved: Conversation | None = None
-        with anyio.CancelScope(shield=True):
+        with anyio.CancelScope(shield=True):  # the answer is paid for, so that a cancellation has to wait
             try:
                 saved = await self._store.update(
                     conversation_id, lambda stored, now: changes.answered(stored, opened.asked, answer, now)
@@ -179,13 +184,13 @@ class AnswerReceiver:
         )
 
     async def mark_failed(self, opened: OpenQuestion, error: ConversationMCPError) -> None:
-        """Write down why the question has no answer."""
+        """Record why the question has no answer."""
         text = opened.turn.run.text
         with anyio.CancelScope(shield=True):
             await self._try_update(opened, lambda stored, _: changes.failed(stored, opened.pending, error, text))
 
     async def _mark_broken_off(self, opened: OpenQuestion) -> None:
-        """Write down that this server ended before the answer came; a run in the background simply goes on."""
+        """Record that this server ended before the answer came; a run in the background simply continues."""
         run = opened.turn.run
         await self._try_update(
             opened,
@@ -200,7 +205,7 @@ class AnswerReceiver:
         return await self._try_update(opened, lambda stored, _: changes.noted(stored, opened.pending, **facts))
 
     async def _try_update(self, opened: OpenQuestion, change: Change) -> bool:
-        """Apply the change, together with the id of the run: an earlier try to write that may have failed."""
+        """Apply the change and return whether it was written; it repeats the facts of the run, in case one got lost."""
         run = opened.turn.run
         facts = {
             "response_id": run.response_id,
@@ -212,6 +217,6 @@ class AnswerReceiver:
                 opened.conversation_id, lambda stored, now: changes.noted(change(stored, now), opened.pending, **facts)
             )
         except ConversationMCPError as error:
-            logger.warning("what became of a turn could not be written: %s", error.message)
+            logger.warning("the outcome of a turn could not be saved: %s", error.message)
             return False
         return True

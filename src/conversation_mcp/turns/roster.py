@@ -1,4 +1,4 @@
-"""The turns of this process, from their beginning to their end."""
+"""The turns of this process, from beginning to end."""
 
 import logging
 import secrets
@@ -17,39 +17,40 @@ logger = logging.getLogger(__name__)
 
 
 class RunningTurns:
-    """Runs turns in the task group, so no request that ends takes one with it."""
+    """Runs turns in the task group, so that the end of a request does not end its turn."""
 
     def __init__(self, tasks: TaskGroup) -> None:
         self._tasks = tasks
         self._turns: dict[str, RunningTurn] = {}
         self._ends_at: float | None = None
         self.on_end: list[Callable[[RunningTurn], Awaitable[None]]] = []
-        """Called after each turn that ends while the server goes on; they must not raise."""
+        """Called after each turn, except those that the end of the server cancels; they must not raise."""
 
     def get(self, key: str) -> RunningTurn | None:
-        """Return the turn of this very call."""
+        """Return the running turn of this call."""
         return self._turns.get(key)
 
     def on(self, conversation_id: ConversationId) -> RunningTurn | None:
-        """Return the turn that runs on the conversation."""
+        """Return the turn that holds the lock of the conversation."""
         turns = (turn for turn in self._turns.values() if turn.conversation_id == conversation_id)
         return next((turn for turn in turns if turn.course.holds_lock), None)
 
     def begin(self, turn: RunningTurn, work: Coroutine[Any, Any, TurnResult | None]) -> None:
-        """Run the work of a turn until it has its outcome."""
+        """Run the work of a turn in the background until it has its outcome."""
         self._turns[turn.key] = turn
         if self._ends_at is not None:
             turn.refuse()
         self._tasks.start_soon(self._run, turn, work, name=f"turn {turn.key[:8]}")
 
     async def finish(self, grace_seconds: float) -> None:
-        """Wait for the turns that would be lost with this process, for at most that long since the first call."""
+        """Wait for the turns that would be lost with this process, at most that long since the first call."""
         if self._ends_at is None:
             self._ends_at = anyio.current_time() + grace_seconds
+        # What is still in a queue ends at once, and does not use up the time of what has been sent.
         for turn in self._turns.values():
             turn.refuse()
         with anyio.CancelScope(deadline=self._ends_at, shield=True):
-            for turn in tuple(self._turns.values()):
+            for turn in tuple(self._turns.values()):  # turns leave the roster during the wait
                 await turn.audience.until(turn.can_be_left)
         for turn in self._turns.values():
             turn.leave()
@@ -66,6 +67,7 @@ class RunningTurns:
             logger.exception("a turn failed unexpectedly, reference %s", reference)
             outcome = InternalError(reference)
         finally:
+            # In this order: whoever wakes may begin the same call anew, and must not find this turn.
             self._turns.pop(turn.key, None)
             turn.end(outcome)
         for tell in self.on_end:

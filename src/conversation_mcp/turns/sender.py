@@ -1,4 +1,4 @@
-"""An open question on its way: to the chosen model, then to those that may stand in."""
+"""Sending of an open question: to the chosen model, then to the fallback models."""
 
 from collections.abc import AsyncGenerator
 
@@ -26,7 +26,7 @@ STOP_POLL_SECONDS = 0.5
 
 
 class TurnSender:
-    """Sends questions that are on disk; whoever calls holds the turn lock."""
+    """Sends questions that are on disk; the caller holds the turn lock."""
 
     def __init__(
         self, store: Store, providers: Providers, receiver: AnswerReceiver, room: Room, tasks: TaskGroup
@@ -38,10 +38,10 @@ class TurnSender:
         self._tasks = tasks
 
     async def send(self, opened: OpenQuestion, choice: Choice) -> TurnResult:
-        """Put the question to the chosen model, then to those that may stand in, while nothing can have been billed.
+        """Ask the chosen model, then the fallback models, as long as nothing can have been billed.
 
         Raises:
-            ProviderError: that of the last one that was asked, which stands in the file.
+            ProviderError: the error of the last model asked, which is in the file.
         """
         others: list[Choice] | None = None
         while True:
@@ -51,7 +51,7 @@ class TurnSender:
                 return await self.carry(opened, choice.provider, events)
             except ProviderError as error:
                 turn = opened.turn
-                if not error.is_free or turn.run.response_id is not None:
+                if not error.is_free or turn.run.response_id is not None:  # what may be paid for is not asked twice
                     raise
                 if others is None:
                     others = await self._stand_ins(opened, choice, error)
@@ -63,17 +63,19 @@ class TurnSender:
                 choice = others.pop(0)
 
     async def carry(self, opened: OpenQuestion, provider: Provider, events: AsyncGenerator[Event]) -> TurnResult:
-        """Consume the events of a provider to the saved answer; a stop that somebody wished ends its run.
+        """Consume the events of a provider until the answer is saved; a request to stop the turn ends its run.
 
         Raises:
-            ConversationMCPError: there is no answer; the file says so.
+            ConversationMCPError: there is no answer; the file says why.
         """
         turn = opened.turn
+        # A stop may come from another process, which can only leave word in the store.
         self._tasks.start_soon(
             self._watch_for_stop, turn, Call(opened.conversation_id, opened.pending.started_at or "")
         )
         with turn.wishes.sending():
             return await self._receiver.receive(opened, provider, events)
+        # Only a stop leads here: it cancels the block above.
         return await self._receiver.stop(opened, provider, RunCancelledError(provider.name))
 
     def _request(self, opened: OpenQuestion, choice: Choice) -> Request:
@@ -88,12 +90,13 @@ class TurnSender:
         )
 
     async def _stand_ins(self, opened: OpenQuestion, choice: Choice, error: ProviderError) -> list[Choice]:
-        """Return who may stand in; where words would leave this machine nobody does, and the error says so."""
+        """Return the fallbacks; those that would take words off this machine are left out and named in `error`."""
         known = self._whereabouts(opened.conversation.changed(pending_turn=None))
         others = await self._providers.fallbacks(opened.turn.ask.mode, choice, known)
         able = [other for other in others if self._providers.may_stand_in(other, choice, known)]
         if left_out := [other.shown for other in others if other not in able]:
-            error.message += f" Of the fallback list {listed(left_out)} did not stand in, outside of this machine."
+            names = listed(left_out)
+            error.message += f" Not asked from the fallback list, because words would leave this machine: {names}."
         return able
 
     async def _open_again(

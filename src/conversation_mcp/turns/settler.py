@@ -1,4 +1,4 @@
-"""Turns whose server died: their answers are fetched by the id of their run, never asked for again."""
+"""Settling of turns whose server died: their answers are fetched by the id of the run, never asked for again."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,16 +16,16 @@ from conversation_mcp.turns.turn import RunningTurn
 from conversation_mcp.turns.unsaved import UnsavedAnswers
 
 LOST_AFTER = timedelta(seconds=30)
-"""A run that its provider does not know may still be on its way for this long."""
+"""For this long after the question, a provider may not know a run yet that it has accepted."""
 PLAIN_RUN_LIMIT = timedelta(minutes=15)
-"""A call that was not made for the background has lost its answer with its connection after this long."""
+"""After this long, a call that was not made for the background has lost its answer with its connection."""
 BACKGROUND_RUN_LIMIT = timedelta(days=1)
-"""A research that its provider has not ended after this long must not block its conversation any longer."""
+"""After this long, an unfinished research must not block its conversation any longer."""
 
 
 @dataclass(frozen=True)
 class AliveRun:
-    """A run of a dead server that still goes on at its provider."""
+    """A run that outlived its server and still continues at its provider."""
 
     opened: OpenQuestion
     provider: Provider
@@ -33,12 +33,12 @@ class AliveRun:
 
 
 def is_fetchable(pending: PendingTurn | None) -> bool:
-    """Tell whether the turn has no outcome yet and a run that can be asked for it."""
+    """Tell whether the turn has no outcome yet but a run that may have one."""
     return pending is not None and pending.status != "failed" and pending.error is None and bool(pending.response_id)
 
 
 class Settler:
-    """Brings the turns of dead servers to an end. Whoever calls holds the turn lock."""
+    """Ends the turns of dead servers. The caller holds the turn lock."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Settler:
         self._now = now
 
     async def settle(self, conversation_id: ConversationId, turn: RunningTurn) -> TurnResult | AliveRun | None:
-        """Look once for what became of the pending turn and write it down; return its result, or the run if it goes on.
+        """Look once for the outcome of the pending turn and record it; return the result, or the run if it continues.
 
         Raises:
             ProviderError: the provider cannot be asked now; the turn stays as it is.
@@ -66,7 +66,7 @@ class Settler:
         if pending is None or pending.status == "failed" or self._unsaved.get(conversation_id):
             return None
         provider = await self._providers.named(pending.provider)
-        if not is_fetchable(pending):
+        if not is_fetchable(pending):  # without the id of a run, the outcome of the call cannot be known
             await self._interrupt(conversation_id, pending)
             return None
         if provider is None:
@@ -83,13 +83,13 @@ class Settler:
         return None
 
     async def give_up(self, conversation_id: ConversationId, error: ProviderError) -> None:
-        """Write down that nobody will fetch the answer of the pending turn."""
+        """Record that the answer of the pending turn will not be fetched."""
         conversation = await self._store.load(conversation_id)
         if conversation.pending_turn:
             await self._interrupt(conversation_id, conversation.pending_turn, error)
 
     async def _look(self, opened: OpenQuestion, provider: Provider, response_id: str) -> Finished | StillRunning | None:
-        """Look at the run; None when it ended without an answer, which then stands in the file."""
+        """Look at the run; None if it ended without an answer, which is then recorded."""
         try:
             return await provider.fetch(response_id)
         except RunLostError as error:
@@ -103,6 +103,7 @@ class Settler:
         return None
 
     def _age(self, pending: PendingTurn) -> timedelta:
+        # A time in the future (a clock that was set back) or an unreadable one must not make a turn young for ever.
         try:
             return abs(self._now() - parse_time(pending.started_at or ""))
         except ValueError:

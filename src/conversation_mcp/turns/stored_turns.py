@@ -1,4 +1,4 @@
-"""Which turn of a conversation belongs to an earlier call."""
+"""Finding the turn of an earlier call in its stored conversation."""
 
 from conversation_mcp.providers.base import Answer
 from conversation_mcp.records.models import Conversation, Message, PendingTurn
@@ -7,7 +7,7 @@ FoundTurn = PendingTurn | Message
 
 
 def find_turn(conversation: Conversation, started_at: str, question: str | None = None) -> FoundTurn | None:
-    """Return the reply to the question that was asked at `started_at`, or the turn as it stands without one.
+    """Return the reply to the question that was asked at `started_at`, or if it has none, the turn as it is stored.
 
     A clock that counts coarsely gives two questions the same time; `question` then tells them apart.
     """
@@ -19,6 +19,7 @@ def find_turn(conversation: Conversation, started_at: str, question: str | None 
     if pending is not None and is_it(pending.started_at, pending.question):
         return pending
     messages = conversation.messages
+    # Adjacent messages in pairs, the last pair first: the turn looked for is usually recent.
     for said, reply in zip(messages[-2::-1], messages[::-1], strict=False):
         if said.role == "user" and reply.role == "assistant" and is_it(said.created_at, said.content):
             return reply

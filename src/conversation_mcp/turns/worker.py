@@ -1,4 +1,4 @@
-"""What a turn does while it holds the lock: ask its question, or bring an earlier one to its end."""
+"""The work of a turn that holds the lock: to ask its question, or to end an earlier one."""
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -43,7 +43,7 @@ MAX_LOOK_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class TurnLimits:
-    """What bounds a turn."""
+    """The limits of a turn."""
 
     lock_wait_seconds: float
     max_question_chars: int
@@ -52,23 +52,23 @@ class TurnLimits:
 
 @dataclass(frozen=True)
 class NewQuestion:
-    """A question that is to be written: whose it is, where it is to stand, and who is asked."""
+    """A question to be written: its turn, its place, and the choice of whom to ask."""
 
     turn: RunningTurn
     call: Call
     choice: Choice
     pending: PendingTurn
     wait_until: float
-    """When the question before it must have come to its end."""
+    """The time by which the question before it must have ended."""
 
     @property
     def conversation_id(self) -> ConversationId:
-        """The conversation it stands in then."""
+        """The conversation in which it is written."""
         return self.call.conversation_id
 
     @property
     def opens(self) -> bool:
-        """Whether the conversation begins with it."""
+        """Whether it opens the conversation."""
         return self.turn.conversation_id is None
 
 
@@ -98,12 +98,12 @@ class TurnWorker:
         self._limits = limits
 
     async def ask(self, turn: RunningTurn, call: Call, choice: Choice) -> TurnResult:
-        """Ask the turn's question where the call says, or open the conversation with it when that is only reserved.
+        """Ask the turn's question in the conversation of the call, or open that if its id is only reserved.
 
         Raises:
             ConversationBusyError: another turn kept the lock too long; nothing was sent.
-            ConversationTooLongError: the model does not take so much; nothing was sent.
-            ConversationMCPError: there is no answer; where the question was sent the file says so.
+            ConversationTooLongError: the conversation exceeds the model's window; nothing was sent.
+            ConversationMCPError: there is no answer; if the question was sent, the file says why.
         """
         turn.course.is_queued = turn.conversation_id is not None
         wait_until = anyio.current_time() + self._limits.lock_wait_seconds
@@ -116,13 +116,13 @@ class TurnWorker:
                 error.conversation_id = turn.conversation_id
                 error.larger, error.outside = await self._larger(question, error.tokens)
                 raise
-            turn.course.question = call
+            turn.course.question = call  # counts as sent from here on: an ending server waits for its answer
             pending = conversation.pending_turn or pending
             opened = open_question(turn, conversation, pending, newest=choice.provider.name)
             return await self._sender.send(opened, choice)
 
     async def _larger(self, question: NewQuestion, tokens: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return which models take more, those first that leave the words where they are, or were to go."""
+        """Return models with larger windows: first those that disclose the words to no one new, then the others."""
         choice, mode = question.choice, question.turn.ask.mode
         known = (
             NOWHERE
@@ -135,7 +135,7 @@ class TurnWorker:
         return (near, others) if known.is_kept_here else ((*near, *others), ())
 
     async def _open(self, question: NewQuestion) -> Conversation:
-        """Write the first state of the conversation, with the question."""
+        """Write the first state of the conversation, which has only the question."""
         ask, pending = question.turn.ask, question.pending
         conversation = changes.new_conversation(
             question.conversation_id, ask.system or self._prompts[ask.mode], pending
@@ -145,10 +145,10 @@ class TurnWorker:
         return conversation
 
     async def resume(self, turn: RunningTurn, conversation_id: ConversationId) -> TurnResult | None:
-        """Find out what became of the pending turn of a dead server; a run in the background is watched to its end.
+        """Settle the pending turn of a dead server; a run in the background is watched to its end.
 
         Raises:
-            ConversationMCPError: somebody else holds the lock, or the provider cannot be asked.
+            ConversationMCPError: another turn holds the lock, or the provider cannot be asked.
         """
         async with self._locked(turn, conversation_id):
             found = await self._settler.settle(conversation_id, turn)
@@ -162,16 +162,16 @@ class TurnWorker:
             return await self._sender.carry(found.opened, found.provider, events)
 
     async def stop(self, turn: RunningTurn, conversation_id: ConversationId) -> TurnResult | None:
-        """Stop the run that a dead server has left at its provider.
+        """Stop the run that a dead server left at its provider.
 
         Raises:
             InvalidInputError: nothing is left to stop.
-            ProviderError: it was stopped, as was wished.
+            ProviderError: the run was stopped, as requested.
         """
         async with self._locked(turn, conversation_id):
             try:
                 found = await self._settler.settle(conversation_id, turn)
-            except ProviderMissingError as error:
+            except ProviderMissingError as error:  # the run cannot be reached, but its conversation can be freed
                 await self._settler.give_up(conversation_id, error)
                 return None
             if found is None:
@@ -182,8 +182,9 @@ class TurnWorker:
 
     @asynccontextmanager
     async def _locked(self, turn: RunningTurn, conversation_id: ConversationId) -> AsyncGenerator[None]:
-        lock = None
+        lock = None  # stays None if a wish cancels the wait
         with turn.wishes.line():
+            # Only follow-ups queue: no other turn knows the id of a start, and to resume a turn that runs is no use.
             wait_seconds = self._limits.lock_wait_seconds if turn.course.is_queued else 0
             lock = await self._store.acquire_turn(conversation_id, wait_seconds, turn.audience.report_queue)
         turn.course.is_queued = False
@@ -197,7 +198,7 @@ class TurnWorker:
             await finish(lock.release())
 
     async def _add(self, question: NewQuestion) -> Conversation:
-        """Put the question into the file; one before it that has no answer is settled first."""
+        """Add the question to the file; an unanswered one before it is settled first."""
         conversation_id, pending = question.conversation_id, question.pending
         await self._unsaved.require_saved(conversation_id)
         settled = False
@@ -208,6 +209,7 @@ class TurnWorker:
                 raise TurnLimitReachedError(conversation_id, limit)
             shared = self.require_sharing(stored, question.turn.ask, question.choice)
             notices = (*(pending.notices or ()), *shared)
+            # Settling asks the provider, which cannot be done within an update. After it, a failed turn stays pending.
             if stored.pending_turn is not None and not settled:
                 raise _UnsettledError
             self._room.require(stored, pending.question, question.choice)
@@ -221,17 +223,17 @@ class TurnWorker:
             return await self._store.update(conversation_id, add)
 
     def require_sharing(self, conversation: Conversation, ask: Ask, choice: Choice) -> tuple[str, ...]:
-        """Return the notices about who gets the conversation; raises WordsStayError when it may not leave."""
+        """Return the notices about new recipients of the conversation; raises WordsStayError if it may not leave."""
         may_leave = choice.is_named_by(ask.model) or self._providers.shares_always
         return sharing_notices(conversation, choice, self._providers.sides, may_leave=may_leave)
 
     async def _settle_before(self, question: NewQuestion) -> None:
-        """Bring the question before this one to its end; it may have been answered without anybody listening.
+        """Settle the question before this one, whose answer may have arrived while nobody listened.
 
-        A run that still goes on at its provider is waited for, as one that another process has in its hands.
+        If its run still continues at the provider, this one waits for it, as for a turn of another process.
         """
         turn, conversation_id = question.turn, question.conversation_id
-        before = RunningTurn("", NO_ASK, conversation_id)
+        before = RunningTurn("", NO_ASK, conversation_id)  # a turn of its own, whose run is not mixed with this one's
         pause_seconds = LOOK_SECONDS
         turn.course.is_queued = True
         with turn.wishes.line():
@@ -252,7 +254,7 @@ class TurnWorker:
 
 
 def _gave_up(turn: RunningTurn, conversation_id: ConversationId) -> ConversationMCPError:
-    """Return why a question was not asked whose wait was ended."""
+    """Return the error of a question whose wait in the queue was cancelled."""
     if turn.wishes.is_refused:
         return ServerEndingError()
     if turn.wishes.is_stopped:

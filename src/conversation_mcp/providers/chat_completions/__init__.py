@@ -1,1 +1,1 @@
-"""The family of chat completions: its body, the habits of its servers, and its stream."""
+"""The adapter for servers that speak chat completions. They differ in details, which it learns from their refusals."""

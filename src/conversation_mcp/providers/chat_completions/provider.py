@@ -1,4 +1,4 @@
-"""Whoever speaks chat completions: one answer on one stream, which nobody can look up again."""
+"""The adapter for chat completions: one answer on one stream, which cannot be looked up again."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -17,17 +17,17 @@ from conversation_mcp.providers.wire.provider import WireProvider
 
 
 class ChatCompletionsProvider(WireProvider):
-    """Asks one server of the family; see `Provider` for what each method promises."""
+    """Asks one server of the family; `Provider` documents the methods."""
 
     path = "chat/completions"
 
     @cached_property
     def _habits(self) -> Habits:
-        """What this server was seen to refuse."""
+        """The lessons from this server's refusals; they last as long as the process."""
         return Habits(self._api.title, self.configured.definition.quirks)
 
     def ask(self, request: Request) -> AsyncGenerator[Event]:
-        """Send the request, and again only without a field whose refusal names it."""
+        """Send the request; it is repeated only without a field that the refusal names."""
         return self._guard.events(self._ask(request))
 
     async def _ask(self, request: Request) -> AsyncGenerator[Event]:
@@ -48,7 +48,7 @@ class ChatCompletionsProvider(WireProvider):
                         notices = (*notices, step)
 
     async def _create(self, drafted: Draft) -> AsyncGenerator[Progress | Sent | str]:
-        """Yield what was learnt on the way, then the successful response."""
+        """Yield the lessons as notices, then the successful response."""
         lesson: str | None = ""
         while lesson is not None:
             lesson = None
@@ -76,7 +76,7 @@ class ChatCompletionsProvider(WireProvider):
             except UnreadableBodyError as error:
                 raise StreamBrokenError(f"{self._api.title} {error}.") from None
             except (StreamBrokenError, ProviderTimeoutError):
-                if not reader.is_whole:
+                if not reader.is_whole:  # a server may close without an end mark: nothing of the answer is missing
                     raise
             for event in reader.finish():
                 yield event

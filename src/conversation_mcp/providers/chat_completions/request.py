@@ -1,4 +1,4 @@
-"""Building the body of a chat completion: the conversation, and beside it only what was set."""
+"""The body of a chat completion: the conversation, and only those options that were set."""
 
 from dataclasses import dataclass, field
 
@@ -14,7 +14,7 @@ EFFORT = "reasoning_effort"
 
 @dataclass(frozen=True)
 class Draft:
-    """A question before it is known what its server takes."""
+    """A request before the server's habits (`Habits`) are applied."""
 
     model: str
     body: dict[str, object] = field(repr=False)

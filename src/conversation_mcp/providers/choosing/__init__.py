@@ -1,12 +1,14 @@
-"""Who is asked. A name takes this path, and `providers.py` leads it along.
+"""The choice of the provider and model to ask.
 
-Named: `names.py` reads what was typed, `name_checks.py` what stands in the settings.
-Resolved: `resolution.py` finds who has the model, by the catalogue and by what servers list (`listings.py`).
-Allowed: `restrictions.py` knows which models the user lets be asked.
-Chosen: what comes out is a `Choice` (`choice.py`). Without a name it is whom the conversation stays with, or the
-default, or what `auto.py` takes by the order of `ranking.py`.
-Fallback: the user's own list, once the chosen one did not take the question. Nobody else stands in.
+`providers.py` leads a name through these steps:
 
-`offer.py` lists what can be named. Beside this package, `sides.py` knows whether a provider is on this machine, and
-`whereabouts.py` who has the words.
+Naming: `names.py` parses a typed name, `name_checks.py` checks the names in the settings.
+Resolution: `resolution.py` finds the provider of the model, by the catalogue and the lists of servers (`listings.py`).
+Permission: `restrictions.py` knows which models the user allows.
+Choice: the result is a `Choice` (`choice.py`). Without a name it is the provider that the conversation stays with, or
+the default, or the best model (`auto.py`) in the order of `ranking.py`.
+Fallback: the models of the user's own list, if the chosen one did not accept the question. There is no other fallback.
+
+`offer.py` lists the names that can be asked, and `writer/` has a model write from passages. Outside this package,
+`sides.py` knows whether a provider is on this machine, and `whereabouts.py` which providers have the words.
 """

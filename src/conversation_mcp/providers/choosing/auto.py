@@ -1,4 +1,4 @@
-"""What is asked where only `auto` is named, or nobody is: the best that the user allows, by what is known."""
+"""The choice behind `auto`, or without any name: the best known model that the user allows."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ SHOWN_MODELS = 3
 
 
 class Auto:
-    """Chooses among the models that are known; the catalogue must be ready."""
+    """Chooses among the known models; the catalogue must be ready."""
 
     def __init__(self, resolver: Resolver, settings: Settings, now: Callable[[], datetime]) -> None:
         self._resolver = resolver
@@ -33,13 +33,14 @@ class Auto:
         self._now = now
 
     async def choose(self, need: Need, category: Category, able: Sequence[Provider], *, here_first: bool) -> Choice:
-        """Return the best model of those who can do it, or who chooses itself; `here_first` is this machine's.
+        """Return the best model of the able providers, or one that chooses itself; `here_first` prefers this machine.
 
         Raises:
-            ProviderNotConfiguredError, ModelUnavailableError: there is none; the message says why.
+            ProviderNotConfiguredError, ModelUnavailableError: no model can be asked; the message says why.
         """
         needed_tokens = await need.tokens()
         is_alone_here = all(side_of(provider) == HERE for provider in able)
+        # The first round looks at this machine alone; a server here may run some models elsewhere.
         for here_only in (True, False) if here_first or is_alone_here else (False,):
             if choice := await self._best(need.mode, category, able, needed_tokens, here_only=here_only):
                 return choice
@@ -50,7 +51,8 @@ class Auto:
     async def larger(
         self, providers: Sequence[Provider], tokens: int, whereabouts: Whereabouts
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the best models that take so much: those that have the words already, and others."""
+        """Return the best models with a window that large: those that disclose the words to no one new, and others."""
+        # The check before sending keeps a part of each window free: a model that just fits would be refused, too.
         needed = round(tokens * 1.2)
         here = await self._candidates(providers, needed, here_only=True)
         everywhere = [*here, *(one for one in await self._candidates(providers, needed) if one not in here)]
@@ -61,7 +63,7 @@ class Auto:
         return names, _best_names([one for one in everywhere if one not in near], SHOWN_MODELS - len(names))
 
     async def keeping(self, providers: Sequence[Provider], mode: Mode) -> tuple[Mode, tuple[str, ...]]:
-        """Return the names of the best on this machine that can do it, or chat where none can."""
+        """Return the names of the best models on this machine for the mode, or for chat if none can do it."""
         doing: Mode = mode
         for doing in (mode, "chat"):
             able = [provider for provider in providers if doing in provider.abilities and side_of(provider) == HERE]
@@ -74,7 +76,7 @@ class Auto:
     async def _candidates(
         self, providers: Iterable[Provider], needed_tokens: int, *, here_only: bool = False
     ) -> list[Candidate]:
-        """Return the models; servers that must be asked for theirs only count when there is nothing else."""
+        """Return the models that may be chosen; servers are asked for theirs only if no model is known otherwise."""
         able = {provider.name: provider for provider in providers if not here_only or side_of(provider) == HERE}
         today = self._now().date().isoformat()
         known = [Candidate(provider.name, facts) for provider in able.values() for facts in self._known(provider)]
@@ -99,6 +101,7 @@ class Auto:
     ) -> Choice | None:
         near = [provider for provider in able if side_of(provider) == HERE] if here_only else able
         for name in self._settings.preferred_models:
+            # A preferred model that cannot be asked is no error: the next one is tried.
             try:
                 choice = await self._resolver.resolve(name, mode, near)
             except (InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError):
@@ -116,17 +119,17 @@ class Auto:
         return Choice(provider, facts.id, name, facts, (reason(Candidate(provider.name, facts), wanted),))
 
     async def _nobody(self, mode: Mode, able: Sequence[Provider], needed_tokens: int) -> ProviderError:
-        """Return the error that says why there is nobody: the conversation's size, the user's lists, or no key."""
+        """Return the error that says why no model fits: the conversation's size, the user's lists, or no key."""
         what = f"auto found no model that can {DOING[mode]}"
         if await self._candidates(able, 0):
-            what += f" and takes about {needed_tokens:,} tokens"
+            what += f" and accepts about {needed_tokens:,} tokens"
         elif why := self._refusal(able):
             return ModelUnavailableError(f"{what}: {why}.")
         how = how_to_configure(mode, self._resolver.definitions)
         return ProviderNotConfiguredError(f"{what}. {how} Or name a model, as provider:model.")
 
     def _refusal(self, providers: Iterable[Provider]) -> str | None:
-        """Return why the first model that may not be asked may not, or None."""
+        """Return why the first forbidden model may not be asked, or None."""
         refusals = (
             self._resolver.restrictions.refusal(provider.name, facts.names)
             for provider in providers
@@ -144,7 +147,7 @@ class Auto:
 
 
 def _best_names(candidates: Iterable[Candidate], count: int) -> tuple[str, ...]:
-    """Return the names of the best ones."""
+    """Return the names of the best candidates, the best one first."""
     left, found = list(candidates), list[Candidate]()
     while len(found) < count and (candidate := best(left, "balanced")):
         left.remove(candidate)

@@ -1,4 +1,4 @@
-"""Who is asked: a provider with one of its models."""
+"""The choice of whom to ask: a provider and one of its models."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,42 +13,42 @@ from conversation_mcp.settings import Kind
 DOING: Mapping[Mode, str] = {"search": "search", "deep_research": "do deep research", "chat": "chat"}
 Needed = Callable[[], Awaitable[int]]
 LISTING = ("local", "custom")
-"""Kinds of providers of which nobody knows the models but they themselves."""
+"""Kinds of providers whose models only the provider itself can list."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Who is asked, and with which model; None where the provider chooses it itself."""
+    """The provider to ask, and the model; None if the provider chooses the model itself."""
 
     provider: Provider
     model: str | None = None
     name: str | None = None
-    """How the model is named among those of all providers; None when nobody named one."""
+    """The name of the model among those of all providers; None if the provider chooses it."""
     facts: ModelFacts = field(default_factory=lambda: ModelFacts(""))
     notices: tuple[str, ...] = ()
 
     @property
     def side(self) -> Side:
-        """Whether what is asked stays on this machine."""
+        """Whether the question stays on this machine."""
         return side_of(self.provider, self.model)
 
     @property
     def shown(self) -> str:
-        """How people name who is asked."""
+        """The name to show to people."""
         return self.name or self.provider.name
 
     @property
     def naming(self) -> str:
-        """What a call says as `model` to name the provider too."""
+        """The value of `model` that names the provider, too."""
         own, shown = self.provider.name, self.shown
         return shown if shown == own or shown.startswith((f"{own}:", f"{own}/")) else f"{own}:{shown}"
 
     def is_named_by(self, model: str | None) -> bool:
-        """Tell whether a call that says this model names who was chosen.
+        """Tell whether a call with this `model` names the chosen provider, and so allows it to get the words.
 
-        The provider's own name does, also before a model, and so does a model that the provider itself makes, or an
-        alias of the user's. A name that several may serve does not, nor that of a family, `auto`, or a server of this
-        machine for what it passes on.
+        The provider's own name does, alone or before a model, and so does a model that the provider itself makes, or
+        the user's own alias. A name that several providers may serve does not, nor does a family, `auto`, or a server
+        on this machine for a model that it runs elsewhere.
         """
         wanted, provider = (model or "").casefold(), self.provider
         if wanted == provider.name:
@@ -63,54 +63,54 @@ class Choice:
 
 @dataclass(frozen=True)
 class Kept:
-    """A provider that has answered in the conversation, and the models that it was asked for there."""
+    """A provider that answered in the conversation, and the models that it was asked for."""
 
     provider: str
     model: str | None = None
-    """The one of its last question of the kind that is asked now; None where it took the default."""
+    """The model of its last question in the current mode; None for its default."""
     other_model: str | None = None
-    """The last one of any kind."""
+    """The model of its last question in any mode."""
     is_of_mode: bool = False
-    """Whether it has answered a question of that kind."""
+    """Whether it has answered a question in the current mode."""
 
 
 async def nothing() -> int:
-    """Return that no room is needed."""
+    """Return 0: any window is large enough."""
     return 0
 
 
 @dataclass(frozen=True)
 class Need:
-    """What the one who is asked has to take, whoever it is."""
+    """The requirements of a question, whoever is chosen."""
 
     mode: Mode
     preset: str = ""
-    """What a provider that has presets is asked for when no model is named."""
+    """The preset to ask a provider with presets for, if no model is named."""
     tokens: Needed = nothing
-    """Tells how large a window auto has to find; asked only when auto chooses."""
+    """Returns the size of window that auto must find; called only if auto chooses, because counting takes time."""
     whereabouts: Whereabouts = NOWHERE
-    """Who has the words. Names are looked for there first, and what never left this machine is not sent anywhere else
-    by auto while there is anybody here."""
+    """The providers that have the words. They are searched for a name first, and auto sends words that never left this
+    machine to no other place while a model here can answer."""
 
 
 def as_defined(provider: Provider) -> Defined | None:
-    """Return the provider as one that is made from a definition, if it is."""
+    """Return the provider if it is built from a definition."""
     return provider if isinstance(provider, Defined) else None
 
 
 def presets_of(provider: Provider) -> tuple[str, ...]:
-    """Return what the provider takes in place of a model."""
+    """Return the names that the provider accepts in place of a model."""
     defined = as_defined(provider)
     return defined.configured.definition.presets if defined else ()
 
 
 def chooses_itself(provider: Provider) -> bool:
-    """Tell whether the provider has presets or passages instead of one model for each question."""
+    """Tell whether the provider chooses its model itself: it has presets, or needs no model."""
     return as_defined(provider) is None or bool(presets_of(provider))
 
 
 def kind_of(provider: Provider) -> Kind:
-    """Return where the provider stands in the order of looking."""
+    """Return the kind of the provider, which decides when it is searched for a name."""
     defined = as_defined(provider)
     if defined:
         return defined.configured.definition.kind

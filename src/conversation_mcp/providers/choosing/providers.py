@@ -1,4 +1,4 @@
-"""The providers that are configured, and who of them answers: who was named, else the best that can."""
+"""The configured providers, and the choice among them: the named one, else the best that can answer."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 class Providers:
-    """The configured providers, built when the first question comes."""
+    """The configured providers, built on first use."""
 
     def __init__(
         self, build: Callable[[], Iterable[Provider]], settings: Settings, now: Callable[[], datetime]
@@ -64,7 +64,7 @@ class Providers:
 
     @property
     def definitions(self) -> "Mapping[str, Definition]":
-        """All providers that are known, configured or not, once they are built."""
+        """All known providers, configured or not; empty before the first use."""
         return self._resolver.definitions
 
     async def named(self, name: str | None) -> Provider | None:
@@ -81,20 +81,20 @@ class Providers:
         needed: Needed = nothing,
         whereabouts: Whereabouts = NOWHERE,
     ) -> Choice:
-        """Return who answers: the model that was named, who answered last and can do it, or the default.
+        """Return whom to ask: the named model, the last provider that answered and can do it, or the default.
 
         Args:
-            mode: what is asked for.
-            model: the model that the call names, or a provider, which then takes its own default.
-            preset: what a provider that has presets is asked for when no model is named.
-            kept: whom the conversation stays with when no model is named, the last one first.
-            needed: tells how large a window auto has to find, in tokens; asked only when auto chooses.
-            whereabouts: who has the words. Names are looked for there first, and what never left this machine is not
-                sent anywhere else by auto while there is anybody here.
+            mode: the mode of the question.
+            model: the model that the call names, or a provider, which then uses its own default.
+            preset: the preset to ask a provider with presets for, if no model is named.
+            kept: the providers that the conversation stays with if no model is named, the last one first.
+            needed: returns the size of window that auto must find, in tokens; called only if auto chooses.
+            whereabouts: the providers that have the words. They are searched for a name first, and auto sends words
+                that never left this machine to no other place while a model here can answer.
 
         Raises:
-            ProviderNotConfiguredError: none that is configured can do it.
-            InvalidInputError: the model is nobody's, or nobody's who can do it.
+            ProviderNotConfiguredError: no configured provider can do it.
+            InvalidInputError: no provider has the model, or none that has it can do it.
             ModelUnavailableError: the model may not be asked.
         """
         everybody = await self.all()
@@ -106,6 +106,7 @@ class Providers:
         if model is None and (staying := await self._stay(need, kept, able)):
             return staying
         wanted = model or (self._settings.default_model if mode == "chat" else None)
+        # Before the catalogue: this is the usual case, and does not need the reading of it.
         if wanted is None and chooses_itself(able[0]):
             return self._resolver.at_preset(able[0], preset)
         await self.catalogue.ready()
@@ -115,14 +116,17 @@ class Providers:
             return await self._best(need, category, able)
         if wanted.casefold().startswith(f"{AUTO}:"):
             raise InvalidInputError(
-                f"auto takes fast, balanced or deep, such as auto:deep; got {wanted!r}.", field="model"
+                f"auto must be followed by fast, balanced or deep, such as auto:deep; got {wanted!r}.", field="model"
             )
         if alone := [provider for provider in able if provider.name == wanted.casefold() and as_defined(provider)]:
             return await self._usual(need, alone)
         return await self._resolver.resolve(wanted, mode, everybody, whereabouts)
 
     async def _stay(self, need: Need, kept: Sequence[Kept], able: list[Provider]) -> Choice | None:
-        """Return who answered last and can do what is asked, if anybody; a research takes a model for researches."""
+        """Return the last provider that answered and supports the mode, if any.
+
+        A research keeps only the model of an earlier research: a model for chat or search may not be able to do one.
+        """
         known = {provider.name: provider for provider in able}
         there = next((one for one in kept if one.provider in known), None)
         if there is None:
@@ -139,10 +143,10 @@ class Providers:
                 if (model := there.other_model) is None:
                     raise
         choice = await self._resolver.at(provider, model.removeprefix(f"{provider.name}:"))
-        return replace(choice, notices=())
+        return replace(choice, notices=())  # said when the model was first chosen
 
     async def fallbacks(self, mode: Mode, first: Choice, whereabouts: Whereabouts) -> list[Choice]:
-        """Return the models of the user's own list; those that cannot be asked are left out."""
+        """Return the choices of the user's own fallback list; those that cannot be asked are left out."""
         found: list[Choice] = []
         known = whereabouts.also_at(first.provider.name, first.side)
         for name in self._settings.fallback_models:
@@ -157,40 +161,41 @@ class Providers:
     async def larger(
         self, mode: Mode, tokens: int, whereabouts: Whereabouts
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the best models that can be asked and take so much: those that have the words already, and others."""
+        """Return the best models with a window that large: those that disclose the words to no one new, and others."""
         await self.catalogue.ready()
         able = [provider for provider in await self.all() if mode in provider.abilities]
         return await self._auto.larger(able, tokens, whereabouts)
 
     async def keeping(self, mode: Mode) -> tuple[Mode, tuple[str, ...]]:
-        """Return the names of the best on this machine that can do it, or chat where none can."""
+        """Return the names of the best models on this machine for the mode, or for chat if none can do it."""
         await self.catalogue.ready()
         return await self._auto.keeping(await self.all(), mode)
 
     def may_stand_in(self, other: Choice, first: Choice, whereabouts: Whereabouts) -> bool:
-        """Tell whether the words, which were meant for the first one, may go to another one that nobody named."""
+        """Tell whether the words, which were meant for the first choice, may go to another one that was not named."""
         if self.shares_always or whereabouts.holds(other.provider.name, other.side):
             return True
         return first.side == OUTSIDE and not whereabouts.is_kept_here
 
     @property
     def readers(self) -> tuple[str, ...]:
-        """The names of those that read files, configured or not."""
+        """The names of the providers that read files, configured or not."""
         return tuple(READERS)
 
     @property
     def shares_always(self) -> bool:
-        """Whether words may leave this machine without being sent away by name."""
+        """Whether words may leave this machine although the call does not name the recipient."""
         return self._settings.sharing == "always"
 
     @property
     def sides(self) -> Mapping[str, Side]:
-        """On which side each configured provider is, once they are built."""
+        """The side of each configured provider; empty before the first use."""
         return {provider.name: side_of(provider) for provider in self._built or ()}
 
     async def all(self) -> tuple[Provider, ...]:
-        """Return the configured providers in the order in which names are looked for."""
+        """Return the configured providers in the order in which they are searched for a name."""
         if self._built is None:
+            # In a thread: this imports the adapters and reads their data files.
             built = await to_thread.run_sync(lambda: tuple(map(self._writing, self._build())))
             self._resolver.definitions = await to_thread.run_sync(definitions_in, self._settings)
             order = self._settings.provider_order
@@ -199,7 +204,7 @@ class Providers:
         return self._built
 
     def _writing(self, provider: Provider) -> Provider:
-        """Return the provider; one that quotes together with the model that writes from its passages, if one is set."""
+        """Return the provider; a reader is combined with the model that writes from its passages, if one is set."""
         if self._settings.documents_model is None or not isinstance(provider, Reader):
             return provider
         from conversation_mcp.providers.choosing.writer.provider import Writer
@@ -207,10 +212,10 @@ class Providers:
         return Writer(provider, partial(self._model_for, provider.name), self.named)
 
     async def _model_for(self, reader: str, needed: Needed, whereabouts: Whereabouts) -> Choice:
-        """Return the model that writes from what a reader quotes.
+        """Return the model that writes from the passages of a reader.
 
         Raises:
-            WordsStayError: it is outside of this machine and would get words that were not said about documents.
+            WordsStayError: the model is outside this machine and would get words of other models here.
         """
         setting = self._settings.documents_model
         choice = await self.choose("chat", setting, needed=needed, whereabouts=NOWHERE.also_at(reader, HERE))
@@ -219,13 +224,13 @@ class Providers:
         return choice
 
     async def require_writer(self, choice: Choice, whereabouts: Whereabouts) -> None:
-        """Raise WordsStayError when a model would write for the choice that must not get the passages."""
+        """Raise WordsStayError if the choice is a reader whose writing model must not get the conversation."""
         if self._settings.documents_model and isinstance(choice.provider, Reader):
-            with suppress(InvalidInputError, ProviderError):  # said when the model is really asked
+            with suppress(InvalidInputError, ProviderError):  # raised again when the model is asked
                 await self._model_for(choice.provider.name, nothing, whereabouts)
 
     async def _usual(self, need: Need, able: list[Provider]) -> Choice:
-        """Return the first provider that is there, with its own default."""
+        """Return the first provider that surely exists, with its own default model."""
         for provider in able:
             if not isinstance(provider, Defined) or chooses_itself(provider):
                 return self._resolver.at_preset(provider, need.preset)
@@ -242,10 +247,10 @@ class Providers:
 
 
 def _check_writer(choice: Choice, reader: str, whereabouts: Whereabouts) -> None:
-    """Raise WordsStayError when the model that writes from documents must not get the conversation.
+    """Raise WordsStayError if the model that writes from documents must not get the conversation.
 
-    The setting allows it for documents and what was said about them, not for words that only a model of this machine
-    has.
+    The setting allows it the documents and the conversation about them, but not words that only a model on this machine
+    has received.
     """
     others = [name for name in whereabouts.here if name != reader]
     if choice.side == HERE or not whereabouts.is_kept_here or not others:

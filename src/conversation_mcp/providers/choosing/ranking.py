@@ -1,4 +1,4 @@
-"""The order of models by what is known of them: how able one is, then its window, then its price."""
+"""The ranking of models: by ability, then by window, then by price."""
 
 import math
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ BANDS: dict[Category, int] = {"fast": 0, "balanced": 1, "deep": 2}
 POINTS_PER_BAND = 10
 USUAL: dict[Mode, Category] = {"search": "fast", "chat": "balanced", "deep_research": "deep"}
 UNKNOWN_DISTANCE = 9
-"""Of a model that nobody has rated: it comes after all others."""
+"""The distance of a model without a rating, so that it comes after all others."""
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,12 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        """How it is called among those of all providers."""
+        """The name of the model among those of all providers."""
         return f"{self.provider}:{self.facts.id}"
 
 
 def category_of(model: str, mode: Mode) -> Category | None:
-    """Return the category of `auto` or `auto:deep`; None when the name is something else."""
+    """Return the category of `auto` or `auto:deep`; None for any other name."""
     head, _, category = model.casefold().partition(":")
     if head != AUTO:
         return None
@@ -42,21 +42,21 @@ def category_of(model: str, mode: Mode) -> Category | None:
 
 
 def best(candidates: Iterable[Candidate], category: Category) -> Candidate | None:
-    """Return the best one; where all facts are equal the first, which is that of the provider looked at first."""
+    """Return the best candidate; among equal ones the first, whose provider comes first in the user's order."""
     return min(candidates, key=lambda candidate: _rank(candidate.facts, category), default=None)
 
 
 def may_be_chosen(facts: ModelFacts, today: str, needed_tokens: int) -> bool:
-    """Tell whether auto may take the model: a current one for any purpose, into which the conversation fits."""
+    """Tell whether auto may choose the model: it is current, of general purpose, and large enough."""
     is_current = facts.status == "active" and (facts.ends is None or facts.ends > today)
     limit = facts.input_limit
     return is_current and not facts.named_only and (limit is None or limit >= needed_tokens)
 
 
 def reason(candidate: Candidate, category: Category) -> str:
-    """Return what was chosen and why."""
+    """Return the notice that says what auto chose and why."""
     facts = candidate.facts
-    parts = [f"ability {facts.ability} of 29" if facts.ability is not None else "nothing better known"]
+    parts = [f"ability {facts.ability} of 29" if facts.ability is not None else "no rating is known"]
     if facts.context:
         parts.append(f"a window of {facts.context:,} tokens")
     if facts.price_in is not None and facts.price_out is not None:
@@ -72,7 +72,7 @@ def _rank(facts: ModelFacts, category: Category) -> tuple[int, int, int, float]:
 
 
 def _distance(ability: int | None, category: Category) -> int:
-    """Return how far the model is from the category; more able than asked for is nearer than less."""
+    """Return the distance of the model from the category; one band above is nearer than one below."""
     if ability is None:
         return UNKNOWN_DISTANCE
     steps = min(ability // POINTS_PER_BAND, BANDS["deep"]) - BANDS[category]

@@ -1,4 +1,4 @@
-"""From a name as a user typed it to a provider and its model."""
+"""The resolution of a typed name to a provider and its model."""
 
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
@@ -36,11 +36,11 @@ ASSUMED = "assumed"
 
 
 class Resolver:
-    """Looks for a name at all providers, or at the one that the name names."""
+    """Searches all providers for a name, or only the provider in front of it."""
 
     def __init__(self, catalogue: Catalogue, listings: Listings, restrictions: Restrictions) -> None:
         self.definitions: Mapping[str, Definition] = {}
-        """All providers that are known, configured or not."""
+        """All known providers, configured or not."""
         self.catalogue = catalogue
         self.listings = listings
         self.restrictions = restrictions
@@ -48,15 +48,15 @@ class Resolver:
     async def resolve(
         self, name: str, mode: Mode, providers: Sequence[Provider], whereabouts: Whereabouts = NOWHERE
     ) -> Choice:
-        """Return the first provider that knows the name, can do what is asked for and may be asked.
+        """Return the first provider that knows the name, supports the mode and may be asked for the model.
 
-        Those that have the words are looked at first.
+        Providers that have the words are searched first.
 
         Raises:
-            InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError: there is none; the message says why.
+            InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError: none fits; the message says why.
         """
         if len(name) > MAX_NAME_CHARS:
-            raise InvalidInputError(MODEL, f" has {len(name):,} characters; at most {MAX_NAME_CHARS} are taken.")
+            raise InvalidInputError(MODEL, f" has {len(name):,} characters; at most {MAX_NAME_CHARS} are accepted.")
         providers = nearest_first(providers, whereabouts)
         if newest := await self._newest(name, mode, providers):
             return newest
@@ -78,7 +78,7 @@ class Resolver:
         raise await self._unknown(name, mode, providers, whereabouts)
 
     async def _newest(self, name: str, mode: Mode, providers: Sequence[Provider]) -> Choice | None:
-        """Return the newest model of a family that may be asked, if the name is that of a family and of no model."""
+        """Return the newest allowed model of a family, if the name is a family and not a model."""
         owner, _, family = name.rpartition(":")
         if not is_family(family) or any(self.catalogue.find(provider.name, family) for provider in providers):
             return None
@@ -92,6 +92,7 @@ class Resolver:
         ]
         if not found:
             return None
+        # Of equals the first provider wins, but in chat one without presets goes before one that passes models on.
         provider, facts = max(found, key=lambda one: (one[1].ability or 0, mode != "chat" or not presets_of(one[0])))
         choice = await self.at(provider, facts.id)
         notice = f"{family.casefold()} is {choice.shown} here, the newest of its family that can be asked"
@@ -101,7 +102,7 @@ class Resolver:
         """Return the model at its provider, with its window.
 
         Raises:
-            ModelUnavailableError: it may not be asked, or is not there.
+            ModelUnavailableError: the model may not be asked, or does not exist there.
         """
         defined = as_defined(provider)
         if chooses_itself(provider):
@@ -121,18 +122,18 @@ class Resolver:
         return Choice(provider, sent, f"{provider.name}:{sent}", known, notices)
 
     def at_preset(self, provider: Provider, preset: str) -> Choice:
-        """Return the provider that chooses its model itself; by the preset, where it has presets.
+        """Return the choice of a provider that chooses its model itself, by the preset if it has presets.
 
         Raises:
-            ModelUnavailableError: it may not be asked for that.
+            ModelUnavailableError: the preset may not be asked for.
         """
         why = self.restrictions.refusal(provider.name, [preset]) if presets_of(provider) else None
         if why is not None:
-            raise ModelUnavailableError(f"{provider.name} must not be asked with {preset}: {why}.")
+            raise ModelUnavailableError(f"{preset} of {provider.name} may not be asked: {why}.")
         return Choice(provider)
 
     async def with_window(self, provider: Provider, facts: ModelFacts) -> ModelFacts:
-        """Return the facts with a window: as the server tells it, or else as is assumed."""
+        """Return the facts with a window, if possible: the server's own figure, else an assumption."""
         defined = as_defined(provider)
         if defined is None or facts.context is not None:
             return facts
@@ -147,7 +148,10 @@ class Resolver:
     async def _places(
         self, name: str, mode: Mode, providers: Sequence[Provider], whereabouts: Whereabouts
     ) -> AsyncGenerator[tuple[Provider, str]]:
-        """Yield who has the name, and what it is called there: by name, then who knows it, then who takes any."""
+        """Yield providers with their own name of the model: the one named in front, or those that know it, then others.
+
+        The others accept any name. A model's own name may contain a colon, so a known name is not split.
+        """
         is_known = any(self.catalogue.find(provider.name, name) for provider in providers)
         if not is_known and (prefixed := await self._prefixed(name, providers, whereabouts)):
             yield prefixed
@@ -160,9 +164,9 @@ class Resolver:
                 yield provider, name
 
     async def _at_home(self, provider: Provider, name: str, mode: Mode, providers: Sequence[Provider]) -> str | None:
-        """Return the provider's own name of the model, if it knows it.
+        """Return the provider's own name of the model, if it knows the model.
 
-        One with presets takes `maker/model` of others: where it only chats, whoever knows the name comes first.
+        A provider with presets also accepts `maker/model` of others; in chat, providers that know the name come first.
         """
         defined = as_defined(provider)
         if chooses_itself(provider) or defined is None:
@@ -196,7 +200,7 @@ class Resolver:
         return provider, model
 
     def _catches(self, provider: Provider, name: str) -> bool:
-        """Tell whether the provider takes a name that nobody knows, without being named itself."""
+        """Tell whether the provider accepts an unknown name without its own name in front."""
         if presets_of(provider):
             return provider.serves(name)
         defined = as_defined(provider)
@@ -208,16 +212,16 @@ class Resolver:
     def _require_allowed(self, provider: Provider, model: str, facts: ModelFacts) -> None:
         why = self.restrictions.refusal(provider.name, facts.names | names_of(model))
         if why is not None:
-            raise ModelUnavailableError(f"{provider.name} must not be asked with {model}: {why}.")
+            raise ModelUnavailableError(f"{model} of {provider.name} may not be asked: {why}.")
 
     async def _require_there(self, provider: Provider, model: str, facts: ModelFacts | None) -> None:
-        """Refuse a name that the provider cannot know; a server that does not say what it has is asked all the same."""
+        """Refuse a name that the provider cannot have; a server that does not list its models is asked all the same."""
         defined = as_defined(provider)
         if defined is None or facts is not None or provider.serves(model):
             return
         definition = defined.configured.definition
         if definition.accepts_any_model:
-            raise InvalidInputError(f"{presentable(model)!r} is no name of a model.", field=MODEL)
+            raise InvalidInputError(f"{presentable(model)!r} is not the name of a model.", field=MODEL)
         told = await self.listings.of(provider)
         if told is not None and model not in {one.id for one in told}:
             there = ", ".join(one.id for one in told) or "none"
@@ -270,14 +274,14 @@ class Resolver:
 
 
 def _is_own_name(facts: ModelFacts, name: str) -> bool:
-    """Tell whether the provider itself knows the name; an alias of the user's it does not."""
+    """Tell whether the provider itself knows the name; it does not know the user's aliases."""
     return name == facts.id or (name in facts.aliases and not facts.is_own)
 
 
 def _assumed(provider: Provider, facts: ModelFacts) -> str:
     return (
-        f"nobody knows the window of {provider.name}:{facts.id}; {facts.context:,} tokens are assumed. "
-        f'Say it under [models."{provider.name}:{facts.id}"] in the configuration file: context = …'
+        f"the window of {provider.name}:{facts.id} is unknown; {facts.context:,} tokens are assumed. "
+        f'Set it under [models."{provider.name}:{facts.id}"] in the configuration file: context = …'
     )
 
 

@@ -1,4 +1,4 @@
-"""Which models may be asked, as the user lists them."""
+"""The user's lists of allowed and disabled models."""
 
 from collections.abc import Iterable
 
@@ -10,14 +10,14 @@ SHOWN_NAMES = 8
 
 
 class Restrictions:
-    """What the user allows. A model is meant by any of its names, in whatever letters, with its provider or without."""
+    """Applies the user's lists. An entry can be any name of a model, in any case, with or without its provider."""
 
     def __init__(self, settings: Settings) -> None:
         self._allowed = {name: given.allowed_models for name, given in settings.providers.items()}
         self._disabled = settings.disabled_models
 
     def refusal(self, provider: str, names: Iterable[str]) -> str | None:
-        """Return why the model of these names may not be asked at the provider, or None."""
+        """Return why the model with these names may not be asked at the provider, or None."""
         known = frozenset(name.casefold() for name in names)
         allowed = self._allowed.get(provider, ())
         if allowed and not any(means(name, provider, known) for name in allowed):

@@ -1,1 +1,1 @@
-"""The provider `local`: it quotes the user's documents, through the engine in `documents/`."""
+"""The adapter that answers with passages from the files of the user, without a network."""

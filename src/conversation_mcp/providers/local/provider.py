@@ -1,4 +1,4 @@
-"""The provider that needs no key and no network: it quotes passages from the documents that the user named."""
+"""The provider without a key and a network: it quotes passages from the documents that the user named."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from datetime import datetime
@@ -26,13 +26,13 @@ BAR_CELLS = 10
 
 
 def build(context: ProviderContext) -> "LocalProvider | None":
-    """Return the provider, or None when no documents are named."""
+    """Return the provider, or None if no documents are named."""
     named = context.settings.documents
     return LocalProvider(named, _home(), context.cache / "documents", context.now) if named else None
 
 
 class LocalProvider:
-    """Answers with passages of the documents as they are at each question."""
+    """Answers with passages of the documents, as they are at the time of each question."""
 
     name = NAME
     abilities: frozenset[Mode] = frozenset({"search", "deep_research"})
@@ -45,19 +45,20 @@ class LocalProvider:
         self._library: DocumentLibrary | None = None
 
     def serves(self, model: str) -> bool:
-        """Tell whether the model is `local`, the only one."""
+        """Tell whether the model is `local`, the only name here."""
         return model == NAME
 
     async def ask(self, request: Request) -> AsyncGenerator[Event]:
-        """Bring the index up to the documents, then rank and quote.
+        """Update the index from the documents, then rank and quote passages.
 
         Raises:
-            ProviderNotConfiguredError: the named documents do not exist, are too much, or hold nothing at all.
+            ProviderNotConfiguredError: the named documents do not exist, are too many, or contain nothing at all.
             ProviderUnavailableError: this Python has no full-text search.
         """
         library = await to_thread.run_sync(self._opened)
         steps = library.catch_up()
         said = ""
+        # Reading is done in steps of a thread, between which progress is reported and a stop takes effect.
         while (work := await to_thread.run_sync(next, steps, None)) is not None:
             if (doing := _doing(work)) != said:
                 yield Progress(said := doing)
@@ -66,12 +67,12 @@ class LocalProvider:
         yield Finished(answer)
 
     def survey(self) -> Survey:
-        """Look at the documents; what was read in vain is known from earlier questions."""
+        """List the documents; those that could not be read are known from earlier questions."""
         count, skipped = self._opened().survey()
         return Survey(count, tuple(skipped.summary()))
 
     async def fetch(self, response_id: str) -> Finished:
-        """Raise RunLostError: an answer is there at once or never."""
+        """Raise RunLostError: an answer exists at once or never."""
         del response_id
         raise RunLostError(NAME)
 
@@ -84,7 +85,7 @@ class LocalProvider:
         return await self.fetch(response_id)
 
     def _opened(self) -> "DocumentLibrary":
-        """Return the documents as they are named now: what a name leads to may have changed."""
+        """Return the library of the named documents; a pattern or link may lead elsewhere than at the last question."""
         from conversation_mcp.documents.formats import Formats
         from conversation_mcp.documents.library import DocumentLibrary
         from conversation_mcp.documents.roots import roots_of

@@ -1,1 +1,1 @@
-"""Perplexity's dialect of the Responses family: another path, presets in place of models, filters of its own."""
+"""The dialect of Responses that the Agent API of Perplexity speaks."""

@@ -1,4 +1,4 @@
-"""What is known of the Agent API, read from the data files beside this module."""
+"""Facts about the Agent API, read from the data files beside this module."""
 
 import tomllib
 from importlib.resources import files
@@ -7,7 +7,7 @@ from conversation_mcp.providers.data import Data
 
 
 class Retired(Data):
-    """How the endpoint that is gone is recognised."""
+    """The signs of a refusal by the retired endpoint."""
 
     since: str
     types: frozenset[str]
@@ -15,7 +15,7 @@ class Retired(Data):
 
 
 class AgentFacts(Data):
-    """Everything about the API that may change without a change of the code."""
+    """The facts about the API that may change without a change of the code."""
 
     output_limit_makers: frozenset[str]
     output_limit_tokens: int
@@ -35,4 +35,4 @@ def _load() -> AgentFacts:
 
 
 FACTS = _load()
-"""Read while this module is imported, like code: that happens once, and never while an event loop waits for a file."""
+"""Read on import, like code: once, and never while an event loop waits for the files."""

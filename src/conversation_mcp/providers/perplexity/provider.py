@@ -1,4 +1,4 @@
-"""Perplexity's Agent API: Responses at another endpoint, with presets in place of models."""
+"""The adapter for Perplexity's Agent API: Responses at another endpoint, with presets in place of models."""
 
 from collections.abc import Mapping
 from contextlib import aclosing
@@ -20,22 +20,22 @@ VERSION = "/v1"
 
 
 class PerplexityProvider(ResponsesProvider):
-    """Asks the Agent API. It remembers which name the preset field has there."""
+    """Asks the Agent API. It learns and remembers the name of the preset field there."""
 
     path = "agent"
     _preset_fields: tuple[PresetField, ...] = ("preset", "effort")
 
     @property
     def _headers(self) -> Mapping[str, str]:
-        """What tells Perplexity who calls."""
+        """The header by which Perplexity knows the calling program."""
         return {"X-Pplx-Integration": f"conversation-mcp/{__version__}"}
 
     def _addressed(self, configured: Configured) -> Configured:
-        """Return the provider with the version at the end of its address, also where a gateway was named without."""
+        """Return the provider with the version at the end of its address, even if a gateway was set without it."""
         return replace(configured, base_url=f"{configured.base_url.removesuffix(VERSION).rstrip('/')}{VERSION}")
 
     def _special_error(self, problem: WireProblem) -> ProviderRejectedError | None:
-        """Return the error for a request that went to the endpoint that is gone."""
+        """Return the error for a request that went to the retired endpoint."""
         return retirement(problem, FACTS.retired, self.configured)
 
     def serves(self, model: str) -> bool:
@@ -43,7 +43,7 @@ class PerplexityProvider(ResponsesProvider):
         return is_preset(model, self.configured.definition) or is_model(model)
 
     def _put(self, request: Request) -> tuple[Inquiry, Creation]:
-        """Return what the answer needs to know of the question, and the call that puts it."""
+        """Return what the answer needs to know of the question, and the create call."""
         drafted = draft(request, FACTS, self.configured.definition)
         return drafted.inquiry, self._create(drafted)
 
@@ -53,6 +53,7 @@ class PerplexityProvider(ResponsesProvider):
             async with aclosing(self._api.create(self.path, drafted.payload(preset_field))) as steps:
                 async for step in steps:
                     if isinstance(step, WireProblem):
+                        # A refusal of the field itself is free, so the question is sent again with its other name.
                         is_renamed = step.status == BAD_REQUEST and step.param == "preset" == preset_field
                         if not is_renamed:
                             raise self._api.errors.of_create(step)

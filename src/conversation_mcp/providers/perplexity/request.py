@@ -1,4 +1,4 @@
-"""Building the body of a create call: only fields that the Agent API accepts, only what was asked for."""
+"""The body of a create call: only fields that the Agent API accepts, and only options that were set."""
 
 import re
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ class AgentDraft:
     body: dict[str, object] = field(repr=False)
 
     def payload(self, preset_field: PresetField) -> dict[str, object]:
-        """Return the body that is sent."""
+        """Return the body to send."""
         preset = {preset_field: self.inquiry.preset} if self.inquiry.preset else {}
         return {**preset, **self.body}
 
@@ -43,7 +43,7 @@ def is_model(name: str) -> bool:
 
 
 def draft(request: Request, facts: AgentFacts, definition: Definition) -> AgentDraft:
-    """Translate a request; a preset is sent alone, a model together with the search that it would not do by itself."""
+    """Translate a request; a preset searches by itself, while a model is sent together with a search tool."""
     options = request.options
     preset = request.preset if request.model is None else request.model
     model = None
@@ -65,6 +65,7 @@ def draft(request: Request, facts: AgentFacts, definition: Definition) -> AgentD
 
 def _input(request: Request, facts: AgentFacts) -> list[dict[str, str]]:
     items = [{"type": "message", **message} for message in sent_messages(request.messages)]
+    # In the question, not in the system text: an instruction belongs to this turn alone.
     last = items[-1]
     last["content"] = "\n\n".join([last["content"], *_instructions(request.options, facts)])
     return items

@@ -1,4 +1,4 @@
-"""The endpoint that is gone, and how its refusal is told apart."""
+"""The retired endpoint, and how its refusal is recognised."""
 
 from conversation_mcp.errors import ProviderRejectedError
 from conversation_mcp.providers.definitions import Configured
@@ -7,7 +7,7 @@ from conversation_mcp.providers.wire.problems import WireProblem
 
 
 def retirement(problem: WireProblem, retired: Retired, configured: Configured) -> ProviderRejectedError | None:
-    """Return the error for a request that went to the retired endpoint; None when this is another problem."""
+    """Return the error for a request that went to the retired endpoint; None for any other problem."""
     is_it = retired.types.intersection(problem.kind.split()) or any(
         phrase in problem.cause for phrase in retired.phrases
     )
@@ -22,5 +22,5 @@ def retirement(problem: WireProblem, retired: Retired, configured: Configured) -
         )
     return ProviderRejectedError(
         f"{what}, and this version still asks it.",
-        f"Get a newer conversation-mcp, or set {definition.base_url_name} to a gateway that takes /v1/agent.",
+        f"Get a newer conversation-mcp, or set {definition.base_url_name} to a gateway that serves /v1/agent.",
     )

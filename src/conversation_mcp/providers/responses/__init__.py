@@ -1,1 +1,1 @@
-"""The family of Responses: its body, its stream, runs in the background, and how they end."""
+"""The adapter for servers that speak the Responses API, on a stream or with background runs."""

@@ -1,28 +1,28 @@
-"""What an answer needs to know of its question."""
+"""The facts about a question that its answer needs."""
 
 from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True)
 class Inquiry:
-    """The question as it concerns its answer; `title` is the provider's. One that nobody remembers has no more."""
+    """The facts about a question; `title` is the provider's. After a restart, nothing else is known."""
 
     title: str
     preset: str | None = None
     model: str | None = None
     related: bool | None = None
-    """Whether related questions were asked for; None when nobody remembers."""
+    """Whether related questions were requested; None if that is unknown after a restart."""
     notices: tuple[str, ...] = ()
     is_kept: bool = True
     """Whether the provider keeps the run, so that it can be found by its id."""
     wants_sources: bool = False
-    """Whether an answer without any source is worth a notice."""
+    """Whether an answer without any source gets a notice."""
     output_limit_tokens: int | None = None
-    """The limit that was sent: some servers do not say that they cut the answer there."""
+    """The limit that was sent; some servers cut an answer there and do not say so."""
 
     secret: str = field(default="", repr=False)
-    """What must be in no error of its answer: the provider's key."""
+    """The provider's key, which must not be in any error."""
 
     def noting(self, notices: tuple[str, ...]) -> "Inquiry":
-        """Return the same with notices put before."""
+        """Return a copy with these notices in front."""
         return replace(self, notices=(*notices, *self.notices))

@@ -1,4 +1,4 @@
-"""What a run that has ended comes to: an answer, or the error that tells why there is none."""
+"""The outcome of a run: an answer, or the error that says why there is none."""
 
 from collections.abc import Sequence
 
@@ -33,12 +33,12 @@ def has_ended(response: JsonObject) -> bool:
 def settle(
     response: JsonObject, inquiry: Inquiry, *, streamed_text: str = "", seen: Sequence[JsonObject] = ()
 ) -> Answer:
-    """Return the answer of a run that has ended; what the stream brought fills what the last object lacks.
+    """Return the answer of a run that has ended; the parts of a stream fill the gaps of its last object.
 
     Raises:
-        AnswerIncompleteError: it ended without any text.
-        RunCancelledError: it was stopped.
-        ProviderUnavailableError: it failed.
+        AnswerIncompleteError: the run ended without any text.
+        RunCancelledError: the run was stopped.
+        ProviderUnavailableError: the run failed.
     """
     used = usage(response)
     status = raw_text_at(response, "status")
@@ -78,7 +78,7 @@ def settle(
 
 
 def other_run(response: JsonObject, response_id: str) -> tuple[str, ...]:
-    """Return what to say where a run that was asked for by its id answers with another one."""
+    """Return a notice if the run that was fetched has another id than the requested one."""
     told = name_at(response, "id")
     if not told or told == response_id:
         return ()
@@ -86,7 +86,7 @@ def other_run(response: JsonObject, response_id: str) -> tuple[str, ...]:
 
 
 def failure(response: JsonObject, inquiry: Inquiry) -> ProviderError:
-    """Return the error for a run that the provider itself gave up."""
+    """Return the error for a run that the provider gave up."""
     problem = problem_in(response, secret=inquiry.secret)
     if problem and problem.overflow is not None:
         return too_large(inquiry.title, problem)

@@ -1,4 +1,4 @@
-"""The Responses API: a question on a stream or as a run in the background, which is found by its id."""
+"""The adapter for the Responses API: a question on a stream, or as a background run that is found by its id."""
 
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing
@@ -21,16 +21,16 @@ from conversation_mcp.providers.wire.provider import WireProvider
 from conversation_mcp.providers.wire.usage import with_usage
 
 Creation = AsyncGenerator[Progress | Sent]
-"""A create call: what it says while it is put off, then its successful response."""
+"""A create call: progress while it is delayed, then its successful response."""
 
 
 class ResponsesProvider(WireProvider):
-    """Asks one configured provider; see `Provider` for what each method promises."""
+    """Asks one configured provider; `Provider` documents the methods."""
 
     path = "responses"
 
     def _put(self, request: Request) -> tuple[Inquiry, Creation]:
-        """Return what the answer needs to know of the question, and the call that puts it; a dialect has its own.
+        """Return what the answer needs to know of the question, and the create call; dialects override this.
 
         Raises:
             InvalidInputError: no model is named, and none is set.
@@ -39,11 +39,11 @@ class ResponsesProvider(WireProvider):
         return inquiry, self._created(body)
 
     def ask(self, request: Request) -> AsyncGenerator[Event]:
-        """Send the request once: a research as a background run, everything else on a stream."""
+        """Send the request once: a deep research as a background run, everything else on a stream."""
         return self._guard.events(self._research(request) if request.mode == "deep_research" else self._stream(request))
 
     async def fetch(self, response_id: str) -> Finished | StillRunning:
-        """Look once at a run; where only the look failed, the error does not end the run."""
+        """Look once at a run; if only the look failed, the error does not end the run."""
         return await self._looked(self._runs.look(response_id, self._forgotten))
 
     def follow(self, response_id: str) -> AsyncGenerator[Event]:
@@ -51,7 +51,7 @@ class ResponsesProvider(WireProvider):
         return self._guard.events(self._runs.watch(response_id, self._forgotten))
 
     async def cancel(self, response_id: str) -> Finished | StillRunning:
-        """Stop a run; raises RunCancelledError when that has shown, and returns its answer when it was faster."""
+        """Stop a run; raises RunCancelledError once it has stopped, and returns the answer if that came first."""
         return await self._looked(self._runs.cancel(response_id, self._forgotten))
 
     @cached_property
@@ -87,7 +87,7 @@ class ResponsesProvider(WireProvider):
                         yield event
 
     async def _research(self, request: Request) -> AsyncGenerator[Event]:
-        """Start a run in the background and watch it; it goes on when nobody listens."""
+        """Start a background run and watch it; it continues when nobody listens."""
         inquiry, creation = self._begun(request)
         submitted_at = self._clock()
         response_id = ""
@@ -132,7 +132,7 @@ class ResponsesProvider(WireProvider):
             raise with_usage(broken, reader.usage) from None
 
     def _problem(self, data: JsonObject) -> WireProblem | None:
-        """Return the problem that stands where an event or an answer was due."""
+        """Return the problem that came in place of an event or an answer."""
         what = data.get("object")
         is_due = what == "response" or (what != "error" and raw_text_at(data, "type") not in {"", "error"})
         return None if is_due or data is END else self._api.errors.problem_in(data)

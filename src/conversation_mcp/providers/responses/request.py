@@ -1,4 +1,4 @@
-"""Building the body of a create call: only what is needed and what was asked for."""
+"""The body of a create call: only required fields and options that were set."""
 
 from typing import Any, cast
 
@@ -14,7 +14,7 @@ SEARCH_TOOL = "web_search"
 
 
 def draft(request: Request, configured: Configured) -> tuple[Inquiry, dict[str, object]]:
-    """Translate a request; return what its answer needs to know, and the body.
+    """Translate a request into the facts that its answer needs, and the body.
 
     Raises:
         InvalidInputError: no model is named and none is set.
@@ -61,9 +61,9 @@ def _effort(effort: str, quirks: Quirks) -> dict[str, object]:
 
 
 def _filter(body: dict[str, Any], options: Options, quirks: Quirks) -> set[str]:
-    """Put the domains into the search tool where it takes them; return the options that are honoured by that.
+    """Put the domains into the search tool if it accepts them; return the options that this honours.
 
-    A tool beside it that knows no such filter would search elsewhere, and is left out then.
+    Other tools are then left out, because they would search elsewhere without the filter.
     """
     domains = options.search_domain_filter or ()
     denied = [domain[1:] for domain in domains if domain.startswith("-")]

@@ -1,4 +1,4 @@
-"""Runs that go on at the provider without a connection: looking at them, watching them, stopping them."""
+"""Background runs, which continue at the provider without a connection: how to look at, watch and stop them."""
 
 from collections.abc import AsyncGenerator, Callable, Iterator
 from dataclasses import replace
@@ -16,7 +16,7 @@ from conversation_mcp.providers.wire.visible_text import visible_so_far
 
 
 class Runs:
-    """Watches runs by polling, patiently; `path` is where they are, the clock counts seconds from anywhere."""
+    """Watches runs by polling; `path` is the endpoint of runs, and the clock is monotonic."""
 
     def __init__(self, api: Api, path: str, *, sleep: Sleep, clock: Callable[[], float]) -> None:
         self._api = api
@@ -38,9 +38,9 @@ class Runs:
     async def watch(
         self, response_id: str, inquiry: Inquiry, *, submitted_at: float | None = None
     ) -> AsyncGenerator[Event]:
-        """Yield what happens until the run ends.
+        """Yield the events until the run ends.
 
-        A run that was submitted just now may not be known yet; `submitted_at` is when, on our clock.
+        A run that was submitted just now may not be known yet; `submitted_at` is the time of that, on the same clock.
         """
         view = _View()
         started_at = self._clock()
@@ -69,13 +69,13 @@ class Runs:
             await self._sleep(wait)
 
     def _may_pass(self, error: Exception, failures: int, submitted_at: float | None) -> bool:
-        if isinstance(error, RunLostError):
+        if isinstance(error, RunLostError):  # a run that was just submitted may not be visible everywhere yet
             return submitted_at is not None and self._clock() - submitted_at <= self._polling.grace_seconds
         is_passing = not isinstance(error, UnseenError) or error.is_passing
         return is_passing and failures <= self._polling.max_failures
 
     async def cancel(self, response_id: str, inquiry: Inquiry) -> Finished | StillRunning:
-        """Ask once to stop the run, unless it has ended, and wait a little for that to show."""
+        """Ask once to stop the run, unless it has ended, and wait a little for its last state."""
         found = await self.look(response_id, inquiry)
         if isinstance(found, Finished):
             return found
@@ -89,7 +89,7 @@ class Runs:
 
 
 def outcome(response: JsonObject, inquiry: Inquiry, response_id: str) -> Finished | StillRunning:
-    """Return what a look at the run of this id shows; raises when it ended without an answer."""
+    """Return the state of the run with this id; raises if it ended without an answer."""
     if has_ended(response):
         answer = settle(response, inquiry.noting(other_run(response, response_id)))
         return Finished(replace(answer, response_id=response_id))
@@ -110,7 +110,7 @@ def _doing(response: JsonObject) -> str:
 
 
 class _View:
-    """Remembers what was seen of a run, so that only news is told."""
+    """Remembers what was seen of a run, so that only changes are reported."""
 
     def __init__(self) -> None:
         self._progress = ""
@@ -122,6 +122,6 @@ class _View:
             yield Progress(progress)
         text = _visible(response)
         if text != self._text:
-            is_longer = text.startswith(self._text)
+            is_longer = text.startswith(self._text)  # if not, the provider has rewritten the text
             yield TextDelta(text.removeprefix(self._text) if is_longer else text, replaces=not is_longer)
             self._text = text

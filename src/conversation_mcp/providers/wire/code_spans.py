@@ -1,4 +1,4 @@
-"""Where a text in Markdown shows code: what stands there is quoted, not said."""
+"""The pattern of code in Markdown, whose content is quoted and not meant."""
 
 CODE = r"""
     (?P<code>

@@ -1,4 +1,4 @@
-"""The only repetition of a paid call that is allowed."""
+"""The only code that repeats a paid call."""
 
 import math
 import re
@@ -27,7 +27,7 @@ DOING = {RATE_LIMITED: "rate limited", UNREACHABLE: "not reachable"}
 
 @dataclass(frozen=True)
 class RetryLimits:
-    """How long a call may be put off, by one wait and by all together."""
+    """The limits of the waits before a call is repeated: of one wait, and of all together."""
 
     first_wait_seconds: float
     max_wait_seconds: float
@@ -36,7 +36,7 @@ class RetryLimits:
 
 @dataclass(frozen=True)
 class Sent:
-    """The response to a call, open for reading, and what there is to say about how it was sent."""
+    """The response to a call, open for reading, and notices about its repetitions."""
 
     response: "httpx.Response"
     notices: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class _Patience:
         self._reasons: Counter[str] = Counter()
 
     def take(self, wanted_seconds: float | None, reason: str) -> float | None:
-        """Return for how long to wait before the next try, or None when there is none."""
+        """Return how long to wait before the next try, or None if there is none."""
         tries = self._reasons.total()
         wait = self._limits.first_wait_seconds * 2**tries if wanted_seconds is None else wanted_seconds
         total = self._waited_seconds + wait
@@ -70,10 +70,10 @@ class _Patience:
 async def send_create(
     send: "Callable[[], Awaitable[httpx.Response]]", *, retries: int, limits: RetryLimits, sleep: Sleep
 ) -> AsyncGenerator[Progress | Sent]:
-    """Call `send` until the server takes the request, and yield Sent last; it is closed with this generator.
+    """Call `send` until the server accepts the request, and yield Sent last; it is closed with this generator.
 
-    Only what cannot have been billed is repeated: a connection that was not made, and a 429.
-    A 429 that must not be waited for is yielded like any other response; httpx's errors are passed on.
+    Only what cannot have been billed is repeated: a failed connection, and a 429.
+    The 429 after the last try is yielded like any other response; errors of httpx are passed on.
     """
     import httpx
 
@@ -81,7 +81,7 @@ async def send_create(
     while True:
         try:
             response = await send()
-        except (httpx.ConnectError, httpx.ConnectTimeout):
+        except (httpx.ConnectError, httpx.ConnectTimeout):  # the request has not left: all other errors may be billed
             reason = UNREACHABLE
             wait = patience.take(None, reason)
             if wait is None:
@@ -102,7 +102,7 @@ async def send_create(
 
 
 def retry_after_seconds(headers: "Mapping[str, str]") -> float | None:
-    """Return for how long the server asks to wait; a date is read against the server's own clock."""
+    """Return the time that the server asks to wait; a date is compared with the server's own clock."""
     milliseconds = headers.get("retry-after-ms", "").strip()
     if SECONDS.fullmatch(milliseconds):
         return float(milliseconds) / 1000

@@ -1,4 +1,4 @@
-"""How long is waited for what, read from the data file beside this module."""
+"""Timeouts and intervals, read from the data file beside this module."""
 
 import tomllib
 from importlib.resources import files
@@ -8,7 +8,7 @@ from conversation_mcp.providers.wire.http import RetryLimits
 
 
 class Timeouts(Data):
-    """How long is waited for what."""
+    """The timeouts; the data file explains each."""
 
     connect_seconds: float
     silence_seconds: float
@@ -19,7 +19,7 @@ class Timeouts(Data):
 
 
 class Polling(Data):
-    """How a background run is watched."""
+    """The intervals and limits of polling a background run."""
 
     first_wait_seconds: float
     growth: float
@@ -31,14 +31,14 @@ class Polling(Data):
 
 
 class Limits(Data):
-    """The patience with one provider."""
+    """All limits in time for one provider."""
 
     timeouts: Timeouts
     retry: RetryLimits
     polling: Polling
 
     def with_timeouts(self, **seconds: float) -> "Limits":
-        """Return the limits with other timeouts."""
+        """Return the limits with these timeouts replaced."""
         return self.model_copy(update={"timeouts": self.timeouts.model_copy(update=seconds)})
 
 
@@ -48,4 +48,4 @@ def _load() -> Limits:
 
 
 LIMITS = _load()
-"""Read while this module is imported, like code: that happens once, and never while an event loop waits for a file."""
+"""Read on import, like code: once, and never while an event loop waits for the file."""

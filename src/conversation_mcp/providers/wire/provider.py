@@ -1,4 +1,4 @@
-"""What every provider with an address has in common, whichever wire it speaks."""
+"""The base class of all providers with an address, whatever their wire format."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ from conversation_mcp.records.modes import Mode
 
 
 class WireProvider:
-    """One configured provider. Its family says how it is asked; a dialect changes what differs."""
+    """One configured provider. Subclasses of a family ask it; those of a dialect override the differences."""
 
     path = ""
     """The endpoint of its questions."""
@@ -46,11 +46,11 @@ class WireProvider:
 
     @property
     def _headers(self) -> Mapping[str, str]:
-        """What is sent with every call beside the key."""
+        """The headers of every call, apart from the key."""
         return {}
 
     def _addressed(self, configured: Configured) -> Configured:
-        """Return the provider with the address that the endpoints follow."""
+        """Return the provider with the address to which endpoints are appended."""
         return configured
 
     def _special_error(self, problem: WireProblem) -> ProviderError | None:
@@ -58,15 +58,15 @@ class WireProvider:
         del problem
 
     def serves(self, model: str) -> bool:
-        """Tell whether the name is known to be this provider's, or any is taken that can be one."""
+        """Tell whether the name is one of this provider's, or the provider accepts any well-formed name."""
         return serves(self.configured, model)
 
     async def list_models(self, within_seconds: float | None = None) -> tuple[ListedModel, ...]:
-        """Have the models listed; a local server that nobody named must answer at once."""
+        """Return the models that the provider lists; a local server at its usual address must answer at once."""
         return await self._api.list_models(within_seconds)
 
     async def check(self) -> str:
-        """Have the models listed, which costs nothing and needs a key that works."""
+        """Return the number of models in words; listing them costs nothing and needs a valid key."""
         return await self._api.check()
 
     @cached_property
@@ -84,5 +84,5 @@ class WireProvider:
 
     @cached_property
     def _guard(self) -> Guard:
-        """What keeps its key out of everything that it sends."""
+        """Removes the key from everything that the provider sends."""
         return Guard(self._api.errors.secret)

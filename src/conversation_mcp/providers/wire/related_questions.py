@@ -1,4 +1,4 @@
-"""Taking the section of related questions off the end of an answer."""
+"""The separation of the related questions at the end of an answer."""
 
 import re
 
@@ -17,7 +17,7 @@ MAX_QUESTIONS = 10
 def split_related(text: str) -> tuple[str, tuple[str, ...]]:
     """Return the answer without its last section of related questions, and the questions.
 
-    Text that follows the section stays in the answer; a heading without questions is no section.
+    Text behind the section stays in the answer; a heading without questions is not a section.
     """
     lines = text.splitlines()
     for start in range(len(lines) - 1, -1, -1):

@@ -1,30 +1,30 @@
-"""Server-sent events out of bytes, however they were cut; errors that servers write between them are events too."""
+"""A parser of server-sent events; it also accepts errors that servers write into the stream without framing."""
 
 import re
 from dataclasses import dataclass
 
 LINE_END = re.compile(rb"\r\n|\r|\n")
 UNFRAMED = ("{", "[{")
-"""What no field of an event begins with: JSON that was written into the stream as it is."""
+"""The start of JSON that was written into the stream without framing; no field of an event begins so."""
 FIELDS = frozenset({"data", "event", "error", "id", "retry"})
 BOM = b"\xef\xbb\xbf"
 MAX_EVENT_BYTES = 8 * 2**20
 
 
 class EventTooLargeError(ValueError):
-    """A line or an event is larger than anything that is sent on purpose."""
+    """A line or an event is larger than anything sent on purpose."""
 
 
 @dataclass(frozen=True)
 class ServerSentEvent:
-    """One event; `event` is empty when the stream did not name it."""
+    """One event; `event` is its name, empty without one."""
 
     event: str
     data: str
 
 
 class SseParser:
-    """Parses a stream incrementally: feed it chunks, then close it once."""
+    """Parses a stream incrementally: feed it chunks, cut anywhere, then close it once."""
 
     def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
         self._max_event_bytes = max_event_bytes
@@ -40,8 +40,9 @@ class SseParser:
         """Return the events that this chunk completes.
 
         Raises:
-            EventTooLargeError: an event grew over the limit.
+            EventTooLargeError: an event exceeds the limit.
         """
+        # A CRLF may be cut between two chunks: its LF must not count as another line end.
         if self._skip_line_feed and chunk:
             chunk = chunk.removeprefix(b"\n")
             self._skip_line_feed = False
@@ -55,7 +56,7 @@ class SseParser:
         return events
 
     def close(self) -> list[ServerSentEvent]:
-        """Return the event that the stream ended in, if its last line was all there; a paid answer may be in it."""
+        """Return the event at the end of the stream, even without the blank line: it may hold a paid answer."""
         return [*self._end_line(), *self._dispatch()]
 
     def _append(self, piece: bytes) -> None:
@@ -83,7 +84,7 @@ class SseParser:
             self._data.append(value.removeprefix(" "))
         elif field == "data":
             self._data.append(value.removeprefix(" "))
-        else:
+        else:  # comments that keep the connection open are no part of the event, however many come
             self._size_bytes -= len(line)
         if field == "event":
             self._event = value.removeprefix(" ")

@@ -1,15 +1,15 @@
-"""The visible part of an answer's text, while it arrives and as a whole."""
+"""The visible part of an answer's text, without hidden reasoning, while it arrives and as a whole."""
 
 from collections.abc import Iterator
 
 from conversation_mcp.providers.base import TextDelta
 from conversation_mcp.thinking.splitter import ThinkingSplitter, split_thinking
 
-UNENDED = "the model marked all of this answer as reasoning and never ended it; it stands here as it came"
+UNENDED = "the model marked all of this answer as reasoning and never ended it; it is shown as it came"
 
 
 class VisibleText:
-    """Leaves hidden reasoning out of a text that arrives in pieces and joins characters that were cut in two."""
+    """Removes hidden reasoning from a text that arrives in pieces, and joins characters that were cut in two."""
 
     def __init__(self) -> None:
         self._splitter = ThinkingSplitter()
@@ -20,13 +20,13 @@ class VisibleText:
             yield TextDelta(shown.text, replaces=shown.replaces)
 
     def rest(self, *, is_cut: bool) -> Iterator[TextDelta]:
-        """Yield what was held back, now that nothing follows."""
+        """Yield what was held back, at the end of the text."""
         for shown in self._splitter.rest(is_cut=is_cut):
             yield TextDelta(shown.text, replaces=shown.replaces)
 
 
 def visible_so_far(text: str) -> str:
-    """Return what can be shown of a text that is not complete."""
+    """Return what can be shown of an incomplete text."""
     visible = ""
     for shown in ThinkingSplitter().feed(text):
         visible = shown.text if shown.replaces else visible + shown.text
@@ -34,9 +34,9 @@ def visible_so_far(text: str) -> str:
 
 
 def spoken(text: str, *, is_cut: bool) -> tuple[str, str, tuple[str, ...]]:
-    """Return the answer in a whole text, its reasoning, and what there is to say about that.
+    """Return the answer in a whole text, its reasoning, and notices.
 
-    A model that stops by itself within its reasoning has nothing else to say: what was paid for is not thrown away.
+    If a model stops by itself within its reasoning, that is all it wrote: it is shown, because it was paid for.
     """
     visible, hidden, is_open = split_thinking(text, is_cut=is_cut)
     if is_open and not is_cut:

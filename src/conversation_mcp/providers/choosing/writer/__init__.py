@@ -1,1 +1,1 @@
-"""A reader together with the model that writes an answer from its quotes."""
+"""A reader combined with a model that writes the answer from its passages."""

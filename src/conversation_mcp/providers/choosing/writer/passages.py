@@ -1,4 +1,4 @@
-"""What a model is told that writes from passages, and whether the numbers in what it wrote stand for any."""
+"""The messages for a model that writes from passages, and the check of the numbers in its answer."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -11,7 +11,7 @@ from conversation_mcp.records.models import Source
 
 NUMBERS = r"(?<![ \t])[ \t]*\[(?P<numbers>[0-9]+|[1-9][0-9]*(?:[,;][ ]?[1-9][0-9]*)+)\]"
 CODE_OR_NUMBERS = re.compile(f"{CODE}|{NUMBERS}", re.VERBOSE | re.MULTILINE | re.DOTALL)
-"""Brackets in code are no citations."""
+"""Code is matched too, so that brackets in it are passed over: they are not citations."""
 
 INSTRUCTIONS = (
     files("conversation_mcp.providers.choosing.writer")
@@ -19,11 +19,11 @@ INSTRUCTIONS = (
     .read_text("utf-8")
     .strip()
 )
-"""Read while this module is imported, like code: that happens once, and never while an event loop waits for a file."""
+"""Read on import, like code: once, and never while an event loop waits for the file."""
 
 
 def framed(messages: Sequence[ChatMessage], sources: Sequence[Source], texts: Sequence[str]) -> tuple[ChatMessage, ...]:
-    """Return the messages with the passages before the last one, and what to do with them after the system message."""
+    """Return the messages with the passages in front of the question, and instructions behind the system text."""
     *before, question = messages
     system = [message.content for message in before if message.role == "system"]
     turns = [message for message in before if message.role != "system"]
@@ -36,7 +36,7 @@ def framed(messages: Sequence[ChatMessage], sources: Sequence[Source], texts: Se
 
 
 def checked(text: str, sources: Collection[Source]) -> tuple[str, tuple[str, ...]]:
-    """Return the text without numbers that stand for none of the sources, and those numbers."""
+    """Return the text without the numbers that refer to no source, and these numbers."""
     known = {str(source.id) for source in sources}
     unknown: dict[str, None] = {}
 
@@ -53,7 +53,7 @@ def checked(text: str, sources: Collection[Source]) -> tuple[str, tuple[str, ...
 
 
 def _passage(source: Source, text: str) -> str:
-    """Return the passage under its number; whatever is from the document stands after `>`, so it can end no passage."""
+    """Return the passage under its number; all lines of the document are behind `>`, so none can end the passage."""
     place = Path(source.path).name if source.path else source.url or ""
     under = f" ({source.heading or source.title})" if source.heading or source.title else ""
     lines = f"from {place}{under}\n\n{text}".splitlines()

@@ -1,4 +1,4 @@
-"""A provider that finds passages together with a model that writes the answer from them."""
+"""The combination of a provider that finds passages with a model that writes the answer from them."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
@@ -40,28 +40,28 @@ from conversation_mcp.sources import variable_of
 
 SETTING = variable_of("documents_model")
 NOT_ASKED = "no passage fits the question, so no model was asked"
-FORGOTTEN = "this answer was fetched after a restart; which passages its numbers stood for is not known any more"
+FORGOTTEN = "this answer was fetched after a restart; which passages its numbers refer to is no longer known"
 
 Choose = Callable[[Callable[[], Awaitable[int]], Whereabouts], Awaitable[Choice]]
-"""Returns the model that writes, for words that are there; it may ask how many tokens its window has to take."""
+"""Returns the model that writes, given the needed size of window and the recipients so far."""
 Named = Callable[[str], Awaitable[Provider | None]]
-"""Returns the provider of a name."""
+"""Returns the provider with a name."""
 
 
 @dataclass(frozen=True)
 class _Run:
-    """What an answer is checked against, and what is said with it."""
+    """The sources that an answer is checked against, and its notices."""
 
     sources: tuple[Source, ...]
     notices: tuple[str, ...]
 
     def answer(self, written: Answer, response_id: str | None) -> Answer:
-        """Return what the model wrote as an answer from the passages."""
+        """Return the model's text as an answer from the passages."""
         text, unknown = checked(written.content, self.sources)
         notices = list(self.notices)
         if unknown:
             numbers = ", ".join(f"[{number}]" for number in unknown)
-            notices.append(f"numbers that stand for no passage were removed from the answer: {numbers}")
+            notices.append(f"numbers that refer to no passage were removed from the answer: {numbers}")
         if self.sources and not any(f"[{source.id}]" in text for source in self.sources):
             notices.append("the answer cites none of the passages")
         if written.sources:
@@ -77,7 +77,7 @@ class _Run:
 
 
 class Writer:
-    """Has a model write from the passages of a reader. Its runs are named `provider:id`, by who has them."""
+    """Has a model write from the passages of a reader. The id of a run is `provider:id` of the model's provider."""
 
     def __init__(self, reader: Reader, choose: Choose, named: Named) -> None:
         self._reader = reader
@@ -87,31 +87,32 @@ class Writer:
 
     @property
     def name(self) -> str:
-        """The name of the reader: it is asked, and decides what the answer rests on."""
+        """The name of the reader, which is asked and decides what the answer is based on."""
         return self._reader.name
 
     @property
     def abilities(self) -> frozenset[Mode]:
-        """Those of the reader."""
+        """The abilities of the reader."""
         return self._reader.abilities
 
     def serves(self, model: str) -> bool:
-        """Tell whether the reader does."""
+        """Tell whether the reader serves the model."""
         return self._reader.serves(model)
 
     def survey(self) -> Survey:
-        """Look at what the reader reads."""
+        """List the reader's files."""
         return self._reader.survey()
 
     async def ask(self, request: Request) -> AsyncGenerator[Event]:
-        """Find passages, then have the model write; where none fits it is not asked.
+        """Find passages, then have the model write; without a fitting passage the model is not asked.
 
         Raises:
-            ConversationTooLongError: the model does not take the conversation with a single passage; nothing was sent.
+            ConversationTooLongError: the conversation with one passage exceeds the model's window; nothing was sent.
             ProviderNotConfiguredError: the model cannot be asked; nothing was sent.
-            WordsStayError: it must not get the passages; nothing was sent.
-            ProviderError: as the reader and the model's provider raise it.
+            WordsStayError: the model must not get the passages; nothing was sent.
+            ProviderError: from the reader or the model's provider.
         """
+        # The effort is meant for the model that writes; the reader would report it as not applied.
         effort = request.options.reasoning_effort
         without = request.options.model_copy(update={"reasoning_effort": None})
         found: Answer | None = None
@@ -128,6 +129,7 @@ class Writer:
             yield Finished(replace(found, notices=(NOT_ASKED, *found.notices)))
             return
         choice, messages, run = await self._prepared(request, found, found.quotes)
+        # Before the call: the file must name the model's provider as a recipient before it has the words.
         yield PassedOn(choice.provider.name, choice.side)
         put = Request("chat", messages, "", choice.model, Options(reasoning_effort=effort))
         async with aclosing(self._watched(choice.provider.name, choice.provider.ask(put), run)) as events:
@@ -155,7 +157,7 @@ class Writer:
     async def _prepared(
         self, request: Request, found: Answer, quotes: Quotes
     ) -> tuple[Choice, tuple[ChatMessage, ...], _Run]:
-        """Return who writes, what it is sent, and what will be said of it: as many passages as it takes."""
+        """Return the model, its messages with as many passages as fit, and the run to check its answer against."""
         total, messages = len(quotes.texts), request.messages
 
         def tokens(count: int) -> int:
@@ -190,7 +192,7 @@ class Writer:
         )
 
     async def _watched(self, owner: str, events: AsyncGenerator[Event], run: _Run) -> AsyncGenerator[Event]:
-        """Yield the events of the model's provider as those of a run that is known here."""
+        """Yield the events of the model's provider, with the ids of runs that are used here."""
         async with aclosing(events):
             async for event in events:
                 match event:
@@ -215,7 +217,7 @@ class Writer:
         return self._runs.get(response_id) or _Run((), (FORGOTTEN,))
 
     async def _owner(self, response_id: str) -> tuple[Provider, str]:
-        """Return who has the run, and how it is called there."""
+        """Return the provider that has the run, and the run's id there."""
         owner, _, own_id = response_id.partition(":")
         if not own_id:
             raise RunLostError(self.name)
@@ -226,7 +228,7 @@ class Writer:
 
 
 def _most(total: int, tokens: Callable[[int], int], limit: int | None) -> int:
-    """Return how many of the passages the limit leaves room for."""
+    """Return how many of the passages fit into the limit."""
     if limit is None:
         return total
     return next((count for count in range(total, 0, -1) if tokens(count) <= usable(limit)), 0)
