@@ -9,7 +9,7 @@ from tests.fixtures.documents import found_in
 from conversation_mcp.documents.kinds.markdown import markdown
 from conversation_mcp.documents.passages import Passage
 from conversation_mcp.documents.passages import cut as cut_outline
-from conversation_mcp.documents.question import MAX_QUESTION_CHARS, Inquiry
+from conversation_mcp.documents.question import MAX_QUESTION_CHARS, Question
 from conversation_mcp.documents.selection import Findings
 from conversation_mcp.records.chat import ChatMessage
 
@@ -31,9 +31,9 @@ def documents(*texts: str) -> list[Passage]:
     return [passage for number, text in enumerate(texts) for passage in cut(text, Path(f"/docs/{number}.md"))]
 
 
-def question(*turns: str, stopwords: Iterable[str] = ()) -> Inquiry:
+def question(*turns: str, stopwords: Iterable[str] = ()) -> Question:
     messages = [ChatMessage("assistant" if number % 2 else "user", text) for number, text in enumerate(turns)]
-    return Inquiry.of(messages, frozenset(stopwords))
+    return Question.of(messages, frozenset(stopwords))
 
 
 def found(passages: list[Passage], *turns: str, limit: int = 4) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from conversation_mcp.documents.formats import Formats
 from conversation_mcp.documents.query_words import RelatedWords, load_related_words
-from conversation_mcp.documents.question import Inquiry
+from conversation_mcp.documents.question import Question
 from conversation_mcp.documents.ranking import Ranker
 from conversation_mcp.documents.readings import Reading, Readings
 from conversation_mcp.documents.roots import Root
@@ -94,7 +94,7 @@ class DocumentLibrary:
             if self._cache.replacements == replacements:  # else an empty index has replaced a damaged one meanwhile
                 return
 
-    def find(self, question: Inquiry, scope: Scope, limit: int, *, by_parts: bool) -> Findings:
+    def find(self, question: Question, scope: Scope, limit: int, *, by_parts: bool) -> Findings:
         """Return the passages that answer a question, as their files are now."""
         for _ in range(ATTEMPTS - 1):
             findings = self._ask(lambda database: self._found(database, question, scope, limit, by_parts=by_parts))
@@ -107,7 +107,7 @@ class DocumentLibrary:
         return self._ask(lambda database: self._found(database, question, scope, limit, by_parts=by_parts))
 
     def _found(
-        self, database: "sqlite3.Connection", question: Inquiry, scope: Scope, limit: int, *, by_parts: bool
+        self, database: "sqlite3.Connection", question: Question, scope: Scope, limit: int, *, by_parts: bool
     ) -> Findings:
         if not scope.is_all and not scope.apply(database):
             return Findings((), (), is_out_of_scope=True)

@@ -19,7 +19,7 @@ Words = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Inquiry:
+class Question:
     """The words to search for, those of each part of the question, and the passages that earlier answers cited."""
 
     words: Words
@@ -29,7 +29,7 @@ class Inquiry:
     is_shortened: bool = False
 
     @classmethod
-    def of(cls, messages: Sequence[ChatMessage], stopwords: frozenset[str]) -> "Inquiry":
+    def of(cls, messages: Sequence[ChatMessage], stopwords: frozenset[str]) -> "Question":
         """Read the conversation; a question without words of its own (`and then?`) uses those of earlier ones."""
         questions = [message.content for message in messages if message.role == "user"]
         answers = "\n".join(message.content for message in messages if message.role == "assistant")

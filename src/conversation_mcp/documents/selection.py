@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from conversation_mcp.documents.passages import Passage
 from conversation_mcp.documents.query_words import by_word
-from conversation_mcp.documents.question import Inquiry, Words
+from conversation_mcp.documents.question import Question, Words
 from conversation_mcp.documents.ranking import Ranker, chosen
 from conversation_mcp.searching.words import any_of, quoted
 
@@ -45,7 +45,7 @@ class PassageFinder:
         self._database = database
         self._ranker = ranker
 
-    def find(self, question: Inquiry, limit: int, *, by_parts: bool) -> Findings:
+    def find(self, question: Question, limit: int, *, by_parts: bool) -> Findings:
         """Return at most `limit` passages, at most three per file; `by_parts`, some for each part of the question."""
         whole = self._ranker.rank(question.words, question.context, question.cited)
         if not whole.found:
@@ -58,7 +58,7 @@ class PassageFinder:
         best = max(ranked.coverage for ranked in picked)
         return Findings(tuple(ranked.passage for ranked in picked), whole.missing, is_partial=best < ENOUGH_COVERAGE)
 
-    def _nearest(self, question: Inquiry) -> list[Passage]:
+    def _nearest(self, question: Question) -> list[Passage]:
         """Return passages, one per heading, that match the context or whose heading is spelled much like a word."""
         near = self._ranker.matching(any_of(by_word(question.context).values()), NEAREST_HEADINGS)
         if alike := list(self._spelled_alike(question.words)):

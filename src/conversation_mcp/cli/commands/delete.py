@@ -43,7 +43,7 @@ def delete(
         deleted: list[Trashed] = []
 
         async def one(conversation_id: "ConversationId") -> None:
-            deleted.append(await app.tidier.delete(conversation_id, _Patience().report))
+            deleted.append(await app.tidier.delete(conversation_id, _WaitNotice().report))
 
         problems = await on_each(ids, one)
         shown = [await app.trash.facts_of(trashed) for trashed in deleted]  # read before the files are gone
@@ -57,7 +57,7 @@ def delete(
     raise typer.Exit(FAILED if opened(settings, work) else 0)
 
 
-class _Patience:
+class _WaitNotice:
     """Says once that the command is waiting for a running question."""
 
     def __init__(self) -> None:

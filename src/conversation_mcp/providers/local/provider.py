@@ -99,7 +99,7 @@ class LocalProvider:
 
     def _answer(self, library: "DocumentLibrary", request: Request) -> Answer:
         from conversation_mcp.documents.query_words import load_stopwords
-        from conversation_mcp.documents.question import Inquiry
+        from conversation_mcp.documents.question import Question
         from conversation_mcp.documents.roots import nothing_to_read
         from conversation_mcp.documents.scope import Scope
         from conversation_mcp.providers.local import answer
@@ -107,7 +107,7 @@ class LocalProvider:
         has_text, skipped = library.has_text, library.skipped
         if not has_text and not skipped.has_sound:
             raise nothing_to_read(self._named, skipped.sentence())
-        question = Inquiry.of(request.messages, load_stopwords())
+        question = Question.of(request.messages, load_stopwords())
         is_research = request.mode == "deep_research"
         scope = Scope.of(request.options, self._now())
         limit = RESEARCH_PASSAGES if is_research else SEARCH_PASSAGES
