@@ -13,7 +13,7 @@ from conversation_mcp.documents.kinds.markdown import markdown
 from conversation_mcp.documents.library import DocumentLibrary
 from conversation_mcp.documents.passages import Passage, cut
 from conversation_mcp.documents.query_words import load_stopwords
-from conversation_mcp.documents.question import Inquiry
+from conversation_mcp.documents.question import Question
 from conversation_mcp.documents.roots import roots_of
 from conversation_mcp.documents.scope import Scope
 from conversation_mcp.records.chat import ChatMessage
@@ -31,7 +31,7 @@ def ours(folder: Path, indexes: Path) -> Find:
     stopwords = load_stopwords()
 
     def find(question: str, limit: int) -> Sequence[Passage]:
-        asked = Inquiry.of([ChatMessage("user", question)], stopwords)
+        asked = Question.of([ChatMessage("user", question)], stopwords)
         return library.find(asked, Scope(), limit, by_parts=False).passages
 
     return find
