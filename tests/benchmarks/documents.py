@@ -18,7 +18,7 @@ from conversation_mcp.clock import utc_now
 from conversation_mcp.documents.formats import Formats
 from conversation_mcp.documents.library import DocumentLibrary
 from conversation_mcp.documents.query_words import load_stopwords
-from conversation_mcp.documents.question import Inquiry
+from conversation_mcp.documents.question import Question
 from conversation_mcp.documents.roots import roots_of
 from conversation_mcp.documents.scope import Scope
 from conversation_mcp.records.chat import ChatMessage
@@ -82,7 +82,7 @@ def catch_up(library: DocumentLibrary) -> None:
 
 def ask(library: DocumentLibrary, question: str) -> None:
     """Ask, with the index as it is."""
-    asked = Inquiry.of([ChatMessage("user", question)], load_stopwords())
+    asked = Question.of([ChatMessage("user", question)], load_stopwords())
     library.find(asked, Scope(), LIMIT, by_parts=False)
 
 

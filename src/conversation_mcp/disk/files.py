@@ -144,7 +144,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def remove_dead_drafts(folder: Path) -> bool:
-    """Remove the drafts of killed writes, but not those of live processes; return whether there were any."""
+    """Remove the drafts of killed writes, not those of live processes; return whether any of them held something."""
     found = False
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
@@ -170,7 +170,12 @@ def _remove_if_dead(draft: Path) -> bool:
         return is_old and draft.unlink() is None
     descriptor = os.open(draft, os.O_WRONLY | PLAIN_FLAGS)
     try:
-        return _lock(descriptor, "LOCK_EX", "LOCK_NB") and draft.unlink() is None
+        if not _lock(descriptor, "LOCK_EX", "LOCK_NB"):
+            return False
+        # An empty one may be so young that its writer has not locked it yet. That writer makes another.
+        was_begun = os.fstat(descriptor).st_size > 0
+        draft.unlink()
+        return was_begun
     finally:
         os.close(descriptor)
 
