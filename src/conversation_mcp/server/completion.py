@@ -1,7 +1,6 @@
 """Completion of the arguments of resources and prompts."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 
 from anyio import to_thread
 from mcp.types import (
@@ -18,7 +17,6 @@ from conversation_mcp.stores.base import Store
 
 MAX_VALUES = 100
 """The most that the protocol allows in one completion."""
-BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 async def complete(

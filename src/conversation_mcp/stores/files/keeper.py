@@ -132,8 +132,9 @@ class IndexKeeper:
             await to_thread.run_sync(self.finder.refresh, self._current.headway)
         except Exception as error:  # noqa: BLE001 -- raised to those who wait
             self._current.error = error
-        self._current.done.set()
-        self._current = None
+        finally:  # also when the store ends: nobody must wait for what no longer comes
+            self._current.done.set()
+            self._current = None
 
     async def _purge(self) -> None:
         await anyio.sleep(PURGE_AFTER_SECONDS)
