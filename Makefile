@@ -77,7 +77,7 @@ browser:
 # The tests that are left out read the project beside the package: its documents, its manifests, its benchmarks.
 WHEEL := build/wheel
 WHEEL_TESTS := tests/unit tests/e2e/test_conversations.py tests/e2e/test_process.py tests/e2e/test_refusals.py
-OF_CHECKOUT := $(addprefix tests/unit/test_,documents.py generated_documents.py manifests.py pins.py benchmarks.py)
+OF_CHECKOUT := $(addprefix tests/unit/test_,documents.py import_rules.py generated_documents.py manifests.py pins.py benchmarks.py)
 test-wheel: $(VENV)/.installed-dev
 	rm -rf $(WHEEL) && mkdir -p $(WHEEL)/run && cp -R tests pyproject.toml $(WHEEL)/run
 	$(BIN)/python -m build --no-isolation --wheel --outdir $(WHEEL) . >$(WHEEL)/build.log || { cat $(WHEEL)/build.log; exit 1; }
