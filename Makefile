@@ -1,9 +1,13 @@
 # make run         install, then search -> follow up -> deep research -> history against a real server process
+# make unit        the tests that start no process, in under a minute
+# make coverage    the tests of make unit with all their examples, and how much of the package they run
 # make test        install what the tests need, then run all of them
+# make fuzz        the property tests on a thousand examples each, others every time; ARGS=--hypothesis-seed=7 repeats a run
 # make test-wheel  build the wheel, install it into an environment of its own, test it there without the sources
 # make browser     install Debian's Chromium, in which the page of an export is tested; needs root
 # make check       lint, format, types, import rules, file sizes
-# make docs        write the documents that come from the code
+# make docs        write the documents that come from the code, and the version into the manifests
+# make version     make NEW the version, everywhere: make version NEW=0.2.0
 # make models      make the snapshot of what is known of models anew, from published packages
 # make bundle      pack build/conversation-mcp.mcpb, which Claude Desktop installs; needs npm
 # make crash       end servers and commands at 400 random moments, and in each way 50 times, and look at what is left; CRASH_KILLS, CRASH_TERMS, CRASH_ENDINGS and CRASH_SEED choose another run
@@ -14,7 +18,7 @@ BIN := $(VENV)/bin
 # The pip of Debian 12 warns about a package of the tests that it would build the old way.
 export PIP_USE_PEP517 := 1
 .DEFAULT_GOAL := help
-.PHONY: help run test test-wheel browser check docs models bundle crash bench format clean
+.PHONY: help run unit test fuzz coverage test-wheel browser check docs version models bundle crash bench format clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -34,6 +38,20 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 
 run: $(VENV)/.installed
 	@$(BIN)/python examples/main_job.py
+
+unit: $(VENV)/.installed-dev
+	@echo "unit: tests/unit, without those marked slow and with 20 examples for each property; make test runs everything"
+	$(BIN)/python -m pytest --quiet --numprocesses 2 --dist worksteal --hypothesis-profile=quick -m "not slow" tests/unit $(ARGS)
+
+# Of the unit tests alone: under coverage a process takes twice as long to start, and most other tests start several.
+coverage: $(VENV)/.installed-dev
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest --quiet --numprocesses 2 --dist worksteal -m "not slow" tests/unit $(ARGS)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report | sed -n '1p;$$p'
+
+fuzz: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest --hypothesis-profile=fuzz --timeout 3600 -m hypothesis $(ARGS)
 
 test: $(VENV)/.installed-dev $(VENV)/.installed-mcpb $(VENV)/.installed-checks $(VENV)/.installed-engines
 	$(BIN)/python -m pytest $(ARGS)
@@ -59,7 +77,7 @@ browser:
 # The tests that are left out read the project beside the package: its documents, its manifests, its benchmarks.
 WHEEL := build/wheel
 WHEEL_TESTS := tests/unit tests/e2e/test_conversations.py tests/e2e/test_process.py tests/e2e/test_refusals.py
-OF_CHECKOUT := $(addprefix tests/unit/test_,documents.py generated_documents.py manifests.py pins.py benchmarks.py)
+OF_CHECKOUT := $(addprefix tests/unit/test_,documents.py import_rules.py generated_documents.py manifests.py pins.py benchmarks.py)
 test-wheel: $(VENV)/.installed-dev
 	rm -rf $(WHEEL) && mkdir -p $(WHEEL)/run && cp -R tests pyproject.toml $(WHEEL)/run
 	$(BIN)/python -m build --no-isolation --wheel --outdir $(WHEEL) . >$(WHEEL)/build.log || { cat $(WHEEL)/build.log; exit 1; }
@@ -70,6 +88,12 @@ test-wheel: $(VENV)/.installed-dev
 	  $$wheel -m pytest $(WHEEL_TESTS) $(OF_CHECKOUT:%=--ignore=%) $(ARGS)
 
 docs: $(VENV)/.installed-dev
+	@$(BIN)/python -m tests.reference
+
+# The version stands in src/conversation_mcp/__init__.py; all else has it from there.
+version: $(VENV)/.installed-dev
+	@test -n "$(NEW)" || { echo "which one? make version NEW=0.2.0"; exit 1; }
+	$(BIN)/hatchling version $(NEW)
 	@$(BIN)/python -m tests.reference
 
 # The packages are no dependency: they are read once, in an environment of their own.

@@ -1,4 +1,4 @@
-"""Fail when a module is longer than a person reads in one sitting."""
+"""Fail when a module or a file of tests is longer than a person reads in one sitting."""
 
 import sys
 from pathlib import Path
@@ -11,14 +11,19 @@ ROOT = Path(__file__).parent.parent
 
 
 def main() -> int:
-    """Print the longest modules; return 1 when one is over the limit or the median over the aim."""
-    sizes = {path: len(path.read_bytes().splitlines()) for path in sorted((ROOT / "src").rglob("*.py"))}
-    code = [lines for lines in sizes.values() if lines > 1]
-    too_long = {path: lines for path, lines in sizes.items() if lines > LIMIT_LINES}
+    """Print the files that are too long; return 1 when there is one or the median of the modules is over the aim."""
+    modules, tests = sizes_below("src"), sizes_below("tests")
+    code = [lines for lines in modules.values() if lines > 1]
+    too_long = {path: lines for path, lines in (modules | tests).items() if lines > LIMIT_LINES}
     for path, lines in too_long.items():
         print(f"{path.relative_to(ROOT)}: {lines} lines, the limit is {LIMIT_LINES}")
     print(f"{len(code)} modules, median {median(code):.0f} lines, longest {max(code)}")
+    print(f"{len(tests)} files of tests, longest {max(tests.values())}")
     return 1 if too_long or median(code) > AIM_MEDIAN_LINES else 0
+
+
+def sizes_below(folder: str) -> dict[Path, int]:
+    return {path: len(path.read_bytes().splitlines()) for path in sorted((ROOT / folder).rglob("*.py"))}
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The services of a running program."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from anyio.abc import TaskGroup
 
@@ -8,30 +8,48 @@ from conversation_mcp.conversations.library import Library
 from conversation_mcp.conversations.pruner import Pruner
 from conversation_mcp.conversations.tidier import Tidier
 from conversation_mcp.conversations.trash_can import TrashCan
-from conversation_mcp.providers.choosing.choice import Providers
+from conversation_mcp.errors import Step, Steps
+from conversation_mcp.providers.choosing.providers import Providers
+from conversation_mcp.records.modes import Mode, ModeOf
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Store
-from conversation_mcp.turns.engine import Turns
-from conversation_mcp.turns.running import RunningTurns
+from conversation_mcp.turns.engine import TurnEngine
+from conversation_mcp.turns.roster import RunningTurns
 from conversation_mcp.turns.watch import Watch
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolFacts:
+    """The facts about a tool that other parts need."""
+
+    name: str
+    mode: Mode | None = None
+    """What it asks for; None if it asks nothing."""
+    opens: bool = False
+    """Whether its question can open a conversation."""
+    follows: bool = False
+    """Whether its question can be the next one of a conversation."""
+    steps: Steps = field(default_factory=dict[Step, str])
+    """The steps that errors advise and that this tool takes, with its name in them."""
 
 
 @dataclass(frozen=True)
 class App:
-    """What tools and commands work with. `tools` are the names that are switched on.
+    """The services for tools and commands. `tools` are the enabled ones; `mode_of` knows every tool by its name.
 
-    What is begun in `tasks` goes on until the program ends, which cancels it.
+    Tasks started in `tasks` run until the program ends, which cancels them.
     """
 
     settings: Settings
     store: Store
     providers: Providers
-    turns: Turns
+    turns: TurnEngine
     watch: Watch
     running: RunningTurns
     library: Library
     tidier: Tidier
     trash: TrashCan
     pruner: Pruner
-    tools: frozenset[str]
+    tools: tuple[ToolFacts, ...]
+    mode_of: ModeOf
     tasks: TaskGroup

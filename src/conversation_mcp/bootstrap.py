@@ -9,27 +9,29 @@ from typing import TYPE_CHECKING
 import anyio
 
 from conversation_mcp.app import App
+from conversation_mcp.cancellation import finish
 from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.library import Library
 from conversation_mcp.conversations.pruner import Pruner
 from conversation_mcp.conversations.tidier import Tidier
 from conversation_mcp.conversations.trash_can import TrashCan
 from conversation_mcp.prompting.prompts import load_prompts
+from conversation_mcp.prompting.room import Room
 from conversation_mcp.providers.base import Provider
 from conversation_mcp.providers.catalog import ProviderContext, build_providers
-from conversation_mcp.providers.choosing.choice import Providers
+from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.settings import Settings
-from conversation_mcp.stores.catalog import build_store
-from conversation_mcp.stores.files.index.build import build_index
-from conversation_mcp.stores.files.keeper import IndexKeeper
-from conversation_mcp.tools.catalog import tools_of
+from conversation_mcp.sources import store_url
+from conversation_mcp.stores.catalog import open_store
+from conversation_mcp.tools.catalog import mode_of, tools_of
 from conversation_mcp.turns.budget import Budget
+from conversation_mcp.turns.claims import Claims
 from conversation_mcp.turns.earlier_calls import EarlierCalls
-from conversation_mcp.turns.engine import Turns
+from conversation_mcp.turns.engine import TurnEngine
+from conversation_mcp.turns.receiver import AnswerReceiver
 from conversation_mcp.turns.resumer import Resumer
-from conversation_mcp.turns.runner import TurnRunner
-from conversation_mcp.turns.running import RunningTurns
+from conversation_mcp.turns.roster import RunningTurns
 from conversation_mcp.turns.sender import TurnSender
 from conversation_mcp.turns.settler import Settler
 from conversation_mcp.turns.unsaved import UnsavedAnswers
@@ -42,13 +44,12 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def open_providers(settings: Settings) -> AsyncGenerator[Providers]:
-    """Open the providers alone, for a look at what they have."""
+    """Open the providers without the rest of the program, such as to list their models."""
     client = LazyClient()
     try:
         yield Providers(partial(build_providers, ProviderContext(settings, client)), settings, utc_now)
     finally:
-        with anyio.CancelScope(shield=True):
-            await client.aclose()
+        await finish(client.aclose())
 
 
 @asynccontextmanager
@@ -59,19 +60,17 @@ async def open_app(
     transport: "httpx.AsyncBaseTransport | None" = None,
     providers: Iterable[Provider] | None = None,
 ) -> AsyncGenerator[App]:
-    """Open the program's services; turns that still run at the end are interrupted and marked so.
+    """Open the program's services; turns that still run at the end are interrupted, and their files say so.
 
     Args:
-        settings: what to build from.
+        settings: the configuration of everything.
         now: the clock.
         transport: replaces the network of the providers.
         providers: replaces the configured providers.
     """
-    tools = frozenset(tool.name for tool in tools_of(settings.tools))
+    tools = tools_of(settings.tools)
     prompts = await anyio.to_thread.run_sync(load_prompts, settings.prompts_dir)
-    index = build_index(settings.logs_dir, now)
-    keeper = IndexKeeper(index)
-    store = build_store("files", settings, now, keeper.note)
+    store = open_store(store_url(settings.store, settings.logs_dir), now)
     client = LazyClient(transport)
     build = (
         partial(build_providers, ProviderContext(settings, client, now=now)) if providers is None else lambda: providers
@@ -84,34 +83,35 @@ async def open_app(
     unsaved = UnsavedAnswers(store)
     failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(keeper.run)
-        tasks.start_soon(store.sweep)
+        tasks.start_soon(store.run)
         running = RunningTurns(tasks)
         chosen = Providers(build, settings, now)
-        runner = TurnRunner(store, unsaved)
-        settler = Settler(store, chosen, runner, unsaved, now)
-        sender = TurnSender(store, chosen, runner, tasks)
-        worker = TurnWorker(store, chosen, runner, sender, unsaved, settler, prompts, limits)
+        receiver = AnswerReceiver(store, unsaved)
+        settler = Settler(store, chosen, receiver, unsaved, now)
+        room = Room(mode_of)
+        sender = TurnSender(store, chosen, receiver, room, tasks)
+        worker = TurnWorker(store, chosen, receiver, sender, unsaved, settler, room, prompts, limits)
         resumer = Resumer(worker, running)
         budget = Budget(store, settings.max_cost_usd_per_day, chosen.catalogue, now)
-        earlier = EarlierCalls(store, resumer, unsaved)
-        turns = Turns(store, chosen, worker, running, earlier, budget, limits, now)
+        claims = Claims(store.calls, EarlierCalls(store, resumer, unsaved))
+        turns = TurnEngine(store, chosen, worker, running, claims, budget, limits, mode_of, now)
         watch = Watch(store, worker, running, resumer, unsaved, now)
-        library, trash = Library(index, keeper, now), TrashCan(store, index)
+        library, trash = Library(store), TrashCan(store)
         tidier = Tidier(store, unsaved.require_saved, settings.lock_wait_seconds)
-        pruner = Pruner(store, index, keeper, tidier, now)
+        pruner = Pruner(store, tidier, now)
         if settings.conversation_timeout_hours is not None:
             tasks.start_soon(pruner.archive_idle, timedelta(hours=settings.conversation_timeout_hours))
         try:
-            yield App(settings, store, chosen, turns, watch, running, library, tidier, trash, pruner, tools, tasks)
+            yield App(
+                settings, store, chosen, turns, watch, running, library, tidier, trash, pruner, tools, mode_of, tasks
+            )
         except Exception as error:  # noqa: BLE001 -- raised below, as it came and not in a group
             failure = error
         finally:
-            keeper.stop()
             await running.finish(settings.ending_grace_seconds)
             tasks.cancel_scope.cancel()
-    with anyio.CancelScope(shield=True):
-        await unsaved.retry_all()
-        await client.aclose()
+    # The last chance of answers that could not be saved: they are only in memory. No turn runs any more.
+    await finish(unsaved.retry_all())
+    await finish(client.aclose())
     if failure is not None:
         raise failure

@@ -1,17 +1,17 @@
-"""The system's clock, for those who are given no other."""
+"""The system clock, and the reading of times."""
 
 from datetime import UTC, datetime
 
 
 def utc_now() -> datetime:
-    """Return the time of this moment; the only place that asks the system's clock."""
+    """Return the current time; only this function asks the system clock."""
     return datetime.now(UTC)  # noqa: TID251 -- the one clock
 
 
 def parse_time(text: str) -> datetime:
-    """Read an ISO 8601 time and return it in UTC; one without a zone is taken as UTC. Raises ValueError.
+    """Parse an ISO 8601 time and return it in UTC, which is also the default zone. Raises ValueError.
 
-    What lies hours before or after all the years that there are, 1 to 9999, is taken without its zone.
+    The zone is ignored if the time in UTC would be outside of the years 1 to 9999.
     """
     moment = datetime.fromisoformat(text)
     try:

@@ -13,16 +13,16 @@ def redact(text: str) -> str:
 
 
 class RedactingFormatter(logging.Formatter):
-    """A formatter that never lets a key through, not even out of a traceback."""
+    """A formatter that redacts keys everywhere, even in tracebacks."""
 
     def format(self, record: logging.LogRecord) -> str:
         return redact(super().format(record))
 
 
 def configure_logging(level: str = "WARNING") -> None:
-    """Send all log records to stderr. Call it before the SDK does the same in its own way."""
+    """Send all log records to stderr. Call it before the SDK configures logging in its own way."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     root = logging.getLogger()
-    root.handlers[:] = [handler]
+    root.handlers[:] = [handler]  # in place of any that a library has added, which may write to stdout
     root.setLevel(level)

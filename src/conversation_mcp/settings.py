@@ -1,11 +1,11 @@
-"""Settings: environment over a TOML file over defaults, validated once, with the origin of each value."""
+"""The settings: from options, environment, TOML file and defaults, validated once, with the origin of each value."""
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, cast, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
@@ -15,12 +15,12 @@ from conversation_mcp.errors.validation import requirement
 from conversation_mcp.sources import (
     PREFIX,
     PROVIDER_FIELDS,
-    ProviderSetting,
     config_path,
     gather,
     provider_settings,
     provider_tables,
     read_toml,
+    unread_lists,
     variable_of,
     with_table_values,
 )
@@ -31,9 +31,8 @@ PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 FLAT = re.compile(rf"(?P<provider>[a-z][a-z0-9_-]*)_(?P<field>{'|'.join(PROVIDER_FIELDS)})")
-ALLOWED = "_ALLOWED_MODELS"
 TABLES = ("providers", "models")
-"""Settings that are tables, and that no variable can hold."""
+"""Settings that are tables and cannot come from a variable."""
 
 Kind = Literal["direct", "unified", "local", "custom"]
 
@@ -51,27 +50,27 @@ Names = Annotated[tuple[str, ...], _separated(",")]
 
 
 class ProviderSettings(BaseModel):
-    """What is set for one provider. Whatever else its table in the user's file holds are fields of its definition."""
+    """The settings of one provider. Other keys of its table in the user's file change fields of its definition."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
     api_key: SecretStr | None = None
-    """Its key; never logged or stored, and shown only by its end."""
+    """The API key; never logged or stored, and shown only by its last characters."""
     base_url: str | None = None
-    """Another address."""
+    """An address in place of the usual one."""
     default_model: str | None = None
-    """The model that is asked when none is named."""
+    """The model to ask if none is named."""
     allowed_models: Names = ()
-    """The only models that may be asked, by any of their names; empty: all."""
+    """The only models that may be asked, by any of their names; empty allows all."""
 
     @property
     def extra(self) -> Mapping[str, object]:
-        """The fields of its definition that the user's file sets."""
+        """The fields of the provider's definition that the user's file sets."""
         return self.model_extra or {}
 
 
 class OwnModel(BaseModel):
-    """What a user knows better about a model. Prices are US dollars for a million tokens."""
+    """The facts about a model that a user corrects or adds. Prices are US dollars per million tokens."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -87,17 +86,17 @@ class OwnModel(BaseModel):
 
 
 class Settings(BaseModel):
-    """Everything that can be set.
+    """All settings.
 
-    A field has its environment variable in NAMED_VARIABLES, or its name in upper case after CONVERSATION_MCP_. What is
-    set for a provider can also be given flat: `openai_api_key`.
+    The environment variable of a field is in NAMED_VARIABLES, or its upper-case name after CONVERSATION_MCP_. Settings
+    of a provider can also be given flat: `openai_api_key`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     providers: Mapping[str, ProviderSettings] = Field(
         default_factory=dict[str, ProviderSettings],
-        description="A table for each provider: its key, its address, its models, and what else is to be different.",
+        description="A table for each provider: its key, its address, its models, and changes of its definition.",
     )
     models: Mapping[str, OwnModel] = Field(
         default_factory=dict[str, OwnModel],
@@ -108,18 +107,22 @@ class Settings(BaseModel):
         description="Folder of the conversations. Default: conversation-logs in the working folder if it exists, "
         "else in the user's data folder.",
     )
+    store: str | None = Field(
+        default=None,
+        description="The URL of the store of conversations; it takes precedence over the folder. Default: the folder.",
+    )
     max_conversation_turns: int | None = Field(
-        default=None, ge=1, description="How many answers a conversation may have. Default: no limit."
+        default=None, ge=1, description="The most answers in a conversation. Default: no limit."
     )
     conversation_timeout_hours: float | None = Field(
         default=None,
         gt=0,
         le=1_000_000,
-        description="Archive conversations that were not updated for so long, except those with tags or a question "
-        "without an answer; when a server starts, and with prune. Default: never.",
+        description="Archive conversations that were not updated for this long, except those with tags or an "
+        "unanswered question; done when a server starts, and by prune. Default: never.",
     )
     tools: Annotated[tuple[str, ...], _separated(",")] = Field(
-        default=("research",), description="Tool sets that are switched on, separated by commas."
+        default=("research",), description="The enabled sets of tools, separated by commas."
     )
     documents: Annotated[tuple[Path, ...], _separated(os.pathsep)] = Field(
         default=(),
@@ -127,9 +130,8 @@ class Settings(BaseModel):
     )
     documents_model: str | None = Field(
         default=None,
-        description="Model that writes answers from the passages of the local provider, which are sent to it; as "
-        "DEFAULT_MODEL; auto takes one of this machine if there is any. Default: none, passages are quoted and stay "
-        "here.",
+        description="Model that writes answers from the passages of the local provider, which are sent to it; named as "
+        "in DEFAULT_MODEL; auto prefers a model on this machine. Default: none; passages are quoted and stay here.",
     )
     prompts_dir: Path = Field(
         default_factory=lambda: config_path().parent / "prompts",
@@ -141,54 +143,60 @@ class Settings(BaseModel):
         description="Model of chat: auto, auto:fast, auto:balanced, auto:deep, a name, or provider:model.",
     )
     preferred_models: Names = Field(
-        default=(), description="Models that auto takes before all others, in this order, separated by commas."
+        default=(), description="Models that auto prefers to all others, in this order, separated by commas."
     )
     disabled_models: Names = Field(
         default=(), description="Models that are never asked, by name or provider:model, separated by commas."
     )
     fallback_models: Names = Field(
         default=(),
-        description="Models that are asked, in this order, when the chosen one did not take the question and nothing "
-        "was billed. The result says so. Default: none.",
+        description="Models that are asked, in this order, if the chosen one did not accept the question and nothing "
+        "was billed; the result names the change. Default: none.",
     )
     sharing: Literal["named", "always"] = Field(
         default="named",
-        description="When words that were only on this machine may leave it: named, when the call names the model or "
-        "provider that gets them; always, whenever a provider outside is chosen.",
+        description="When words that were only on this machine may leave it: named, if the call names the model or "
+        "provider that gets them; always, whenever an outside provider is chosen.",
     )
     provider_order: Annotated[tuple[Kind, ...], _separated(",")] = Field(
-        default=("direct", "unified", "local", "custom"),
-        description="Where a name is looked for first, separated by commas.",
+        default=get_args(Kind),
+        description="The kinds of providers in the order in which they are searched for a model's name, separated by "
+        "commas.",
     )
-    search_preset: str = Field(default="fast", description="Perplexity preset of search.")
-    search_followup_preset: str = Field(default="low", description="Perplexity preset of search_followup.")
-    deep_research_preset: str = Field(default="high", description="Perplexity preset of deep_research.")
+    search_preset: str = Field(default="fast", description="Preset of search, if the provider has presets.")
+    search_followup_preset: str = Field(
+        default="low", description="Preset of search_followup, if the provider has presets."
+    )
+    deep_research_preset: str = Field(
+        default="high", description="Preset of deep_research, if the provider has presets."
+    )
     deep_research_followup_preset: str = Field(
-        default="high", description="Perplexity preset of deep_research_followup."
+        default="high", description="Preset of deep_research_followup, if the provider has presets."
     )
     answer_wait_seconds: float = Field(
         default=50,
         ge=0,
         le=3600,
-        description="How long a tool waits for its answer before it returns with status running. The turn goes on.",
+        description="How long a tool waits for its answer before it returns with status running. The turn continues.",
     )
     lock_wait_seconds: float = Field(
-        default=45, ge=0, le=3600, description="How long a follow-up waits for another one of its conversation."
+        default=45, ge=0, le=3600, description="How long a follow-up waits for another one in its conversation."
     )
     ending_grace_seconds: float = Field(
-        default=4, ge=0, le=60, description="How long an ending server waits for answers that would be lost with it."
+        default=4, ge=0, le=60, description="How long an ending server waits for answers that would otherwise be lost."
     )
     retries: int = Field(
-        default=2, ge=0, le=10, description="How often a call that cannot have been billed is repeated."
+        default=2, ge=0, le=10, description="The most repetitions of a call that cannot have been billed."
     )
-    max_question_chars: int = Field(default=500_000, ge=1, description="The longest question that is taken.")
+    max_question_chars: int = Field(default=500_000, ge=1, description="The longest question that is accepted.")
     max_result_chars: int = Field(
         default=60_000, ge=1_000, description="The longest answer in a result; the file always has all of it."
     )
     max_cost_usd_per_day: float | None = Field(
         default=None,
         ge=0,
-        description="Refuse questions once the day (UTC) adds up to this cost, told or estimated. Default: no limit.",
+        description="Refuse questions once the cost of the day (UTC), reported or estimated, reaches this. Default: no "
+        "limit.",
     )
     log_level: str = Field(
         default="WARNING",
@@ -199,7 +207,7 @@ class Settings(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _fold(cls, values: object) -> object:
-        """Take `openai_api_key` as the `api_key` of the provider `openai`."""
+        """Move `openai_api_key` to the `api_key` of the provider `openai`."""
         if not isinstance(values, dict):
             return values
         given = cast("dict[str, Any]", values)
@@ -214,7 +222,7 @@ class Settings(BaseModel):
         return {**folded, "providers": tables}
 
     def provider(self, name: str) -> ProviderSettings:
-        """Return what is set for a provider."""
+        """Return the settings of a provider."""
         return self.providers.get(name, NOTHING_SET)
 
 
@@ -223,7 +231,7 @@ NOTHING_SET = ProviderSettings()
 
 @dataclass(frozen=True)
 class LoadedSettings:
-    """The settings, where each came from, and what was odd about their sources."""
+    """The settings, the origin of each, and warnings about their sources."""
 
     settings: Settings
     origins: Mapping[str, str]
@@ -236,7 +244,7 @@ def load_settings(
     """Merge command-line options, environment, TOML file and defaults.
 
     Raises:
-        InvalidInputError: a value or name is not valid; the message names the variable, key or option.
+        InvalidInputError: a value or name is not valid; the message names its variable, key or option.
     """
     filed = read_toml(config)
     of_providers = {setting.name: setting for setting in provider_settings(provider_tables(filed))}
@@ -250,10 +258,11 @@ def load_settings(
     gathered = gather(variables, options, environment, config, working_folder)
     values, origins = gathered.values, gathered.origins
     tables = with_table_values(provider_tables(filed), of_providers.values(), values, origins, config)
-    unread = (*_unread_lists(environment, of_providers.values()), *unread_variables(environment))
+    unread = (*unread_lists(environment, of_providers.values()), *unread_variables(environment))
     warnings = [*_unknown_variables(environment), *unread]
     for name, setting in of_providers.items():
-        if setting.field == "api_key" and _is_placeholder(values.get(name)):
+        # A key left over from an example would be refused with every call; without it, another provider may answer.
+        if setting.field == "api_key" and PLACEHOLDER.fullmatch(str(values.get(name, ""))):
             warnings.append(f"{origins[name]} holds a placeholder, not a key; it is ignored")
             del values[name], origins[name]
     try:
@@ -268,25 +277,12 @@ def load_settings(
     return LoadedSettings(settings.model_copy(update=paths), origins, tuple(warnings))
 
 
-def _unknown_variables(environment: Mapping[str, str]) -> list[str]:
+def _unknown_variables(environment: Mapping[str, str]) -> Iterator[str]:
     known = {variable_of(name) for name in Settings.model_fields if name not in TABLES}
-    warnings: list[str] = []
     for name in sorted(environment):
         if name.startswith(PREFIX) and name not in known:
             near = nearest(name, known)
-            warnings.append(f"{name} is not a setting" + (f"; did you mean {near}?" if near else ""))
-    return warnings
-
-
-def _unread_lists(environment: Mapping[str, str], known: Iterable[ProviderSetting]) -> Iterator[str]:
-    read = {variable for setting in known for variable in setting.variables}
-    for name in sorted(environment):
-        if name.endswith(ALLOWED) and name not in read:
-            yield f"{name} is not read: there is no provider of that name"
-
-
-def _is_placeholder(key: object) -> bool:
-    return isinstance(key, str) and PLACEHOLDER.fullmatch(key) is not None
+            yield f"{name} is not a setting" + (f"; did you mean {near}?" if near else "")
 
 
 def _sentence(error: ValidationError, origins: Mapping[str, str], config: Path) -> str:
@@ -295,6 +291,7 @@ def _sentence(error: ValidationError, origins: Mapping[str, str], config: Path) 
     name = "_".join(place[1:3]) if place[0] == "providers" else place[0]
     origin = origins.get(name, str(config) if place[0] in TABLES else name)
     where = f"{config}: {'.'.join(place)}" if origin == str(config) else origin
+    # A key is never shown, not even one that was put where a table belongs.
     is_misplaced = place[0] in TABLES and not place[2:] and isinstance(problem["input"], str)
     shown = "" if "api_key" in place or is_misplaced else f"; got {presentable(repr(problem['input']))}"
     return f"{where}: {requirement(problem)}{shown}."

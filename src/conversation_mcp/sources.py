@@ -1,4 +1,4 @@
-"""Where settings come from and what they are called there. Nothing here knows what a valid value is."""
+"""The sources of settings (options, environment, file) and their names there. Validation is not done here."""
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,13 +25,14 @@ NAMED_VARIABLES = {
     "disabled_models": "DISABLED_MODELS",
 }
 PROVIDER_FIELDS = ("api_key", "base_url", "default_model", "allowed_models")
-"""What can be set for each provider by a variable; as a setting it is called `openai_api_key`."""
+"""The fields of a provider that a variable can set; the flat name of such a setting is `openai_api_key`."""
+ALLOWED_MODELS = "_ALLOWED_MODELS"
 FOLDER_NAME = "conversation-logs"
 
 
 @dataclass(frozen=True)
 class Gathered:
-    """The values that were given, as they were given, and where each was."""
+    """The values as they were given, and the origin of each."""
 
     values: dict[str, object]
     origins: dict[str, str]
@@ -39,12 +40,14 @@ class Gathered:
 
 @dataclass(frozen=True)
 class ProviderSetting:
-    """One thing that can be set for one provider, and the variables that set it, the first wins."""
+    """One setting of one provider, and the variables that set it; the first one set wins."""
 
     name: str
     provider: str
     field: str
     variables: tuple[str, ...]
+    is_suggested: bool = False
+    """Whether it is shown before it is set, because a new user looks for it."""
 
 
 def variable_of(field: str) -> str:
@@ -52,24 +55,46 @@ def variable_of(field: str) -> str:
     return NAMED_VARIABLES.get(field, PREFIX + field.upper())
 
 
+def shipped_providers() -> dict[str, dict[str, Any]]:
+    """Return the tables of the shipped data file of providers."""
+    return tomllib.loads(files("conversation_mcp.providers").joinpath("definitions.toml").read_text("utf-8"))
+
+
+def allowed_models_variable(provider: str) -> str:
+    """Return the environment variable that lists the allowed models of a provider."""
+    return f"{_prefix(provider)}{ALLOWED_MODELS}"
+
+
+def _prefix(provider: str) -> str:
+    return provider.upper().replace("-", "_")
+
+
 def provider_settings(tables: Mapping[str, Any] | None = None) -> Iterator[ProviderSetting]:
-    """Yield what can be set for the known providers, and for those that `tables` of the user's file adds."""
-    known: dict[str, Any] = tomllib.loads(
-        files("conversation_mcp.providers").joinpath("definitions.toml").read_text("utf-8")
-    )
+    """Yield the settings of the known providers and of those that the `tables` of the user's file add."""
+    known = shipped_providers()
     own = {name: cast("Mapping[str, Any]", table) for name, table in (tables or {}).items() if isinstance(table, dict)}
     for provider in dict.fromkeys((*known, *own)):
         facts = {**known.get(provider, {}), **own.get(provider, {})}
-        prefix = provider.upper().replace("-", "_")
+        prefix = _prefix(provider)
         keys = facts.get("key_variables", [f"{prefix}_API_KEY"])
+        is_suggested = "search" in _texts(facts.get("suggested_for"))
         variables = {
             "api_key": _texts(keys),
             "base_url": (str(facts.get("base_url_variable", f"{prefix}_BASE_URL")),),
             "default_model": (str(facts["model_variable"]),) if "model_variable" in facts else (),
-            "allowed_models": _texts(facts.get("allowed_models_variables")) or (f"{prefix}_ALLOWED_MODELS",),
+            "allowed_models": _texts(facts.get("allowed_models_variables")) or (allowed_models_variable(provider),),
         }
         for field in PROVIDER_FIELDS:
-            yield ProviderSetting(f"{provider}_{field}", provider, field, variables[field])
+            is_shown = is_suggested and field in ("api_key", "base_url")
+            yield ProviderSetting(f"{provider}_{field}", provider, field, variables[field], is_shown)
+
+
+def unread_lists(environment: Mapping[str, str], known: Iterable[ProviderSetting]) -> Iterator[str]:
+    """Yield a warning for each variable that allows models of an unknown provider."""
+    read = {variable for setting in known for variable in setting.variables}
+    for name in sorted(environment):
+        if name.endswith(ALLOWED_MODELS) and name not in read:
+            yield f"{name} is not read: there is no provider of that name"
 
 
 def _texts(value: object) -> tuple[str, ...]:
@@ -89,7 +114,7 @@ def with_table_values(
     origins: dict[str, str],
     config: Path,
 ) -> Mapping[str, Any]:
-    """Take what stands in the tables as the settings it is, unless a variable wins; return what else they hold."""
+    """Move settings from the tables into `values`, unless a variable set them; return the rest of the tables."""
     left = {name: dict(cast("Mapping[str, Any]", table)) for name, table in tables.items() if isinstance(table, dict)}
     for setting in settings:
         table = left.get(setting.provider, {})
@@ -106,10 +131,10 @@ def config_path() -> Path:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Return what the user's file holds, nothing where there is none.
+    """Return the content of the user's file; empty if there is no file.
 
     Raises:
-        InvalidInputError: it cannot be read, or is no TOML.
+        InvalidInputError: the file cannot be read or is not valid TOML.
     """
     try:
         return tomllib.loads(read_linked_file(path).decode("utf-8-sig"))
@@ -128,9 +153,9 @@ def gather(
     config: Path,
     working_folder: Path,
 ) -> Gathered:
-    """Merge command-line options, environment and TOML file, the first wins; the folder has a default of its own.
+    """Merge command-line options, environment and TOML file, in this order of precedence.
 
-    `names` are the settings that are asked for, each with its variables.
+    `names` are the wanted settings, each with its variables. Only the folder of conversations gets its default here.
     """
     values: dict[str, object] = {}
     origins: dict[str, str] = {}
@@ -145,32 +170,42 @@ def gather(
     for name, value in options.items():
         if value is not None:
             values[name], origins[name] = value, "--" + name.replace("_", "-")
+    # A store goes before a folder, but not before a folder that was named on the command line.
+    if options.get("logs_dir") is not None:
+        values.pop("store", None)
     if "logs_dir" not in values:
         values["logs_dir"], origins["logs_dir"] = default_folder(working_folder)
     return Gathered(values, origins)
 
 
 def default_folder(working_folder: Path) -> tuple[Path, str]:
-    """Return where conversations are kept when nobody said it, and why there."""
+    """Return the default folder of conversations, and its origin in words."""
     here = working_folder / FOLDER_NAME
     if here.is_dir():
         return here, "the working folder"
     return user_data_path(APP_NAME, appauthor=False) / FOLDER_NAME, "default"
 
 
-def conversation_folder(
-    option: Path | None, environment: Mapping[str, str], config: Path, working_folder: Path
-) -> Path:
-    """Return where conversations are kept, without a look at any other setting.
+def store_url(store: str | None, folder: Path) -> str:
+    """Return the URL of the store: the one that was set, else the URL of the folder of conversations."""
+    return store or folder.absolute().as_uri()
+
+
+def store_of(option: Path | None, environment: Mapping[str, str], config: Path, working_folder: Path) -> str:
+    """Return the URL of the store without reading other settings; a folder given as an option wins.
+
+    Commands that only look use this: to validate all settings would take longer than the rest of their work.
 
     Raises:
-        InvalidInputError: the file with the settings cannot be read, or names no folder.
+        InvalidInputError: the settings file cannot be read, or its folder is not a path.
     """
-    names = {"logs_dir": (variable_of("logs_dir"),)}
+    names = {name: (variable_of(name),) for name in ("logs_dir", "store")}
     gathered = gather(names, {"logs_dir": option}, environment, config, working_folder)
+    if store := gathered.values.get("store"):
+        return str(store)
     value = gathered.values["logs_dir"]
     if not isinstance(value, str | Path):
         raise InvalidInputError(
             f"{gathered.origins['logs_dir']}: logs_dir must be a path; got {presentable(repr(value))}."
         )
-    return working_folder / Path(value).expanduser()
+    return store_url(None, working_folder / Path(value).expanduser())

@@ -1,4 +1,4 @@
-"""What every part does to text alike: make it storable, shorten it, fold it for search."""
+"""Text functions for all packages: making text storable, shortening it, folding it for search."""
 
 import re
 import unicodedata
@@ -36,6 +36,7 @@ FTS_TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc
 
 def storable(text: str) -> str:
     """Return the text with split surrogate pairs joined and lone halves replaced by U+FFFD."""
+    # JSON may hold half a surrogate pair, as \ud83d, which cannot be written as UTF-8.
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -60,24 +61,24 @@ def one_line(text: str) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that was probably meant, if one is near enough."""
+    """Return the known name that was probably meant, if one is similar enough."""
     from difflib import get_close_matches
 
     return next(iter(get_close_matches(name, list(known), 1)), None)
 
 
 def without_keys(text: str) -> str:
-    """Return the text with what is certainly a key replaced."""
+    """Return the text with everything replaced that is certainly a key."""
     return re.sub(KEY, REDACTED, text)
 
 
 def presentable(value: str) -> str:
-    """Return a value of a setting as it may be printed: with what may be a key that got there by mistake replaced."""
+    """Return the value of a setting with everything replaced that may be a key put there by mistake."""
     return re.sub(MAYBE_KEY, REDACTED, without_keys(value))
 
 
 def shorten(text: str, limit: int) -> str:
-    """Return the text on one line, cut at a word and marked with `…` when it is longer than `limit` characters."""
+    """Return the text on one line, cut at a word and marked with `…` if it is longer than `limit` characters."""
     line = one_line(text)
     if len(line) <= limit:
         return line
@@ -97,7 +98,7 @@ def cut(text: str, max_chars: int) -> str:
 
 
 def fold(text: str) -> str:
-    """Return the text as it is compared: compatibility form, no case, straight apostrophes, nothing invisible."""
+    """Return the text in the form for comparisons: NFKC, without case, straight apostrophes, nothing invisible."""
     if text.isascii():
         return text.replace("\0", " ").lower()
     visible = INVISIBLE.sub("", storable(text).replace("\0", " ").replace("\u2019", "'"))
@@ -105,7 +106,7 @@ def fold(text: str) -> str:
 
 
 def index_text(text: str) -> str:
-    """Return the text as it is indexed: folded, with each character of an unspaced script a word of its own."""
+    """Return the text in the form for the index: folded, with each character of an unspaced script as a word."""
     folded = fold(text)
     return folded if folded.isascii() else re.sub(UNSPACED_SCRIPTS, _apart, folded)
 
@@ -115,15 +116,16 @@ def _apart(found: re.Match[str]) -> str:
 
 
 def match_query(query: str, stopwords: frozenset[str] = frozenset()) -> str:
-    """Return an FTS5 expression of quoted terms joined by OR; empty when there is nothing to look for."""
+    """Return an FTS5 expression of quoted terms joined by OR; empty if the query has no terms."""
     words = fold(query).split()
+    # A query of stopwords alone ("who are you") still has to find something.
     kept = [word for word in words if word.strip(PUNCTUATION) not in stopwords] or words
     terms = dict.fromkeys(term for word in kept for term in query_terms(word))
     return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
 
 
 def query_terms(word: str) -> Iterator[str]:
-    """Yield what to look for to find a folded word of a query: its runs, those of unspaced scripts as phrases."""
+    """Yield the search terms of a folded word: its runs by script, those of unspaced scripts as phrases."""
     for run in re.findall(SCRIPT_RUNS, word):
         if re.match(UNSPACED_SCRIPTS, run):
             for part in "".join(char if is_searchable(char) else " " for char in run).split():
@@ -133,7 +135,7 @@ def query_terms(word: str) -> Iterator[str]:
 
 
 def _neighbours(run: str) -> Iterator[str]:
-    """Yield a short run as one phrase; and one that may be several words, which nothing separates, pair by pair."""
+    """Yield a short run as one phrase, and a run that may be several unseparated words as pairs of characters."""
     is_cjk = run[0] >= CJK_START
     if len(run) <= (4 if is_cjk else 12):
         yield " ".join(run)
@@ -142,22 +144,28 @@ def _neighbours(run: str) -> Iterator[str]:
 
 
 def is_searchable(text: str) -> bool:
-    """Tell whether any character of the text is one that words are made of."""
+    """Tell whether the text contains any character that words are made of."""
     return any(unicodedata.category(char).startswith(WORD_CATEGORIES) for char in text)
 
 
 def name_parts(word: str) -> str:
-    """Return the words that a camelCase name is made of: `get user name`; empty for any other word."""
+    """Return the words of a camelCase name, such as `get user name`; empty for any other word."""
     return " ".join(PARTS.findall(word)).lower() if HUMP.search(word) else ""
 
 
+def listed(names: Iterable[str], conjunction: str = "and") -> str:
+    """Return the names as an enumeration: `a, b and c`; empty without names."""
+    *before, last = tuple(names) or ("",)
+    return f"{', '.join(before)} {conjunction} {last}" if before else last
+
+
 def counted(number: int, noun: str) -> str:
-    """Return the number with its noun, in the plural but for one."""
+    """Return the number with its noun, in the plural unless it is 1."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def dollars(cost_usd: float | None) -> str:
-    """Return the amount with as many digits as it needs, at least cents; empty when it is not known."""
+    """Return the amount with as many digits as it needs, at least cents; empty if it is unknown."""
     if cost_usd is None:
         return ""
     digits = f"{cost_usd:.6f}" if abs(cost_usd) < SMALL_USD else f"{cost_usd:.4f}"

@@ -16,7 +16,7 @@ from tests.benchmarks.table import Row
 
 from conversation_mcp.clock import utc_now
 from conversation_mcp.documents.formats import Formats
-from conversation_mcp.documents.library import Library
+from conversation_mcp.documents.library import DocumentLibrary
 from conversation_mcp.documents.query_words import load_stopwords
 from conversation_mcp.documents.question import Question
 from conversation_mcp.documents.roots import roots_of
@@ -69,18 +69,18 @@ def _measured(plan: Plan, folder: Path, few: Path, size: int) -> Iterator[Row]:
     yield Row(f"documents-{size}-size", f"the index of {many}", "MiB", "the files", kept, files)
 
 
-def library_of(documents: Path, indexes: Path) -> Library:
+def library_of(documents: Path, indexes: Path) -> DocumentLibrary:
     """Open the documents."""
-    return Library(roots_of([documents], None), indexes, lambda: utc_now() + LONG_AFTER, Formats())
+    return DocumentLibrary(roots_of([documents], None), indexes, lambda: utc_now() + LONG_AFTER, Formats())
 
 
-def catch_up(library: Library) -> None:
+def catch_up(library: DocumentLibrary) -> None:
     """Bring the index up to the files."""
     for _ in library.catch_up():
         pass
 
 
-def ask(library: Library, question: str) -> None:
+def ask(library: DocumentLibrary, question: str) -> None:
     """Ask, with the index as it is."""
     asked = Question.of([ChatMessage("user", question)], load_stopwords())
     library.find(asked, Scope(), LIMIT, by_parts=False)

@@ -12,7 +12,7 @@ from tests.benchmarks.measuring import Benchmark, Plan, alternate
 from tests.benchmarks.table import Budget, Row
 from tests.fixtures.library import Shelf, child, output_of, wanted_of
 
-from conversation_mcp.stores.files.index.base import Watch
+from conversation_mcp.stores.headway import Headway
 
 CONVERSATIONS = 100_000
 QUICK_CONVERSATIONS = 2_000
@@ -30,7 +30,7 @@ def measure(plan: Plan) -> Iterable[Row]:
     shelf = Shelf(plan.scratch / "many")
     Corpus().write(shelf.root, count)
     queries = queries_in(shelf.root)
-    build = timed(lambda: shelf.index.rebuild(Watch()))
+    build = timed(lambda: shelf.index.rebuild(Headway()))
     parse = timed(lambda: read_all(shelf.root, json.loads))
     pages = [partial(timed, step) for step in (lambda: shelf.index.page(wanted_of(), PAGE), lambda: newest(shelf.root))]
     searches = [
@@ -41,7 +41,7 @@ def measure(plan: Plan) -> Iterable[Row]:
         )
     ]
     comparisons = [
-        partial(timed, step) for step in (lambda: shelf.index.compare(Watch()), lambda: stat_all(shelf.root))
+        partial(timed, step) for step in (lambda: shelf.index.compare(Headway()), lambda: stat_all(shelf.root))
     ]
     many = f"{count:,} conversations"
     page, newest_20 = alternate(plan.rounds(PAGES), pages)
@@ -70,7 +70,7 @@ def memory(scratch: Path, count: int, limit: Budget | None) -> Row:
     """Compare the peaks of two processes that list, one of them a small library."""
     few = Shelf(scratch / "few")
     Corpus().write(few.root, FEW_CONVERSATIONS)
-    few.index.rebuild(Watch())
+    few.index.rebuild(Headway())
     many, few_of_them = (peak_mib(scratch / name) for name in ("many", "few"))
     against = f"the same of {FEW_CONVERSATIONS:,}"
     missing = "" if many else "this system has no /proc"

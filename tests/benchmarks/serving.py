@@ -10,7 +10,7 @@ from statistics import median
 
 from tests.benchmarks.measuring import Benchmark, Plan
 from tests.benchmarks.stdio_client import Listing, list_tools
-from tests.benchmarks.stopwatch import HERE, ROOT
+from tests.benchmarks.stopwatch import HERE, ROOT, TEXT
 from tests.benchmarks.table import Budget, Row
 
 ROUNDS = 21
@@ -26,23 +26,30 @@ OFFICIAL_TOKENS = 1_683
 
 
 def measure_start(plan: Plan) -> Iterable[Row]:
-    """Start both servers in turn; the first of each compiles the modules and does not count."""
+    """Start the servers in turn; the first of each compiles the modules and does not count."""
     environment = _environment(plan.scratch)
-    ours: list[Listing] = []
+    documents = plan.scratch / "documents"
+    documents.mkdir()
+    (documents / "note.md").write_text(f"# A note\n\n{TEXT}", encoding="utf-8")
+    starts = {"start": [], "start-serve": ["serve"], "start-documents": ["--documents", str(documents)]}
+    ours: dict[str, list[Listing]] = {name: [] for name in starts}
     bare: list[Listing] = []
     for _ in range(plan.rounds(ROUNDS) + 1):
-        ours.append(list_tools(OURS, environment, plan.scratch))
+        for name, arguments in starts.items():
+            ours[name].append(list_tools([*OURS, *arguments], environment, plan.scratch))
         bare.append(list_tools(BARE_COMMAND, environment, plan.scratch))
-    yield Row(
-        name="start",
-        what="process start to the answer to tools/list",
-        unit="ms",
-        against=BARE,
-        ours=median(listing.milliseconds for listing in ours[1:]),
-        theirs=median(listing.milliseconds for listing in bare[1:]),
-        budget=Budget(1.15),
-    )
-    our_mib, bare_mib = _resident(ours[1:]), _resident(bare[1:])
+    for name, arguments in starts.items():
+        how = f", with {arguments[0]}" if arguments else ""
+        yield Row(
+            name=name,
+            what=f"process start to the answer to tools/list{how}",
+            unit="ms",
+            against=BARE,
+            ours=median(listing.milliseconds for listing in ours[name][1:]),
+            theirs=median(listing.milliseconds for listing in bare[1:]),
+            budget=Budget(1.15),
+        )
+    our_mib, bare_mib = _resident(ours["start"][1:]), _resident(bare[1:])
     yield Row(
         name="memory",
         what="resident memory while serving",
@@ -67,7 +74,7 @@ def measure_tools(plan: Plan) -> Iterable[Row]:
 
 
 BENCHMARKS = (
-    Benchmark(("start", "memory"), measure_start),
+    Benchmark(("start", "start-serve", "start-documents", "memory"), measure_start),
     Benchmark(("tools-bytes", "tools-tokens"), measure_tools),
 )
 

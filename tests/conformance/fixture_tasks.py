@@ -9,7 +9,7 @@ from tests.conformance.fixture_turns import NAMED, OpenRequests
 
 from conversation_mcp.server.task_states import Task, place_of
 from conversation_mcp.server.tasks import TaskParams, TasksExtension, TaskUpdateParams
-from conversation_mcp.turns.finding import find_turn
+from conversation_mcp.turns.stored_turns import find_turn
 
 Request = ServerRequestContext[Any, Any]
 

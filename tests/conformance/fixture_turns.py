@@ -1,6 +1,6 @@
 """The suite's fixtures of the tasks extension: real questions to a provider that behaves as told."""
 
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from itertools import count
 
 import anyio
@@ -9,9 +9,10 @@ from tests.conformance.fixture_rounds import form
 
 from conversation_mcp.app import App
 from conversation_mcp.errors import ProviderUnavailableError, RunCancelledError
-from conversation_mcp.providers.base import Answer, Event, Finished, Mode, Progress, Request, Started, StillRunning
-from conversation_mcp.tooling.rendering.turns import render_turn
-from conversation_mcp.tooling.tool import ASKS, Input, Tool
+from conversation_mcp.providers.base import Answer, Event, Finished, Progress, Request, Started, StillRunning
+from conversation_mcp.records.modes import Mode
+from conversation_mcp.tooling.questions import AskingTool
+from conversation_mcp.tooling.tool import GivenT, Input
 from conversation_mcp.turns.ask import Ask, Caller
 from conversation_mcp.turns.result import TurnResult
 
@@ -129,10 +130,19 @@ async def ask(app: App, caller: Caller, tool: str, question: str, model: str) ->
     return await app.turns.start(Ask(tool, "search", question, "fast", model), caller)
 
 
-SLOW_COMPUTE = Tool("slow_compute", slow_compute, render_turn, ComputeInput, "Compute", "Sleep, then answer.", ASKS)
-FAILING_JOB = Tool("failing_job", failing_job, render_turn, NoInput, "Fail", "Fail after a second.", ASKS)
-CRASHING_JOB = Tool("protocol_error_job", protocol_error_job, render_turn, NoInput, "Crash", "Crash.", ASKS)
-CONFIRMED = Tool("confirm_delete", confirm_delete, render_turn, DeleteInput, "Delete", "Ask, then delete.", ASKS)
-TWICE = Tool("multi_input", multi_input, render_turn, NoInput, "Two inputs", "Ask for two things at once.", ASKS)
-NAMED = Tool("test_tool_with_task", test_tool_with_task, render_turn, NameInput, "Greet", "Ask, then run.", ASKS)
-TURN_TOOLS = (SLOW_COMPUTE, FAILING_JOB, CRASHING_JOB, CONFIRMED, TWICE, NAMED)
+def asking(run: Callable[[GivenT, App, Caller], Awaitable[TurnResult]], given: type[GivenT]) -> AskingTool[GivenT]:
+    name = run.__name__
+    return AskingTool(
+        name=name, mode="search", opens=True, run=run, input_model=given, title=name, description=f"Fixture {name}."
+    )
+
+
+FAILING_JOB, NAMED = asking(failing_job, NoInput), asking(test_tool_with_task, NameInput)
+TURN_TOOLS = (
+    asking(slow_compute, ComputeInput),
+    FAILING_JOB,
+    asking(protocol_error_job, NoInput),
+    asking(confirm_delete, DeleteInput),
+    asking(multi_input, NoInput),
+    NAMED,
+)

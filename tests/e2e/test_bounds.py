@@ -10,7 +10,7 @@ from tests.fixtures.serving import data_of, error_of, serving
 from conversation_mcp.errors import ProviderUnavailableError
 from conversation_mcp.providers.base import Answer, Event, Finished, Request, Started, TextDelta
 from conversation_mcp.records.models import Source
-from conversation_mcp.turns.running import MAX_PARTIAL_CHARS
+from conversation_mcp.turns.run import MAX_PARTIAL_CHARS
 
 PIECE = "x" * 100_000
 

@@ -78,7 +78,7 @@ def test_commands_change_how_and_where_the_next_question_is_asked(tmp_path: Path
     assert first["messages"][2] == IsPartialDict(preset="medium")
     assert questions(second) == ["three?"]
     assert ended.out.endswith(f"{second['conversationId']}\n")
-    assert "There is no /nonsense." in ended.err
+    assert "There is no command /nonsense;" in ended.err
 
 
 def test_a_system_text_opens_a_conversation_and_stays_with_it(tmp_path: Path, agent: LoopbackAgent) -> None:
@@ -110,7 +110,7 @@ def test_ctrl_c_stops_the_question_and_not_the_program(tmp_path: Path, agent: Lo
         CONVERSATION_MCP_ENDING_GRACE_SECONDS="0.1",
     ) as terminal:
         terminal.until(lambda screen: screen.endswith(">"))
-        assert "/help shows what else can be typed" in terminal.screen
+        assert "/help shows the commands" in terminal.screen
         terminal.type("one? [[hold]]\n")
         terminal.until("answer 1")
         terminal.type(CTRL_C)

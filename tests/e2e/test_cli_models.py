@@ -70,7 +70,7 @@ def test_a_name_in_the_settings_that_nobody_knows_ends_every_command(
     monkeypatch.setenv("DISABLED_MODELS", "gpt-6-lunna")
     ended = here("models")
     assert ended.code == 1
-    assert "DISABLED_MODELS: nobody knows the model 'gpt-6-lunna'. Near to it: openai:gpt-6-luna" in ended.err
+    assert "DISABLED_MODELS: 'gpt-6-lunna' is not a known model. Similar names: openai:gpt-6-luna" in ended.err
 
 
 def test_a_chat_is_started_and_continued_and_says_who_answered(tmp_path: Path) -> None:

@@ -2,25 +2,20 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
+from tests.fixtures.homes import Home
 from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import Era, data_of, serving, text_of
 
 from conversation_mcp.records.chat import ChatMessage
 
 
-def stored(folder: Path, conversation_id: str) -> dict[str, Any]:
-    path = folder / "conversation-logs" / conversation_id / "conversation.json"
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
 @pytest.mark.parametrize("era", ["auto", "legacy"])
-async def test_a_chain_of_search_and_research_is_one_conversation(tmp_path: Path, era: Era) -> None:
+async def test_a_chain_of_search_and_research_is_one_conversation(home: Home, era: Era) -> None:
     provider = FakeProvider()
-    async with serving(tmp_path, provider, era=era) as client:
+    async with serving(home, provider, era=era) as client:
         first = data_of(await client.call_tool("search", {"query": "one?"}))
         conversation = {"conversationId": first["conversationId"]}
         await client.call_tool("search_followup", {**conversation, "query": "two?"})
@@ -35,7 +30,7 @@ async def test_a_chain_of_search_and_research_is_one_conversation(tmp_path: Path
         ChatMessage("user", "three?"),
     ]
     assert third["messageCount"] == 7
-    kept = stored(tmp_path, first["conversationId"])["messages"]
+    kept = home.stored(first["conversationId"])["messages"]
     assert [(message["role"], message["content"]) for message in kept] == [
         ("system", system.content),
         *((message.role, message.content) for message in said),
@@ -43,11 +38,11 @@ async def test_a_chain_of_search_and_research_is_one_conversation(tmp_path: Path
     ]
 
 
-async def test_the_file_holds_the_facts_of_each_answer(tmp_path: Path) -> None:
-    async with serving(tmp_path, FakeProvider()) as client:
+async def test_the_file_holds_the_facts_of_each_answer(home: Home) -> None:
+    async with serving(home, FakeProvider()) as client:
         arguments = {"query": "one?", "search_recency_filter": "month"}
         first = data_of(await client.call_tool("search", arguments))
-    question, answer = stored(tmp_path, first["conversationId"])["messages"][1:]
+    question, answer = home.stored(first["conversationId"])["messages"][1:]
     del question["createdAt"], answer["createdAt"]
     assert question == snapshot(
         {"role": "user", "content": "one?", "tool": "search", "options": {"search_recency_filter": "month"}}
@@ -105,8 +100,8 @@ Follow up: search_followup or deep_research_followup with conversationId ID.\
     )
 
 
-async def test_history_shows_pages_from_the_oldest_and_hides_the_system_prompt(tmp_path: Path) -> None:
-    async with serving(tmp_path, FakeProvider()) as client:
+async def test_history_shows_pages_from_the_oldest_and_hides_the_system_prompt(home: Home) -> None:
+    async with serving(home, FakeProvider()) as client:
         first = data_of(await client.call_tool("search", {"query": "one?"}))
         conversation = {"conversationId": first["conversationId"]}
         for number in range(2, 5):

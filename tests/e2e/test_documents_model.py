@@ -122,7 +122,7 @@ async def test_numbers_that_stand_for_no_passage_are_removed_and_named(tmp_path:
     async with serving(tmp_path, documents(tmp_path), model, documents_model=MODEL) as client:
         result = data_of(await client.call_tool("search", {"query": BOIL, "model": "local"}))
     assert result["rawResultText"] == ("At most 1.7 litres [1]. Never more.\n\n    x\n\n`a[5]`\n\n```\nb[6]\n```\n End")
-    assert "numbers that stand for no passage were removed from the answer: [7], [9], [12]" in result["notices"]
+    assert "numbers that refer to no passage were removed from the answer: [7], [9], [12]" in result["notices"]
 
 
 async def test_an_answer_without_numbers_or_with_sources_of_its_own_says_so(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ async def test_a_run_that_outlived_its_server_is_fetched_without_numbers(tmp_pat
     assert model.requests == []
     message = only_conversation(tmp_path)["messages"][-1]
     assert (message["content"], message["responseId"]) == ("At most 1.7 litres.", "custom:resp_1")
-    assert "which passages its numbers stood for is not known any more" in message["notices"][0]
+    assert "which passages its numbers refer to is no longer known" in message["notices"][0]
 
 
 async def test_stopping_stops_the_model(tmp_path: Path) -> None:

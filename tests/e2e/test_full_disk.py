@@ -10,9 +10,9 @@ import pytest
 from dirty_equals import IsPartialDict
 from tests.fixtures import agent_wire
 from tests.fixtures.agent import LoopbackAgent
-from tests.fixtures.bugs import bytes_below, roles_of, strays_below
 from tests.fixtures.disks import DiskServer, disk_server
 from tests.fixtures.folders import only_conversation, only_file, until_noted
+from tests.fixtures.handwritten import bytes_below, roles_of, strays_below
 from tests.fixtures.stores import fill, remount, small_disk
 
 LARGE = "a line of an answer that is worth its money\n" * 1_000 + "[1]"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from tests.fixtures.agent import LoopbackAgent
-from tests.fixtures.bugs import roles_of, strays_below, written
 from tests.fixtures.folders import ID, only_conversation, until_noted
+from tests.fixtures.handwritten import roles_of, strays_below, written
 from tests.fixtures.processes import RawServer
 
 QUESTION = "two? [[hold]]"

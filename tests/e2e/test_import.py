@@ -11,7 +11,11 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 from tests.fixtures.cli import PROGRAM, Here, clean_environment, on_terminal
-from tests.fixtures.exports import SAMPLES, TREE_SAID, bring_in, chatgpt_entry, chatgpt_node, own_data, put_json
+from tests.fixtures.exports.files import put_json
+from tests.fixtures.exports.imported import bring_in
+from tests.fixtures.exports.own import own_data
+from tests.fixtures.exports.samples import SAMPLES
+from tests.fixtures.exports.sites import TREE_SAID, chatgpt_entry, chatgpt_node
 from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import data_of, serving
 from tests.fixtures.stores import small_disk
@@ -39,7 +43,7 @@ def test_an_export_comes_in_with_a_count_of_everything(here: Here, tmp_path: Pat
     assert done.out.replace(str(tmp_path), "~") == snapshot("""\
 ChatGPT's export, to ~/conversation-logs
         2  imported
-        1  without any message
+        1  without messages
        26  skipped
 Left out: attachments (1), other branches (2), tool browser (1), tool without a name (1), user_editable_context (1).
 --all-branches imports the other branches, too.
@@ -102,8 +106,8 @@ def test_a_clean_import_ends_with_0_and_what_was_there_already_is_no_failure(her
     ("arguments", "code", "message"),
     [
         (("nowhere",), 1, "there is nothing at nowhere to import."),
-        (("note.txt",), 1, "note.txt is no JSON: it begins with 'hello'"),
-        (("conversation-logs",), 2, "conversation-logs is the folder of the conversations; they are there already."),
+        (("note.txt",), 1, "note.txt is not JSON: it begins with 'hello'"),
+        (("conversation-logs",), 2, "conversation-logs is the folder of the conversations itself; there is nothing to import."),
         (("note.txt", "--format", "word"), 2, "--format must be auto or one of librechat, perplexity-mcp-server,"),
         (("pipe",), 1, "pipe is neither a file, a folder nor an archive."),
     ],
@@ -150,11 +154,11 @@ def test_an_import_that_ends_in_the_middle_leaves_whole_conversations_and_goes_o
     assert all(conversation["messageCount"] == 2 for conversation in first)
     if number == signal.SIGINT:
         assert process.returncode == 130
-        assert "what was imported is whole. The same command goes on." in err
+        assert "what was imported is complete. Run the same command to continue." in err
     again = subprocess.run(
         command, cwd=tmp_path, env=clean_environment(tmp_path), check=True, capture_output=True, text=True
     )
-    assert f"{len(first)}  there already" in again.stdout
+    assert f"{len(first)}  already here" in again.stdout
     assert len({json.dumps(conversation["imported"]) for conversation in stored(tmp_path)}) == count
     assert len(stored(tmp_path)) == count
 
@@ -170,8 +174,8 @@ def test_two_imports_at_once_bring_in_everything_once(tmp_path: Path) -> None:
     ]
     outputs = [process.communicate(timeout=100)[0].decode() for process in processes]
     assert sorted(output.splitlines()[1].strip() for output in outputs) == [
+        f"{count}  already here",
         f"{count}  imported",
-        f"{count}  there already",
     ]
     assert len(stored(tmp_path)) == count
 
@@ -182,7 +186,7 @@ def test_what_grows_at_its_source_grows_in_the_original_and_not_in_its_branch(he
     here("import", "conversations.json")
     (original,) = stored(tmp_path)
     here("branch", "last", "2")
-    assert "1  there already" in here("import", "conversations.json").out
+    assert "1  already here" in here("import", "conversations.json").out
     later = (chatgpt_node("e", "d", "user", "Still?"), chatgpt_node("f", "e", "assistant", "Still."))
     put_json(tmp_path / "conversations.json", [chatgpt_entry("x", *PING, *more, *later)])
     assert "1  extended" in here("import", "conversations.json").out

@@ -13,8 +13,8 @@ from tests.benchmarks.corpus import Corpus
 from tests.fixtures.cli import PROGRAM, clean_environment
 from tests.fixtures.library import Shelf, child, output_of, wanted_of
 
-from conversation_mcp.cli.selection.lists import READ_AT_ONCE
-from conversation_mcp.stores.files.index.base import Watch
+from conversation_mcp.stores.files.finder import READ_AT_ONCE
+from conversation_mcp.stores.headway import Headway
 
 OPENERS = 12
 
@@ -79,14 +79,14 @@ def test_a_process_killed_while_it_rebuilds_leaves_the_old_index_to_all_others(
     shelf: Shelf, tmp_path: Path, after: int
 ) -> None:
     Corpus().write(shelf.root, 150)
-    shelf.index.compare(Watch())
+    shelf.index.compare(Headway())
     before = shelf.database.stat().st_ino
     output, _ = (process := child("die", tmp_path, str(after), "rebuild")).communicate(timeout=100)
     assert (process.returncode, output) == (-signal.SIGKILL, "")
     assert shelf.database.stat().st_ino == before
     page = shelf.index.page(wanted_of(), 200)
     assert (len(page.found), page.is_complete, page.notices) == (150, True, ())
-    shelf.index.rebuild(Watch())
+    shelf.index.rebuild(Headway())
     assert shelf.database.stat().st_ino != before
     assert len(shelf.page(limit=200).found) == 150
     assert is_sound(shelf)

@@ -1,6 +1,5 @@
 """The tool `list_conversations` through the client: what was asked is found again, by words and by facts."""
 
-import json
 import shutil
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from anyio import to_thread
 from inline_snapshot import snapshot
 from mcp import Client
+from tests.fixtures.homes import Home
 from tests.fixtures.library import Shelf
 from tests.fixtures.providers import FakeProvider, failing, held
 from tests.fixtures.serving import Era, data_of, error_of, serving, text_of
@@ -21,8 +21,8 @@ LIST = "list_conversations"
 
 
 @pytest.fixture
-async def client(tmp_path: Path) -> AsyncGenerator[Client]:
-    async with serving(tmp_path, FakeProvider()) as opened:
+async def client(home: Home) -> AsyncGenerator[Client]:
+    async with serving(home, FakeProvider()) as opened:
         yield opened
 
 
@@ -48,8 +48,8 @@ def without_times(page: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("era", ["auto", "legacy"])
-async def test_both_forms_say_the_same_and_are_short(tmp_path: Path, era: Era) -> None:
-    async with serving(tmp_path, FakeProvider(), era=era) as client:
+async def test_both_forms_say_the_same_and_are_short(home: Home, era: Era) -> None:
+    async with serving(home, FakeProvider(), era=era) as client:
         first = await asked(client, "What is a B-tree?")
         second = await asked(client, "How are pages laid out?")
         await client.call_tool("deep_research_followup", {"conversationId": first, "query": "And deletions?"})
@@ -113,7 +113,7 @@ async def test_pages_are_walked_with_the_cursor_while_conversations_are_added(cl
     assert shown == expected
 
 
-async def test_every_filter_reaches_the_index(client: Client, tmp_path: Path) -> None:
+async def test_every_filter_reaches_the_index(client: Client, home: Home) -> None:
     plain_one = await asked(client, "plain?")
     with_model = await asked(client, "with a model?", model="lab/one")
     deep = data_of(await client.call_tool("deep_research", {"query": "deep?"}))["conversationId"]
@@ -123,20 +123,15 @@ async def test_every_filter_reaches_the_index(client: Client, tmp_path: Path) ->
     assert await ids(client, after="2099-01-01") == await ids(client, before="2001-01-01T00:00:00Z") == []
     assert len(await ids(client, after="2001-01-01", before="2099-01-01")) == 3
 
-    def tag_by_hand() -> None:
-        path = tmp_path / "conversation-logs" / plain_one / "conversation.json"
-        data = json.loads(path.read_bytes())
-        path.write_text(json.dumps({**data, "tags": ["fruit"], "title": "By hand"}))
-
-    await to_thread.run_sync(tag_by_hand)
+    home.edit(plain_one, tags=["fruit"], title="By hand")
     [listed] = data_of(await client.call_tool(LIST, {"tag": "Fruit"}))["conversations"]
     assert (listed["conversationId"], listed["title"]) == (plain_one, "By hand")
 
 
-async def test_running_and_failed_questions_are_shown_as_such(tmp_path: Path) -> None:
+async def test_running_and_failed_questions_are_shown_as_such(home: Home) -> None:
     release, at_provider = anyio.Event(), anyio.Event()
     provider = FakeProvider(failing(ProviderQuotaError("fake")), held(release, at_provider))
-    async with serving(tmp_path, provider, answer_wait_seconds=0.01) as client:
+    async with serving(home, provider, answer_wait_seconds=0.01) as client:
         await client.call_tool("search", {"query": "too dear?"})
         await client.call_tool("search", {"query": "slow?"})
         await at_provider.wait()
@@ -149,25 +144,26 @@ async def test_running_and_failed_questions_are_shown_as_such(tmp_path: Path) ->
         release.set()
 
 
-async def test_what_happened_to_the_folder_outside_is_seen_at_once(client: Client, tmp_path: Path) -> None:
-    first, second = await asked(client, "first?"), await asked(client, "second?")
+async def test_what_happened_to_the_folder_outside_is_seen_at_once(tmp_path: Path) -> None:
     logs = tmp_path / "conversation-logs"
-    await to_thread.run_sync(shutil.rmtree, logs / first)
-    assert await ids(client) == [second]
-    await to_thread.run_sync((logs / second / "conversation.json").write_text, "{")
-    result = await client.call_tool(LIST, {})
+    async with serving(tmp_path, FakeProvider()) as client:
+        first, second = await asked(client, "first?"), await asked(client, "second?")
+        await to_thread.run_sync(shutil.rmtree, logs / first)
+        assert await ids(client) == [second]
+        await to_thread.run_sync((logs / second / "conversation.json").write_text, "{")
+        result = await client.call_tool(LIST, {})
     assert data_of(result)["unreadableCount"] == 1
     assert f"Notice: a conversation that cannot be read was skipped: {logs / second}" in text_of(result)
 
 
-async def test_a_server_that_starts_anew_finds_the_conversations_of_the_last(tmp_path: Path) -> None:
-    async with serving(tmp_path, FakeProvider()) as client:
+async def test_a_server_that_starts_anew_finds_the_conversations_of_the_last(home: Home) -> None:
+    async with serving(home, FakeProvider()) as client:
         first = await asked(client, "apples?")
-    async with serving(tmp_path, FakeProvider()) as client:
+    async with serving(home, FakeProvider()) as client:
         assert await ids(client, query="apples") == [first]
 
 
-async def test_any_query_gets_an_answer(client: Client, tmp_path: Path) -> None:
+async def test_any_query_gets_an_answer(client: Client) -> None:
     await asked(client, "AND OR NOT")
     for query in ["AND", '"', "NEAR(a b)", "a* OR", "\0", "\ud800", "-", "col:x", "(" * 10_000, "", "  "]:
         data_of(await client.call_tool(LIST, {"query": query}))
@@ -199,12 +195,13 @@ async def test_an_unknown_conversation_is_answered_with_where_to_look(client: Cl
     assert "Check the id with list_conversations" in error["message"]
 
 
-async def test_listing_writes_nothing_into_the_folder(client: Client, tmp_path: Path) -> None:
+async def test_listing_writes_nothing_into_the_folder(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path)
     shelf.root = tmp_path / "conversation-logs"
     shelf.put(1, "apples?")
     before = sorted(shelf.root.rglob("*"))
-    assert len(await ids(client, query="apples")) == 1
+    async with serving(tmp_path, FakeProvider()) as client:
+        assert len(await ids(client, query="apples")) == 1
     assert sorted(shelf.root.rglob("*")) == before
 
 

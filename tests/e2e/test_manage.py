@@ -7,29 +7,18 @@ from typing import Any
 
 import anyio
 import pytest
-from anyio import to_thread
-from dirty_equals import IsPartialDict, IsStr
+from dirty_equals import IsPartialDict
 from inline_snapshot import snapshot
 from mcp import Client
 from tests.fixtures.cli import anonymous
-from tests.fixtures.folders import ID, left_behind
+from tests.fixtures.folders import ID, abandoned
+from tests.fixtures.homes import Home
+from tests.fixtures.managing import BOTH, BRANCH, CANCEL, DELETE, EXPORT, LIST, MERGE, UPDATE, asked, listed
 from tests.fixtures.providers import FakeProvider, failing, held
 from tests.fixtures.serving import data_of, error_of, serving, text_of
 
-from conversation_mcp.errors import ProviderQuotaError, RunCancelledError
+from conversation_mcp.errors import ProviderQuotaError
 from conversation_mcp.records.chat import ChatMessage
-
-BOTH = ("research", "manage")
-LIST, BRANCH, MERGE, UPDATE, CANCEL, DELETE, EXPORT = (
-    "list_conversations",
-    "branch_conversation",
-    "merge_conversations",
-    "update_conversation",
-    "cancel_turn",
-    "delete_conversation",
-    "export_conversation",
-)
-UNKNOWN, OTHER_UNKNOWN = "20260131-1769817600999", "20260131-1769817600998"
 
 
 @pytest.fixture
@@ -38,22 +27,9 @@ async def provider() -> FakeProvider:
 
 
 @pytest.fixture
-async def client(tmp_path: Path, provider: FakeProvider) -> AsyncGenerator[Client]:
-    async with serving(tmp_path, provider, tools=BOTH) as client:
+async def client(home: Home, provider: FakeProvider) -> AsyncGenerator[Client]:
+    async with serving(home, provider, tools=BOTH) as client:
         yield client
-
-
-async def asked(client: Client, *questions: str) -> str:
-    first, *others = questions
-    conversation_id = data_of(await client.call_tool("search", {"query": first}))["conversationId"]
-    for question in others:
-        await client.call_tool("search_followup", {"conversationId": conversation_id, "query": question})
-    return conversation_id
-
-
-async def listed(client: Client, **arguments: object) -> list[str]:
-    page = data_of(await client.call_tool(LIST, arguments))
-    return [one["conversationId"] for one in page["conversations"]]
 
 
 def stored(folder: Path, conversation_id: str) -> dict[str, Any]:
@@ -66,11 +42,11 @@ def write(folder: Path, conversation_id: str, **changes: object) -> None:
     path.write_text(json.dumps({**json.loads(path.read_bytes()), **changes}))
 
 
-async def test_the_set_is_off_until_it_is_switched_on(tmp_path: Path) -> None:
-    async with serving(tmp_path, FakeProvider()) as client:
+async def test_the_set_is_off_until_it_is_switched_on(home: Home) -> None:
+    async with serving(home, FakeProvider()) as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
         assert not names & {BRANCH, MERGE, UPDATE, CANCEL, DELETE, EXPORT}
-    async with serving(tmp_path, FakeProvider(), tools=("manage",)) as client:
+    async with serving(home, FakeProvider(), tools=("manage",)) as client:
         tools = (await client.list_tools()).tools
         assert [tool.name for tool in tools] == [BRANCH, MERGE, UPDATE, CANCEL, DELETE, EXPORT]
         destructive = [tool.name for tool in tools if tool.annotations and tool.annotations.destructive_hint]
@@ -78,15 +54,15 @@ async def test_the_set_is_off_until_it_is_switched_on(tmp_path: Path) -> None:
 
 
 async def test_a_branch_goes_on_from_an_answer_and_leaves_the_original_alone(
-    client: Client, provider: FakeProvider, tmp_path: Path
+    client: Client, provider: FakeProvider, home: Home
 ) -> None:
     original = await asked(client, "one?", "two?", "three?")
-    await to_thread.run_sync(lambda: write(tmp_path, original, title="Mine", tags=["a"], archived=True, note={"x": 1}))
-    before = await to_thread.run_sync(stored, tmp_path, original)
+    home.edit(original, title="Mine", tags=["a"], archived=True, note={"x": 1})
+    before = home.stored(original)
     result = await client.call_tool(BRANCH, {"conversationId": original, "messageNumber": 5})
     branch = data_of(result)["conversationId"]
-    assert await to_thread.run_sync(stored, tmp_path, original) == before
-    kept = await to_thread.run_sync(stored, tmp_path, branch)
+    assert home.stored(original) == before
+    kept = home.stored(branch)
     assert kept == IsPartialDict(
         conversationId=branch,
         title="Mine",
@@ -147,12 +123,12 @@ async def test_a_branch_costs_nothing_again(client: Client) -> None:
     assert [one.get("costUsd") for one in page] == [None, 0.5]
 
 
-async def test_a_branch_leaves_questions_without_an_answer_behind(tmp_path: Path) -> None:
-    left_behind(tmp_path, status="failed", error={"code": "X", "message": "Broken."})
-    write(tmp_path, ID, unansweredTurns=[{"question": "zero?"}])
-    async with serving(tmp_path, FakeProvider(), tools=BOTH) as client:
+async def test_a_branch_leaves_questions_without_an_answer_behind(home: Home) -> None:
+    failed = abandoned(status="failed", error={"code": "X", "message": "Broken."})
+    home.put({**failed, "unansweredTurns": [{"question": "zero?"}]})
+    async with serving(home, FakeProvider(), tools=BOTH) as client:
         branch = data_of(await client.call_tool(BRANCH, {"conversationId": ID, "messageNumber": 3}))["conversationId"]
-    kept = stored(tmp_path, branch)
+    kept = home.stored(branch)
     assert not {"pendingTurn", "unansweredTurns"} & kept.keys()
 
 
@@ -177,7 +153,7 @@ async def test_a_branch_at_the_system_message_begins_anew(client: Client, provid
     ],
 )
 async def test_a_branch_where_no_question_can_follow_is_refused_without_a_trace(
-    client: Client, tmp_path: Path, number: object, problem: str
+    client: Client, number: object, problem: str
 ) -> None:
     original = await asked(client, "one?", "two?")
     error = error_of(await client.call_tool(BRANCH, {"conversationId": original, "messageNumber": number}))
@@ -185,12 +161,12 @@ async def test_a_branch_where_no_question_can_follow_is_refused_without_a_trace(
     assert await listed(client) == [original]
 
 
-async def test_a_conversation_without_an_answer_can_only_be_branched_at_its_system_message(tmp_path: Path) -> None:
-    async with serving(tmp_path, FakeProvider(failing(ProviderQuotaError("fake"))), tools=BOTH) as client:
+async def test_a_conversation_without_an_answer_can_only_be_branched_at_its_system_message(home: Home) -> None:
+    async with serving(home, FakeProvider(failing(ProviderQuotaError("fake"))), tools=BOTH) as client:
         await client.call_tool("search", {"query": "one?"})
         [only] = await listed(client)
         data_of(await client.call_tool(BRANCH, {"conversationId": only, "messageNumber": 1}))
-        await to_thread.run_sync(lambda: write(tmp_path, only, messages=[{"role": "user", "content": "?"}]))
+        home.edit(only, messages=[{"role": "user", "content": "?"}])
         error = error_of(await client.call_tool(BRANCH, {"conversationId": only, "messageNumber": 1}))
     assert error["message"] == f"no message of {only} is an answer, so it cannot be branched."
 
@@ -215,22 +191,23 @@ Tags: Rust, b-tree\
     assert await listed(client) == [second, first]
 
 
-async def test_empty_values_leave_the_file_and_the_rest_stays(client: Client, tmp_path: Path) -> None:
+async def test_empty_values_leave_the_file_and_the_rest_stays(client: Client, home: Home) -> None:
     conversation_id = await asked(client, "one?")
-    before = await to_thread.run_sync(stored, tmp_path, conversation_id)
+    before = home.stored(conversation_id)
     await client.call_tool(UPDATE, {"conversationId": conversation_id, "title": "T", "tags": '["a"]', "archived": True})
-    changed = await to_thread.run_sync(stored, tmp_path, conversation_id)
+    changed = home.stored(conversation_id)
     assert changed == {**before, "title": "T", "tags": ["a"], "archived": True, "updatedAt": changed["updatedAt"]}
     await client.call_tool(UPDATE, {"conversationId": conversation_id, "title": " ", "tags": [""], "archived": False})
-    cleared = await to_thread.run_sync(stored, tmp_path, conversation_id)
+    cleared = home.stored(conversation_id)
     assert cleared == {**before, "updatedAt": cleared["updatedAt"]}
 
 
-async def test_an_update_that_changes_nothing_writes_nothing(client: Client, tmp_path: Path) -> None:
-    conversation_id = await asked(client, "one?")
-    path = tmp_path / "conversation-logs" / conversation_id / "conversation.json"
-    before = path.stat()
-    await client.call_tool(UPDATE, {"conversationId": conversation_id, "title": "", "tags": [], "archived": False})
+async def test_an_update_that_changes_nothing_writes_nothing(tmp_path: Path) -> None:
+    async with serving(tmp_path, FakeProvider(), tools=BOTH) as client:
+        conversation_id = await asked(client, "one?")
+        path = tmp_path / "conversation-logs" / conversation_id / "conversation.json"
+        before = path.stat()
+        await client.call_tool(UPDATE, {"conversationId": conversation_id, "title": "", "tags": [], "archived": False})
     assert path.stat().st_ino == before.st_ino
 
 
@@ -238,9 +215,9 @@ async def test_an_update_that_changes_nothing_writes_nothing(client: Client, tmp
     ("arguments", "problem"),
     [
         ({}, "update_conversation needs title, tags or archived."),
-        ({"title": "x" * 201}, "title takes up to 200 characters; got 201."),
-        ({"tags": ["x" * 51]}, "a tag takes up to 50 characters; got 51."),
-        ({"tags": [str(number) for number in range(51)]}, "a conversation takes up to 50 tags; got 51."),
+        ({"title": "x" * 201}, "title must be at most 200 characters long; got 201."),
+        ({"tags": ["x" * 51]}, "a tag must be at most 50 characters long; got 51."),
+        ({"tags": [str(number) for number in range(51)]}, "a conversation can have up to 50 tags; got 51."),
         ({"tags": "rust"}, 'tags must be a list of words such as ["rust", "b-tree"].'),
         ({"tags": [1]}, 'tags must be a list of words such as ["rust", "b-tree"].'),
         ({"archived": "yes"}, "archived must be true or false; got 'yes'."),
@@ -255,7 +232,7 @@ async def test_an_update_that_cannot_be_taken_is_refused(
     assert (error["code"], error["message"]) == ("VALIDATION_ERROR", problem)
 
 
-async def test_text_of_any_kind_is_a_title_and_a_tag(client: Client, tmp_path: Path) -> None:
+async def test_text_of_any_kind_is_a_title_and_a_tag(client: Client) -> None:
     conversation_id = await asked(client, "one?")
     odd = {"title": "会话 ไทย \ud83d \u2028 x", "tags": ["日本", "ไทย", "a\0b", "\u202ex"]}
     updated = data_of(await client.call_tool(UPDATE, {"conversationId": conversation_id, **odd}))
@@ -264,18 +241,16 @@ async def test_text_of_any_kind_is_a_title_and_a_tag(client: Client, tmp_path: P
         assert await listed(client, tag=tag) == [conversation_id]
 
 
-async def test_an_update_does_not_wait_for_a_running_turn_and_survives_it(tmp_path: Path) -> None:
+async def test_an_update_does_not_wait_for_a_running_turn_and_survives_it(home: Home) -> None:
     release, at_provider = anyio.Event(), anyio.Event()
-    async with serving(
-        tmp_path, FakeProvider(held(release, at_provider)), tools=BOTH, answer_wait_seconds=0.01
-    ) as client:
+    async with serving(home, FakeProvider(held(release, at_provider)), tools=BOTH, answer_wait_seconds=0.01) as client:
         conversation_id = await asked(client, "slow?")
         await at_provider.wait()
         data_of(await client.call_tool(UPDATE, {"conversationId": conversation_id, "title": "Meanwhile"}))
         data_of(await client.call_tool(BRANCH, {"conversationId": conversation_id, "messageNumber": 1}))
         release.set()
         with anyio.fail_after(60):
-            while len((kept := await to_thread.run_sync(stored, tmp_path, conversation_id))["messages"]) < 3:
+            while len((kept := home.stored(conversation_id))["messages"]) < 3:
                 await anyio.lowlevel.checkpoint()
     assert kept["title"] == "Meanwhile"
 
@@ -287,128 +262,10 @@ async def test_a_question_brings_an_archived_conversation_back(client: Client) -
     assert await listed(client) == [conversation_id]
 
 
-async def test_a_deleted_conversation_is_gone_and_says_how_it_comes_back(client: Client, tmp_path: Path) -> None:
-    other, conversation_id = await asked(client, "kept?"), await asked(client, "gone?")
-    result = await client.call_tool(DELETE, {"conversationId": conversation_id})
-    assert anonymous(text_of(result)) == snapshot("""\
-Conversation 20260131-1769817600000 deleted · gone? · 3 messages
-
-It is in the trash; `conversation-mcp trash restore 20260131-1769817600000` brings it back.\
-""")
-    assert data_of(result) == IsPartialDict(
-        conversationId=conversation_id, title="gone?", messageCount=3, conversationPath=IsStr(regex=r".*/\.trash/.*")
-    )
-    assert await to_thread.run_sync(Path(data_of(result)["conversationPath"]).is_file)
-    assert await listed(client) == [other]
-    assert await listed(client, query="gone") == []
-    for tool, more in ((DELETE, {}), ("get_conversation_history", {}), ("search_followup", {"query": "and?"})):
-        error = error_of(await client.call_tool(tool, {"conversationId": conversation_id, **more}))
-        assert error["code"] == "CONVERSATION_NOT_FOUND"
-
-
-async def test_a_damaged_conversation_can_be_deleted(client: Client, tmp_path: Path) -> None:
-    conversation_id = await asked(client, "one?")
-    path = tmp_path / "conversation-logs" / conversation_id / "conversation.json"
-    await to_thread.run_sync(path.write_text, "{")
-    result = await client.call_tool(DELETE, {"conversationId": conversation_id})
-    assert "is not valid JSON" in data_of(result)["problem"]
-    assert not path.exists()
-
-
-@pytest.mark.parametrize("tool", [BRANCH, MERGE, UPDATE, CANCEL, DELETE])
-@pytest.mark.parametrize(
-    ("named", "code"), [(UNKNOWN, "CONVERSATION_NOT_FOUND"), ("../x", "VALIDATION_ERROR"), ("", "VALIDATION_ERROR")]
-)
-async def test_an_id_that_is_none_or_unknown_is_refused_and_leaves_no_trace(
-    client: Client, tmp_path: Path, tool: str, named: str, code: str
-) -> None:
-    more = {BRANCH: {"messageNumber": 1}, UPDATE: {"title": "x"}}.get(tool, {})
-    arguments = {"conversationIds": [named, OTHER_UNKNOWN]} if tool == MERGE else {"conversationId": named, **more}
-    error = error_of(await client.call_tool(tool, arguments))
-    assert error["code"] == code
-    assert not (tmp_path / "conversation-logs").exists()
-
-
-async def test_a_deletion_waits_for_the_running_question(tmp_path: Path) -> None:
-    release, at_provider = anyio.Event(), anyio.Event()
-    results: list[dict[str, Any]] = []
-    async with serving(
-        tmp_path, FakeProvider(held(release, at_provider)), tools=BOTH, answer_wait_seconds=0.01, lock_wait_seconds=60
-    ) as client:
-        conversation_id = await asked(client, "slow?")
-        await at_provider.wait()
-
-        async def delete() -> None:
-            results.append(data_of(await client.call_tool(DELETE, {"conversationId": conversation_id})))
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(delete)
-            await anyio.wait_all_tasks_blocked()
-            release.set()
-    assert results[0]["messageCount"] == 3
-
-
-async def test_a_deletion_that_waited_too_long_says_how_to_wait_or_cancel(tmp_path: Path) -> None:
-    release, at_provider = anyio.Event(), anyio.Event()
-    provider = FakeProvider(held(release, at_provider))
-    provider.runs["resp_held"] = RunCancelledError("fake")
-    async with serving(tmp_path, provider, tools=BOTH, answer_wait_seconds=0.01, lock_wait_seconds=0) as client:
-        conversation_id = await asked(client, "slow?")
-        await at_provider.wait()
-        error = error_of(await client.call_tool(DELETE, {"conversationId": conversation_id}))
-        assert anonymous(error["message"]) == snapshot(
-            "another follow-up on 20260131-1769817600000 is still running; waited 0 s for it. Try again, or wait for it with get_conversation_history and waitSeconds 50; cancel_turn stops it."
-        )
-        assert error["code"] == "CONVERSATION_BUSY"
-        stopped = await client.call_tool(CANCEL, {"conversationId": conversation_id})
-        assert anonymous(text_of(stopped)) == snapshot("""\
-Conversation 20260131-1769817600000 · the question was stopped · what was billed is not known
-
-slow?
-
-Follow up: search_followup or deep_research_followup with conversationId 20260131-1769817600000.\
-""")
-        assert data_of(stopped)["pendingTurn"] == IsPartialDict(question="slow?", status="failed")
-        data_of(await client.call_tool(DELETE, {"conversationId": conversation_id}))
-        assert await listed(client) == []
-    assert provider.cancelled == ["resp_held"]
-
-
-async def test_there_is_nothing_to_cancel_where_nothing_runs(client: Client) -> None:
-    conversation_id = await asked(client, "one?")
-    error = error_of(await client.call_tool(CANCEL, {"conversationId": conversation_id}))
-    assert error["message"] == f"no question of {conversation_id} is being answered."
-
-
-async def test_deleting_twice_at_once_succeeds_once(client: Client) -> None:
-    conversation_id = await asked(client, "one?")
-    codes: list[str] = []
-
-    async def delete() -> None:
-        result = await client.call_tool(DELETE, {"conversationId": conversation_id})
-        codes.append(error_of(result)["code"] if result.is_error else "ok")
-
-    async with anyio.create_task_group() as tasks:
-        for _ in range(5):
-            tasks.start_soon(delete)
-    assert sorted(codes) == ["CONVERSATION_NOT_FOUND"] * 4 + ["ok"]
-
-
-async def test_a_budget_counts_what_was_deleted_and_a_branch_once(tmp_path: Path) -> None:
-    async with serving(tmp_path, FakeProvider(), tools=BOTH, max_cost_usd_per_day=0.75) as client:
-        deleted, kept = await asked(client, "one?"), await asked(client, "two?")
-        await client.call_tool(DELETE, {"conversationId": deleted})
-        await client.call_tool(BRANCH, {"conversationId": kept, "messageNumber": 3})
-        data_of(await client.call_tool("search", {"query": "three?"}))
-        error = error_of(await client.call_tool("search", {"query": "four?"}))
-    assert error["code"] == "BUDGET_REACHED"
-    assert "$0.75 were spent today" in error["message"]
-
-
-async def test_what_another_server_does_is_in_the_next_list(tmp_path: Path) -> None:
+async def test_what_another_server_does_is_in_the_next_list(home: Home) -> None:
     async with (
-        serving(tmp_path, FakeProvider(), tools=BOTH) as one,
-        serving(tmp_path, FakeProvider(), tools=BOTH) as two,
+        serving(home, FakeProvider(), tools=BOTH) as one,
+        serving(home, FakeProvider(), tools=BOTH) as two,
     ):
         first, second = await asked(one, "first?"), await asked(one, "second?")
         assert await listed(two) == [second, first]

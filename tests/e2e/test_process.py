@@ -143,7 +143,7 @@ def test_only_serving_and_the_self_check_import_the_sdk(tmp_path: Path) -> None:
     code = (
         "import sys\n"
         "from typer.testing import CliRunner\n"
-        "import conversation_mcp.cli.main, conversation_mcp.cli.commands.doctor, conversation_mcp.cli.questions.pending\n"
+        "import conversation_mcp.cli.main\n"
         "for command in (['--version'], ['--help'], ['resume'], ['doctor', '--help']):\n"
         "    CliRunner().invoke(conversation_mcp.cli.main.app, command)\n"
         "print([name for name in ('mcp', 'mcp_types', 'httpx', 'httpx2') if name in sys.modules])\n"
@@ -154,8 +154,9 @@ def test_only_serving_and_the_self_check_import_the_sdk(tmp_path: Path) -> None:
     assert run.stdout == "[]\n"
 
 
+@pytest.mark.parametrize("arguments", [(), ("serve",), ("--documents", "notes"), ("serve", "--logs-dir=logs")])
 def test_serving_with_the_default_settings_imports_nothing_that_waits_for_a_question_or_a_switch(
-    tmp_path: Path,
+    tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
     late = (
         *("typer", "httpx", "sqlite3", "markdown_it", "pathspec", "pypdf", "mammoth"),
@@ -164,11 +165,12 @@ def test_serving_with_the_default_settings_imports_nothing_that_waits_for_a_ques
     )
     code = f"from conversation_mcp.cli.entry import run\nrun()\nimport sys\nprint([*{{*{late}}} & {{*sys.modules}}])"
     run = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", code, *arguments],
         check=True,
         capture_output=True,
         text=True,
         env=environment(tmp_path),
+        cwd=tmp_path,
         stdin=subprocess.DEVNULL,
     )
     assert run.stdout == "[]\n"

@@ -12,6 +12,7 @@ from tests.fixtures.serving import Era, serving
 from tests.fixtures.stores import BAD_IDS, UNKNOWN, tree
 
 from conversation_mcp.server.prompts import load_styles, prompts_of
+from conversation_mcp.tools.catalog import tool_of
 
 ERAS = pytest.mark.parametrize("era", ["auto", "legacy"])
 NAMES = ["continue_conversation", "summarize_conversation"]
@@ -165,5 +166,5 @@ async def test_ids_and_styles_are_completed(tmp_path: Path, era: Era) -> None:
 
 
 def test_continuing_is_offered_only_where_a_tool_can_follow_up() -> None:
-    assert list(prompts_of(frozenset({"search_followup"}))) == NAMES
-    assert list(prompts_of(frozenset({"get_conversation_history"}))) == NAMES[1:]
+    assert list(prompts_of([tool_of("search_followup")])) == NAMES
+    assert list(prompts_of([tool_of("get_conversation_history")])) == NAMES[1:]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
+from tests.fixtures.models import FakePerplexity
 from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import data_of, error_of, serving
 
@@ -16,7 +17,7 @@ BAD_ARGUMENTS: list[tuple[str, dict[str, Any], Any]] = [
     ("search", {"query": " \n\t"}, snapshot("query must not be empty.")),
     ("search", {"query": 3}, snapshot("query must be a string; got 3.")),
     ("search", {"query": None}, snapshot("query must be a string; got None.")),
-    ("search", {"query": "x" * 1001}, snapshot("query has 1,001 characters; at most 1,000 are taken.")),
+    ("search", {"query": "x" * 1001}, snapshot("query has 1,001 characters; at most 1,000 are accepted.")),
     ("search", {"quary": "x"}, snapshot("search has no argument 'quary'. Did you mean 'query'?")),
     (
         "search",
@@ -45,25 +46,25 @@ BAD_ARGUMENTS: list[tuple[str, dict[str, Any], Any]] = [
         "search",
         {"query": "x", "search_domain_filter": ["https://example.org/x"]},
         snapshot(
-            "search_domain_filter takes bare domains such as example.org or -example.org, no URLs; got 'https://example.org/x'."
+            "search_domain_filter accepts bare domains such as example.org or -example.org, not URLs; got 'https://example.org/x'."
         ),
     ),
     (
         "search",
         {"query": "x", "search_domain_filter": ["docs/*.md"]},
         snapshot(
-            "search_domain_filter takes bare domains such as example.org or -example.org, no URLs; got 'docs/*.md'. Paths are for model 'local'."
+            "search_domain_filter accepts bare domains such as example.org or -example.org, not URLs; got 'docs/*.md'. Paths are for model 'local'."
         ),
     ),
     (
         "search",
         {"query": "x", "search_domain_filter": ["a.org", "-b.org"]},
-        snapshot("search_domain_filter takes domains to allow or, with a leading -, domains to deny, not both."),
+        snapshot("search_domain_filter accepts domains to allow or, with a leading -, domains to deny, but not both."),
     ),
     (
         "search",
         {"query": "x", "search_domain_filter": ["a.org"] * 21},
-        snapshot("search_domain_filter takes 1 to 20 domains; got 21."),
+        snapshot("search_domain_filter accepts 1 to 20 domains; got 21."),
     ),
     (
         "search",
@@ -95,7 +96,7 @@ BAD_ARGUMENTS: list[tuple[str, dict[str, Any], Any]] = [
         "search",
         {"query": "x", "model": "sonar"},
         snapshot(
-            "model must be a preset (fast, low, medium, high, xhigh), provider/model, or local; got 'sonar'. Near to it: perplexity/sonar."
+            "model must be a preset (fast, low, medium, high, xhigh), provider/model, or local; got 'sonar'. Similar names: perplexity/sonar."
         ),
     ),
     (
@@ -141,7 +142,7 @@ BAD_ARGUMENTS: list[tuple[str, dict[str, Any], Any]] = [
 async def test_a_bad_argument_is_refused_before_anything_is_written(
     tmp_path: Path, tool: str, arguments: dict[str, Any], message: object
 ) -> None:
-    provider = FakeProvider(name="perplexity")
+    provider = FakePerplexity()
     async with serving(tmp_path, provider, max_question_chars=1000) as client:
         error = error_of(await client.call_tool(tool, arguments))
     assert error["code"] == "VALIDATION_ERROR"

@@ -9,7 +9,8 @@ from typing import Any
 import anyio
 import pytest
 from dirty_equals import IsPartialDict
-from tests.fixtures.folders import ID, left_behind, only_conversation, only_file, until_settled
+from tests.fixtures.folders import ID, abandoned, only_conversation, only_file, until_settled
+from tests.fixtures.homes import Home
 from tests.fixtures.providers import FakeProvider, held
 from tests.fixtures.serving import data_of, error_of, serving, settings_for
 from typer.testing import CliRunner
@@ -24,13 +25,13 @@ from conversation_mcp.turns.ask import Ask, Caller
 ASK = Ask("search", "search", "one?", "fast")
 
 
-async def test_stopping_a_turn_of_this_process_stops_the_providers_run_and_keeps_the_question(tmp_path: Path) -> None:
+async def test_stopping_a_turn_of_this_process_stops_the_providers_run_and_keeps_the_question(home: Home) -> None:
     asked = anyio.Event()
     provider = FakeProvider(held(anyio.Event(), asked))
     stopped = RunCancelledError("fake")
     stopped.usage = {"cost_usd": 0.02}
     provider.runs["resp_held"] = stopped
-    async with open_app(settings_for(tmp_path), providers=[provider]) as app:
+    async with open_app(settings_for(home), providers=[provider]) as app:
         running = await app.turns.start(ASK, Caller(0))
         await asked.wait()
         conversation = await app.watch.stop(running.conversation_id)
@@ -41,12 +42,12 @@ async def test_stopping_a_turn_of_this_process_stops_the_providers_run_and_keeps
     )
 
 
-async def test_another_process_can_stop_it(tmp_path: Path) -> None:
+async def test_another_process_can_stop_it(home: Home) -> None:
     asked = anyio.Event()
     provider = FakeProvider(held(anyio.Event(), asked))
     async with (
-        open_app(settings_for(tmp_path), providers=[provider]) as one,
-        open_app(settings_for(tmp_path), providers=[FakeProvider()]) as two,
+        open_app(settings_for(home), providers=[provider]) as one,
+        open_app(settings_for(home), providers=[FakeProvider()]) as two,
     ):
         running = await one.turns.start(ASK, Caller(0))
         await asked.wait()
@@ -56,51 +57,51 @@ async def test_another_process_can_stop_it(tmp_path: Path) -> None:
     assert conversation.pending_turn.status == "failed"
 
 
-async def test_an_answer_that_was_faster_than_the_wish_is_kept(tmp_path: Path) -> None:
-    left_behind(tmp_path, responseId="resp_1", background=True)
+async def test_an_answer_that_was_faster_than_the_wish_is_kept(home: Home) -> None:
+    home.put(abandoned(responseId="resp_1", background=True))
     provider = FakeProvider()
     provider.runs["resp_1"] = Finished(Answer("Two."))
-    async with open_app(settings_for(tmp_path), providers=[provider]) as app:
+    async with open_app(settings_for(home), providers=[provider]) as app:
         conversation = await app.watch.stop(ID)
     assert conversation.messages[-1].content == "Two."
     assert conversation.pending_turn is None
     assert provider.cancelled == []
 
 
-async def test_a_run_that_a_dead_server_left_is_stopped_at_its_provider(tmp_path: Path) -> None:
-    left_behind(tmp_path, young=True, responseId="resp_1", background=True)
+async def test_a_run_that_a_dead_server_left_is_stopped_at_its_provider(home: Home) -> None:
+    home.put(abandoned(young=True, responseId="resp_1", background=True))
     provider = FakeProvider()
     provider.runs["resp_1"] = StillRunning("reading")
-    async with open_app(settings_for(tmp_path), providers=[provider]) as app:
+    async with open_app(settings_for(home), providers=[provider]) as app:
         conversation = await app.watch.stop(ID)
     assert provider.cancelled == ["resp_1"]
     assert conversation.pending_turn is not None
     assert conversation.pending_turn.status == "failed"
 
 
-async def test_where_nothing_runs_there_is_nothing_to_stop(tmp_path: Path) -> None:
-    async with open_app(settings_for(tmp_path), providers=[FakeProvider()]) as app:
+async def test_where_nothing_runs_there_is_nothing_to_stop(home: Home) -> None:
+    async with open_app(settings_for(home), providers=[FakeProvider()]) as app:
         done = await app.turns.start(ASK, Caller(5))
         with pytest.raises(InvalidInputError, match="is being answered"):
             await app.watch.stop(done.conversation_id)
 
 
-async def test_a_plain_call_gets_its_grace_at_the_end_and_is_then_marked_as_interrupted(tmp_path: Path) -> None:
+async def test_a_plain_call_gets_its_grace_at_the_end_and_is_then_marked_as_interrupted(home: Home) -> None:
     asked = anyio.Event()
     provider = FakeProvider(held(anyio.Event(), asked))
-    async with open_app(settings_for(tmp_path, ending_grace_seconds=0.05), providers=[provider]) as app:
+    async with open_app(settings_for(home, ending_grace_seconds=0.05), providers=[provider]) as app:
         await app.turns.start(ASK, Caller(0))
         await asked.wait()
-    assert only_conversation(tmp_path)["pendingTurn"] == IsPartialDict(status="interrupted", responseId="resp_held")
+    assert home.only()["pendingTurn"] == IsPartialDict(status="interrupted", responseId="resp_held")
 
 
-async def test_an_answer_that_comes_within_the_grace_is_saved(tmp_path: Path) -> None:
+async def test_an_answer_that_comes_within_the_grace_is_saved(home: Home) -> None:
     asked, release = anyio.Event(), anyio.Event()
     provider = FakeProvider(held(release, asked))
     async with anyio.create_task_group() as tasks:
 
         async def serve() -> None:
-            async with open_app(settings_for(tmp_path), providers=[provider]) as app:
+            async with open_app(settings_for(home), providers=[provider]) as app:
                 await app.turns.start(ASK, Caller(0))
                 await asked.wait()
 
@@ -108,24 +109,22 @@ async def test_an_answer_that_comes_within_the_grace_is_saved(tmp_path: Path) ->
         await asked.wait()
         await anyio.wait_all_tasks_blocked()
         release.set()
-    assert only_conversation(tmp_path)["messages"][-1]["content"] == "answer 1 to one? [1]"
+    assert home.only()["messages"][-1]["content"] == "answer 1 to one? [1]"
 
 
-async def test_a_run_in_the_background_is_left_to_its_provider_at_the_end(tmp_path: Path) -> None:
+async def test_a_run_in_the_background_is_left_to_its_provider_at_the_end(home: Home) -> None:
     asked = anyio.Event()
     provider = FakeProvider(held(anyio.Event(), asked, background=True))
-    async with open_app(settings_for(tmp_path), providers=[provider]) as app:
+    async with open_app(settings_for(home), providers=[provider]) as app:
         await app.turns.start(ASK, Caller(0))
         await asked.wait()
-    assert only_conversation(tmp_path)["pendingTurn"] == IsPartialDict(
-        status="running", responseId="resp_held", background=True
-    )
+    assert home.only()["pendingTurn"] == IsPartialDict(status="running", responseId="resp_held", background=True)
     assert provider.cancelled == []
 
 
-async def test_at_the_days_limit_nothing_more_is_sent_and_the_figures_are_said(tmp_path: Path) -> None:
+async def test_at_the_days_limit_nothing_more_is_sent_and_the_figures_are_said(home: Home) -> None:
     provider = FakeProvider()
-    async with serving(tmp_path, provider, max_cost_usd_per_day=0.3) as client:
+    async with serving(home, provider, max_cost_usd_per_day=0.3) as client:
         first = data_of(await client.call_tool("search", {"query": "one?"}))
         conversation = {"conversationId": first["conversationId"]}
         data_of(await client.call_tool("search_followup", {**conversation, "query": "two?"}))
@@ -137,10 +136,10 @@ async def test_at_the_days_limit_nothing_more_is_sent_and_the_figures_are_said(t
     assert len(provider.requests) == 2
 
 
-async def test_what_a_failed_answer_cost_counts_towards_the_limit(tmp_path: Path) -> None:
-    left_behind(tmp_path, young=True, status="failed", usage={"costUsd": 0.4}, error={"code": "X", "message": "x"})
+async def test_what_a_failed_answer_cost_counts_towards_the_limit(home: Home) -> None:
+    home.put(abandoned(young=True, status="failed", usage={"costUsd": 0.4}, error={"code": "X", "message": "x"}))
     provider = FakeProvider()
-    async with serving(tmp_path, provider, max_cost_usd_per_day=0.3) as client:
+    async with serving(home, provider, max_cost_usd_per_day=0.3) as client:
         error = error_of(await client.call_tool("search", {"query": "one?"}))
     assert error["code"] == "BUDGET_REACHED"
     assert provider.requests == []
@@ -209,10 +208,10 @@ async def test_a_follow_up_finds_an_answer_that_could_not_be_saved_in_its_place(
 
 
 def test_the_commands_say_what_became_of_questions_without_an_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    left_behind(tmp_path)
-    monkeypatch.setenv("CONVERSATION_LOGS_DIR", str(tmp_path / "conversation-logs"))
+    home.put(abandoned())
+    monkeypatch.setenv("CONVERSATION_MCP_STORE", home.store_url)
     run = CliRunner().invoke(command_line, ["resume"])
     assert (run.exit_code, run.stdout) == (1, f"{ID}  interrupted: two?; what was billed is not known\n")
     again = CliRunner().invoke(command_line, ["cancel", ID])
@@ -227,12 +226,12 @@ def test_an_error_of_a_command_is_one_sentence_on_stderr(tmp_path: Path) -> None
     assert run.stdout == ""
 
 
-async def test_where_no_cost_is_reported_an_estimate_counts_and_is_said_to_be_one(tmp_path: Path) -> None:
+async def test_where_no_cost_is_reported_an_estimate_counts_and_is_said_to_be_one(home: Home) -> None:
     async def unpriced(_request: Request) -> AsyncGenerator[Event]:
         yield Finished(Answer("Sure.", model="gpt-5", usage=Usage(input_tokens=200_000, output_tokens=10_000)))
 
     provider = FakeProvider(unpriced, name="openai")
-    async with serving(tmp_path, provider, max_cost_usd_per_day=0.3) as client:
+    async with serving(home, provider, max_cost_usd_per_day=0.3) as client:
         first = data_of(await client.call_tool("search", {"query": "one?"}))
         error = error_of(await client.call_tool("search", {"query": "two?"}))
     assert first["notices"] == ["the provider reported no cost; the daily limit counts an estimate of $0.35"]

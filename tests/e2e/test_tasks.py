@@ -23,7 +23,7 @@ from conversation_mcp.errors import ProviderUnavailableError, RunCancelledError
 from conversation_mcp.providers.base import Answer, Finished, Started
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.server.task_states import place_of, task_id_of
-from conversation_mcp.turns.ask import Place
+from conversation_mcp.turns.ask import QuestionPlace
 
 KEY = "0f" * 32
 LEFT = f"{ID}.1769817600000.{KEY}"
@@ -279,5 +279,5 @@ async def test_the_extension_is_advertised(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("show_thinking", [False, True])
 def test_an_id_says_where_the_question_stands(show_thinking: bool) -> None:
-    place = Place(ConversationId(ID), "2026-01-31T00:00:00.007Z", KEY, show_thinking)
+    place = QuestionPlace(ConversationId(ID), "2026-01-31T00:00:00.007Z", KEY, show_thinking)
     assert place_of(task_id_of(place)) == place

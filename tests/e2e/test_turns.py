@@ -9,7 +9,8 @@ from typing import Any
 import anyio
 import pytest
 from dirty_equals import IsPartialDict, IsStr
-from tests.fixtures.folders import only_conversation, only_file, until_settled
+from tests.fixtures.folders import only_conversation, only_file
+from tests.fixtures.homes import Home
 from tests.fixtures.providers import FakeProvider, failing, held
 from tests.fixtures.serving import data_of, error_of, serving, text_of
 
@@ -17,14 +18,14 @@ from conversation_mcp.errors import AnswerIncompleteError, ProviderUnavailableEr
 from conversation_mcp.providers.base import Answer, Event, Finished, Request, Started, TextDelta
 
 
-async def test_the_question_is_on_disk_before_it_is_sent(tmp_path: Path) -> None:
+async def test_the_question_is_on_disk_before_it_is_sent(home: Home) -> None:
     seen: list[dict[str, Any]] = []
 
     async def look(_request: Request) -> AsyncGenerator[Event]:
-        seen.append(await anyio.to_thread.run_sync(only_conversation, tmp_path))
+        seen.append(await anyio.to_thread.run_sync(home.only))
         yield Finished(Answer("done"))
 
-    async with serving(tmp_path, FakeProvider(look)) as client:
+    async with serving(home, FakeProvider(look)) as client:
         await client.call_tool("search", {"query": "one?", "model": "a/b", "search_mode": "web"})
     assert seen[0]["pendingTurn"] == {
         "question": "one?",
@@ -39,9 +40,9 @@ async def test_the_question_is_on_disk_before_it_is_sent(tmp_path: Path) -> None
     assert [message["role"] for message in seen[0]["messages"]] == ["system"]
 
 
-async def test_a_slow_answer_is_reported_as_running_and_saved_when_it_comes(tmp_path: Path) -> None:
+async def test_a_slow_answer_is_reported_as_running_and_saved_when_it_comes(home: Home) -> None:
     release = anyio.Event()
-    async with serving(tmp_path, FakeProvider(held(release)), answer_wait_seconds=0) as client:
+    async with serving(home, FakeProvider(held(release)), answer_wait_seconds=0) as client:
         result = await client.call_tool("deep_research", {"query": "one?"})
         running = data_of(result)
         assert running == IsPartialDict(status="running", conversationId=IsStr, nextStep=IsStr)
@@ -52,13 +53,13 @@ async def test_a_slow_answer_is_reported_as_running_and_saved_when_it_comes(tmp_
         assert history["pendingTurn"]["question"] == "one?"
         assert history["pendingTurn"]["status"] == "running"
         release.set()
-        answered = await until_settled(tmp_path)
+        answered = await home.until_settled()
     assert [message["content"] for message in answered["messages"][1:]] == ["one?", "answer 1 to one? [1]"]
 
 
-async def test_a_cancelled_request_leaves_its_turn_running(tmp_path: Path) -> None:
+async def test_a_cancelled_request_leaves_its_turn_running(home: Home) -> None:
     release, asked = anyio.Event(), anyio.Event()
-    async with serving(tmp_path, FakeProvider(held(release, asked))) as client:
+    async with serving(home, FakeProvider(held(release, asked))) as client:
         async with anyio.create_task_group() as tasks:
 
             async def ask() -> None:
@@ -68,17 +69,17 @@ async def test_a_cancelled_request_leaves_its_turn_running(tmp_path: Path) -> No
             await asked.wait()
             tasks.cancel_scope.cancel()
         release.set()
-        answered = await until_settled(tmp_path)
+        answered = await home.until_settled()
     assert answered["messages"][-1]["content"] == "answer 1 to one? [1]"
 
 
-async def test_progress_carries_the_conversation_id_from_the_first_message_on(tmp_path: Path) -> None:
+async def test_progress_carries_the_conversation_id_from_the_first_message_on(home: Home) -> None:
     heard: list[str | None] = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
         heard.append(message)
 
-    async with serving(tmp_path, FakeProvider()) as client:
+    async with serving(home, FakeProvider()) as client:
         data = data_of(await client.call_tool("search", {"query": "one?"}, progress_callback=hear))
     assert heard
     assert all(data["conversationId"] in (message or "") for message in heard)
@@ -92,14 +93,14 @@ async def test_progress_carries_the_conversation_id_from_the_first_message_on(tm
     ],
 )
 async def test_a_failed_question_is_kept_with_its_text_and_cost_and_never_sent_again(
-    tmp_path: Path, error: AnswerIncompleteError, code: str
+    home: Home, error: AnswerIncompleteError, code: str
 ) -> None:
     error.usage = {"cost_usd": 0.021, "output_tokens": 16}
     provider = FakeProvider(failing(error, Started("resp_1"), TextDelta("half an ans")))
-    async with serving(tmp_path, provider) as client:
+    async with serving(home, provider) as client:
         failed = error_of(await client.call_tool("search", {"query": "one?"}))
         assert failed["code"] == code
-        after_failure = await anyio.to_thread.run_sync(only_conversation, tmp_path)
+        after_failure = await anyio.to_thread.run_sync(home.only)
         await client.call_tool("search_followup", {"conversationId": failed["conversationId"], "query": "two?"})
     expected = IsPartialDict(
         question="one?",
@@ -110,7 +111,7 @@ async def test_a_failed_question_is_kept_with_its_text_and_cost_and_never_sent_a
         usage={"costUsd": 0.021, "outputTokens": 16},
     )
     assert after_failure["pendingTurn"] == expected
-    conversation = only_conversation(tmp_path)
+    conversation = home.only()
     assert conversation["unansweredTurns"] == [expected]
     assert "pendingTurn" not in conversation
     assert [message["role"] for message in conversation["messages"]] == ["system", "user", "assistant"]
@@ -118,9 +119,9 @@ async def test_a_failed_question_is_kept_with_its_text_and_cost_and_never_sent_a
 
 
 async def test_a_bug_is_an_internal_error_with_a_reference_and_the_server_goes_on(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    home: Home, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with serving(tmp_path, FakeProvider(failing(ZeroDivisionError("secret detail")))) as client:
+    async with serving(home, FakeProvider(failing(ZeroDivisionError("secret detail")))) as client:
         error = error_of(await client.call_tool("search", {"query": "one?"}))
         again = data_of(await client.call_tool("search", {"query": "two?"}))
     assert error["code"] == "INTERNAL_ERROR"
@@ -178,20 +179,20 @@ async def test_an_answer_that_cannot_be_saved_is_still_returned_with_a_loud_noti
     assert "THIS ANSWER IS NOT SAVED" in text_of(result)
 
 
-async def test_a_server_that_ends_marks_its_turn_as_interrupted(tmp_path: Path) -> None:
+async def test_a_server_that_ends_marks_its_turn_as_interrupted(home: Home) -> None:
     asked = anyio.Event()
     provider = FakeProvider(held(anyio.Event(), asked))
-    async with serving(tmp_path, provider, answer_wait_seconds=0) as client:
+    async with serving(home, provider, answer_wait_seconds=0) as client:
         await client.call_tool("search", {"query": "one?"})
         await asked.wait()
-    assert only_conversation(tmp_path)["pendingTurn"] == IsPartialDict(question="one?", status="interrupted")
+    assert home.only()["pendingTurn"] == IsPartialDict(question="one?", status="interrupted")
 
 
-async def test_the_same_call_joins_the_running_turn(tmp_path: Path) -> None:
+async def test_the_same_call_joins_the_running_turn(home: Home) -> None:
     release, asked = anyio.Event(), anyio.Event()
     provider = FakeProvider(held(release, asked))
     answers: list[str] = []
-    async with serving(tmp_path, provider) as client, anyio.create_task_group() as tasks:
+    async with serving(home, provider) as client, anyio.create_task_group() as tasks:
 
         async def ask() -> None:
             answers.append(data_of(await client.call_tool("search", {"query": "one?"}))["conversationId"])
@@ -205,10 +206,10 @@ async def test_the_same_call_joins_the_running_turn(tmp_path: Path) -> None:
     assert len(provider.requests) == 1
 
 
-async def test_a_second_follow_up_waits_for_the_first_and_sees_its_answer(tmp_path: Path) -> None:
+async def test_a_second_follow_up_waits_for_the_first_and_sees_its_answer(home: Home) -> None:
     release, asked = anyio.Event(), anyio.Event()
     provider = FakeProvider()
-    async with serving(tmp_path, provider) as client:
+    async with serving(home, provider) as client:
         first = data_of(await client.call_tool("search", {"query": "one?"}))
         provider.scripts.append(held(release, asked))
         async with anyio.create_task_group() as tasks:
@@ -228,10 +229,10 @@ async def test_a_second_follow_up_waits_for_the_first_and_sees_its_answer(tmp_pa
     ]
 
 
-async def test_a_follow_up_that_waited_too_long_is_busy_and_was_not_sent(tmp_path: Path) -> None:
+async def test_a_follow_up_that_waited_too_long_is_busy_and_was_not_sent(home: Home) -> None:
     release, asked = anyio.Event(), anyio.Event()
     provider = FakeProvider()
-    async with serving(tmp_path, provider, lock_wait_seconds=0, answer_wait_seconds=5) as client:
+    async with serving(home, provider, lock_wait_seconds=0, answer_wait_seconds=5) as client:
         first = data_of(await client.call_tool("search", {"query": "one?"}))
         conversation = {"conversationId": first["conversationId"]}
         provider.scripts.append(held(release, asked))
@@ -249,56 +250,12 @@ async def test_a_follow_up_that_waited_too_long_is_busy_and_was_not_sent(tmp_pat
     assert len(provider.requests) == 2
 
 
-async def test_a_conversation_at_its_turn_limit_takes_no_more_questions(tmp_path: Path) -> None:
+async def test_a_conversation_at_its_turn_limit_takes_no_more_questions(home: Home) -> None:
     provider = FakeProvider()
-    async with serving(tmp_path, provider, max_conversation_turns=1) as client:
+    async with serving(home, provider, max_conversation_turns=1) as client:
         first = data_of(await client.call_tool("search", {"query": "one?"}))
         conversation = {"conversationId": first["conversationId"]}
         error = error_of(await client.call_tool("search_followup", {**conversation, "query": "two?"}))
     assert error["code"] == "TURN_LIMIT_REACHED"
     assert len(provider.requests) == 1
-    assert "pendingTurn" not in only_conversation(tmp_path)
-
-
-async def test_an_answer_cut_at_the_token_limit_is_kept_and_says_so(tmp_path: Path) -> None:
-    async def cut(_request: Request) -> AsyncGenerator[Event]:
-        yield Finished(Answer("half", finish_reason="length", notices=("the answer was cut",)))
-
-    async with serving(tmp_path, FakeProvider(cut)) as client:
-        data = data_of(await client.call_tool("search", {"query": "one?"}))
-    assert (data["status"], data["notices"]) == ("incomplete", ["the answer was cut"])
-    assert only_conversation(tmp_path)["messages"][-1]["finishReason"] == "length"
-
-
-async def test_a_result_above_the_limit_is_cut_at_a_paragraph_and_names_the_file(tmp_path: Path) -> None:
-    text = "\n\n".join(f"Paragraph {number} " + "word " * 40 for number in range(100))
-
-    async def long(_request: Request) -> AsyncGenerator[Event]:
-        yield Finished(Answer(text))
-
-    async with serving(tmp_path, FakeProvider(long), max_result_chars=2000) as client:
-        result = await client.call_tool("search", {"query": "one?"})
-        data = data_of(result)
-        history = data_of(
-            await client.call_tool("get_conversation_history", {"conversationId": data["conversationId"]})
-        )
-    assert len(data["rawResultText"]) <= 2000
-    assert text.startswith(data["rawResultText"] + "\n\n")
-    assert data["conversationPath"] in data["notices"][0]
-    assert data["notices"][0] in text_of(result)
-    assert only_conversation(tmp_path)["messages"][-1]["content"] == text
-    assert sum(len(message["content"]) for message in history["messages"]) <= 2000
-    assert data["conversationPath"] in history["notices"][0]
-
-
-async def test_reasoning_is_kept_apart_and_shown_only_when_asked_for(tmp_path: Path) -> None:
-    async def think(_request: Request) -> AsyncGenerator[Event]:
-        yield Finished(Answer("visible", reasoning="hidden"))
-
-    async with serving(tmp_path, FakeProvider(think, think)) as client:
-        plain = await client.call_tool("search", {"query": "one?"})
-        shown = await client.call_tool("search", {"query": "one?", "showThinking": True})
-    assert "hidden" not in text_of(plain)
-    assert "reasoning" not in data_of(plain)
-    assert "hidden" in text_of(shown)
-    assert data_of(shown)["reasoning"] == "hidden"
+    assert "pendingTurn" not in home.only()

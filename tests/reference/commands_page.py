@@ -23,12 +23,12 @@ def commands_page() -> str:
 
 def _helps(command: Any, name: str, parent: Any) -> Iterator[str]:
     """Yield a heading and the help of the command, then those of the commands in it; typer hides their classes."""
-    context = command.context_class(command, info_name=name, parent=parent, terminal_width=COLUMNS)
+    context = command.make_context(name, [], parent, resilient_parsing=True, terminal_width=COLUMNS)
     title = cast("str", context.command_path)
     level = "##" if parent is None else "###"
     lines = [line.rstrip() for line in cast("str", command.get_help(context)).splitlines()]
     yield f"{level} {title}"
     yield "```text\n" + "\n".join(lines).strip("\n") + "\n```"
-    for inner in getattr(command, "commands", {}).values():
-        if not inner.hidden:
-            yield from _helps(inner, inner.name, context)
+    for inner in getattr(command, "commands", {}):
+        _, loaded, _ = command.resolve_command(context, [inner])
+        yield from _helps(loaded, inner, context)

@@ -1,4 +1,4 @@
-"""The documents that come from the code, by the path they have in the project."""
+"""The files that come from the code, whole or by their version, by the path they have in the project."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -7,6 +7,7 @@ from tests.reference.commands_page import commands_page
 from tests.reference.file_schema import file_schema_page
 from tests.reference.settings_page import settings_page
 from tests.reference.tools_page import tools_page
+from tests.reference.versions import VERSIONED
 
 ROOT = Path(__file__).parents[2]
 
@@ -15,4 +16,5 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "docs/cli.md": commands_page,
     "docs/settings.md": settings_page,
     "docs/conversation.schema.json": file_schema_page,
+    **VERSIONED,
 }

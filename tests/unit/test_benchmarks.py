@@ -116,6 +116,7 @@ def test_every_peer_is_pinned_to_one_version() -> None:
     assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines if line)
 
 
+@pytest.mark.slow
 def test_the_labelled_questions_have_answers_and_half_of_them_are_asked_in_other_words(tmp_path: Path) -> None:
     write_corpora(tmp_path)
     passages = passages_below(tmp_path)

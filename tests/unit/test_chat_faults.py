@@ -16,6 +16,7 @@ from conversation_mcp.errors import (
     ProviderUnavailableError,
 )
 from conversation_mcp.providers.base import Event, TextDelta
+from conversation_mcp.tooling.steps import COMMANDS
 
 
 async def failure(chat: Chatting, question: str) -> tuple[ConversationMCPError, list[Event]]:
@@ -40,7 +41,7 @@ REFUSED = {
     "404": "PROVIDER_REJECTED: NAME has nothing at this address (HTTP 404): resource not found. Check ADDRESS and the model.",
     "410": "PROVIDER_REJECTED: NAME no longer has what was asked for (HTTP 410): this feature was removed. Choose another model, or get a newer conversation-mcp.",
     "413": "CONTEXT_TOO_LARGE: this conversation is larger than NAME accepts. Nothing was billed for this call. Start a new conversation.",
-    "429_long": "PROVIDER_RATE_LIMITED: NAME takes no more requests at the moment. Nothing was billed for this call. Ask again in 3600 s.",
+    "429_long": "PROVIDER_RATE_LIMITED: NAME accepts no more requests at the moment. Nothing was billed for this call. Ask again in 3600 s.",
     "500": "PROVIDER_UNAVAILABLE: NAME failed with HTTP 500: internal error. The call may have been billed and was not repeated. Ask again to try once more.",
     "502_html": "PROVIDER_UNAVAILABLE: NAME failed with HTTP 502. The call may have been billed and was not repeated. Ask again to try once more.",
 }
@@ -49,7 +50,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", ["openrouter", "gemini", "mistral", "custom"])
 async def test_a_refusal_is_explained_whatever_shape_it_comes_in(name: str) -> None:
     async with chatting(name) as chat:
-        told = {fault: (await failure(chat, f"Why? [[fault:{fault}]]"))[0].sentence() for fault in REFUSED}
+        told = {fault: (await failure(chat, f"Why? [[fault:{fault}]]"))[0].sentence(COMMANDS) for fault in REFUSED}
     definition = chat.provider.configured.definition
     names = {definition.title: "NAME", definition.key_variable: "KEY", definition.base_url_name: "ADDRESS"}
     for known, shown in names.items():
@@ -61,8 +62,8 @@ async def test_a_refusal_is_explained_whatever_shape_it_comes_in(name: str) -> N
 WITH_200 = {
     "error_200": "PROVIDER_QUOTA: the Custom account is out of credit. Nothing was billed for this call. Add credit, then ask again.",
     "string_200": "PROVIDER_REJECTED: Custom has nothing at this address (HTTP 404): Unexpected endpoint or method. (POST /v1/chat/completions). Check CUSTOM_API_URL and the model.",
-    "error_first": "PROVIDER_RATE_LIMITED: Custom takes no more requests at the moment. Nothing was billed for this call. Ask again in 60 s.",
-    "html_200": "PROVIDER_UNAVAILABLE: Custom answered with something else than a stream. The call may have been billed and was not repeated. Ask again to try once more.",
+    "error_first": "PROVIDER_RATE_LIMITED: Custom accepts no more requests at the moment. Nothing was billed for this call. Ask again in 60 s.",
+    "html_200": "PROVIDER_UNAVAILABLE: Custom answered with something other than a stream. The call may have been billed and was not repeated. Ask again to try once more.",
 }
 
 

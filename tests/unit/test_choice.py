@@ -1,55 +1,17 @@
 """Which provider and which model answer: by name, by what is known, and within what the user allows."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 from inline_snapshot import snapshot
+from tests.fixtures.choosing import everybody, providers, told
 from tests.fixtures.models import FakeModels, FakePerplexity
-from tests.fixtures.providers import FakeProvider
-from tests.fixtures.serving import settings_for
 
-from conversation_mcp.errors import ConversationMCPError, InvalidInputError, ModelUnavailableError
-from conversation_mcp.providers.base import ListedModel, Mode, Provider
-from conversation_mcp.providers.choosing.choice import Needed, Providers
-from conversation_mcp.providers.choosing.chosen import Choice
-from conversation_mcp.providers.choosing.stay import Kept, is_named
-from conversation_mcp.providers.definitions import Given
-from conversation_mcp.providers.whereabouts import NOWHERE, Whereabouts
-
-KEPT = (Kept("openai", "openai:gpt-5", is_of_mode=True),)
-TODAY = datetime(2026, 10, 1, tzinfo=UTC)
-
-
-def providers(*built: Provider, **changes: object) -> Providers:
-    return Providers(lambda: built, settings_for(Path(), **changes), lambda: TODAY)
-
-
-def everybody() -> list[Provider]:
-    return [
-        FakeModels(name="openrouter"),
-        FakeModels(name="custom"),
-        FakeModels(name="ollama", listed=[ListedModel("gemma4:e4b"), ListedModel("hf.co/some/model:Q4")]),
-        FakePerplexity(),
-        FakeModels(name="openai"),
-        FakeModels(name="xai"),
-        FakeModels(name="gemini"),
-    ]
-
-
-def tokens(count: int) -> Needed:
-    async def needed() -> int:
-        await anyio.lowlevel.checkpoint()
-        return count
-
-    return needed
-
-
-def told(choice: Choice) -> tuple[str, str | None]:
-    return choice.provider.name, choice.model
+from conversation_mcp.errors import ConversationMCPError, ModelUnavailableError
+from conversation_mcp.providers.base import ListedModel
+from conversation_mcp.providers.choosing.choice import Kept
+from conversation_mcp.records.modes import Mode
 
 
 @pytest.mark.parametrize(
@@ -110,7 +72,7 @@ async def test_an_unknown_name_passes_where_any_is_taken_with_a_window_that_is_s
     assert choice.facts.context == 128_000
     assert choice.notices == snapshot(
         (
-            'nobody knows the window of openai:gpt-99; 128,000 tokens are assumed. Say it under [models."openai:gpt-99"] in the configuration file: context = …',
+            'the window of openai:gpt-99 is unknown; 128,000 tokens are assumed. Set it under [models."openai:gpt-99"] in the configuration file: context = …',
         )
     )
 
@@ -131,7 +93,7 @@ WRONG: list[tuple[Mode, str, Mapping[str, Any], Any]] = [
         "gpt-6-lunna",
         {},
         snapshot(
-            "VALIDATION_ERROR: no configured provider knows the model 'gpt-6-lunna'. Near to it: openai:gpt-6-luna, openai:gpt-5.6-luna, openai:gpt-6-sol. If it is new, say whose it is: openai:gpt-6-lunna."
+            "VALIDATION_ERROR: no configured provider knows the model 'gpt-6-lunna'. Similar names: openai:gpt-6-luna, openai:gpt-5.6-luna, openai:gpt-6-sol. If it is new, say whose it is: openai:gpt-6-lunna."
         ),
     ),
     (
@@ -144,7 +106,9 @@ WRONG: list[tuple[Mode, str, Mapping[str, Any], Any]] = [
         "chat",
         "auto:best",
         {},
-        snapshot("VALIDATION_ERROR: auto takes fast, balanced or deep, such as auto:deep; got 'auto:best'."),
+        snapshot(
+            "VALIDATION_ERROR: auto must be followed by fast, balanced or deep, such as auto:deep; got 'auto:best'."
+        ),
     ),
     (
         "deep_research",
@@ -163,7 +127,7 @@ WRONG: list[tuple[Mode, str, Mapping[str, Any], Any]] = [
         "gpt-6-sol",
         {"openai_allowed_models": ["gpt-6-luna"]},
         snapshot(
-            "PROVIDER_REJECTED: openai must not be asked with gpt-6-sol: OPENAI_ALLOWED_MODELS allows gpt-6-luna only. Name another model. Nothing was sent."
+            "PROVIDER_REJECTED: gpt-6-sol of openai may not be asked: OPENAI_ALLOWED_MODELS allows gpt-6-luna only. Name another model. Nothing was sent."
         ),
     ),
     (
@@ -171,7 +135,7 @@ WRONG: list[tuple[Mode, str, Mapping[str, Any], Any]] = [
         "openai:gpt-6-sol",
         {"disabled_models": ["gpt-6-sol"]},
         snapshot(
-            "PROVIDER_REJECTED: openai must not be asked with gpt-6-sol: DISABLED_MODELS names gpt-6-sol. Name another model. Nothing was sent."
+            "PROVIDER_REJECTED: gpt-6-sol of openai may not be asked: DISABLED_MODELS names gpt-6-sol. Name another model. Nothing was sent."
         ),
     ),
     (
@@ -179,7 +143,7 @@ WRONG: list[tuple[Mode, str, Mapping[str, Any], Any]] = [
         "openai:gpt-6-sol",
         {"disabled_models": ["OpenAI:GPT-6-Sol"]},
         snapshot(
-            "PROVIDER_REJECTED: openai must not be asked with gpt-6-sol: DISABLED_MODELS names OpenAI:GPT-6-Sol. Name another model. Nothing was sent."
+            "PROVIDER_REJECTED: gpt-6-sol of openai may not be asked: DISABLED_MODELS names OpenAI:GPT-6-Sol. Name another model. Nothing was sent."
         ),
     ),
     (
@@ -230,91 +194,9 @@ async def test_an_alias_and_its_model_are_allowed_and_disabled_together(listed: 
 
 async def test_a_level_that_is_not_allowed_is_not_asked_for_by_default_either() -> None:
     chosen = providers(FakePerplexity(), perplexity_allowed_models=["fast"])
-    assert told(await chosen.choose("search", None, level="fast")) == ("perplexity", None)
+    assert told(await chosen.choose("search", None, preset="fast")) == ("perplexity", None)
     with pytest.raises(ModelUnavailableError):
-        await chosen.choose("search", None, level="low")
-
-
-@pytest.mark.parametrize(
-    ("category", "model"), [("auto:fast", "gpt-6-luna"), ("auto", "gpt-6-sol"), ("auto:deep", "gpt-6-astra")]
-)
-async def test_auto_takes_the_ablest_of_its_category(category: str, model: str) -> None:
-    choice = await providers(FakeModels(name="openai")).choose("chat", category)
-    assert told(choice) == ("openai", model)
-
-
-async def test_auto_says_what_it_chose_and_why() -> None:
-    choice = await providers(FakeModels(name="openai")).choose("chat", None)
-    assert choice.notices == snapshot(
-        (
-            "auto chose openai:gpt-6-sol for balanced: ability 19 of 29, a window of 1,050,000 tokens, $2 in and $10 out for a million tokens (models.json of 2026-09-28)",
-        )
-    )
-
-
-async def test_auto_ranks_by_ability_then_window_then_price_and_never_by_the_alphabet() -> None:
-    listed = [ListedModel("m-a"), ListedModel("m-b"), ListedModel("m-c"), ListedModel("m-d")]
-    facts = {
-        "custom:m-a": {"context": 32_000, "ability": 10, "price_in": 0, "price_out": 0},
-        "custom:m-b": {"context": 32_000, "ability": 15, "price_in": 2, "price_out": 2},
-        "custom:m-c": {"context": 400_000, "ability": 15, "price_in": 2, "price_out": 2},
-        "custom:m-d": {"context": 400_000, "ability": 15, "price_in": 1, "price_out": 1},
-    }
-    custom = FakeModels(name="custom", listed=listed)
-    ranked: list[str | None] = []
-    while facts:
-        choice = await providers(custom, models=facts).choose("chat", "auto")
-        ranked.append(choice.model)
-        del facts[f"custom:{choice.model}"]
-    assert ranked == ["m-d", "m-c", "m-b", "m-a"]
-
-
-async def test_auto_passes_over_what_is_too_small_ended_or_not_allowed() -> None:
-    openai = FakeModels(name="openai")
-    small = providers(openai, models={"openai:gpt-6-sol": {"context": 9_000}})
-    assert (await small.choose("chat", "auto", needed=tokens(8_000))).model != "gpt-6-sol"
-    disabled = providers(openai, disabled_models=["gpt-6-sol"])
-    assert (await disabled.choose("chat", "auto")).model != "gpt-6-sol"
-    late = Providers(lambda: [openai], settings_for(Path()), lambda: datetime(2027, 6, 1, tzinfo=UTC))
-    assert (await late.choose("chat", "auto")).facts.ends is None
-    with pytest.raises(ConversationMCPError, match="takes about 9,000,000 tokens"):
-        await providers(openai).choose("chat", "auto", needed=tokens(9_000_000))
-
-
-async def test_preferred_models_come_before_what_is_known_of_any() -> None:
-    chosen = providers(FakeModels(name="openai"), preferred_models=["nobody-has:this", "gpt-5-mini"])
-    choice = await chosen.choose("chat", "auto:deep")
-    assert choice.model == "gpt-5-mini"
-    assert choice.notices == snapshot(
-        ("auto chose openai:gpt-5-mini: the first of PREFERRED_MODELS that can be asked",)
-    )
-
-
-async def test_the_model_of_the_custom_provider_is_taken_though_nothing_is_known_of_it() -> None:
-    custom = FakeModels(name="custom", given=Given(base_url="http://127.0.0.1:9/v1", default_model="mine"))
-    assert told(await providers(custom).choose("chat", None)) == ("custom", "mine")
-
-
-async def test_auto_finds_a_local_server_that_answers_when_there_is_nothing_else() -> None:
-    missing = FakeModels(name="lmstudio")
-    there = FakeModels(name="ollama", listed=[ListedModel("zephyr", 8_000), ListedModel("alpha", 4_000)])
-    assert told(await providers(missing, there).choose("chat", None)) == ("ollama", "zephyr")
-
-
-async def test_a_search_asks_perplexity_with_its_level_and_else_the_first_that_can_search() -> None:
-    assert told(await providers(*everybody()).choose("search", None)) == ("perplexity", None)
-    without = [provider for provider in everybody() if provider.name != "perplexity"]
-    documents = FakeProvider(name="local")
-    assert told(await providers(*without, documents).choose("search", None)) == ("openai", "gpt-6-luna")
-    assert told(await providers(*without).choose("deep_research", None)) == ("openai", "gpt-6-astra")
-    assert told(await providers(documents).choose("search", None)) == ("local", None)
-
-
-async def test_the_default_of_chat_is_a_setting() -> None:
-    chosen = providers(*everybody(), default_model="xai:grok-4.7")
-    assert told(await chosen.choose("chat", None)) == ("xai", "grok-4.7")
-    assert told(await chosen.choose("chat", None, kept=KEPT)) == ("openai", "gpt-5")
-    assert told(await chosen.choose("chat", "gemini-3.8-flash", kept=KEPT)) == ("gemini", "gemini-3.8-flash")
+        await chosen.choose("search", None, preset="low")
 
 
 @pytest.mark.parametrize(
@@ -356,89 +238,9 @@ async def test_a_model_of_the_name_of_a_family_is_meant_where_there_is_one() -> 
     assert told(await own.choose("chat", "mini")) == ("ollama", "qwen3:8b")
 
 
-KEPT_HERE = Whereabouts(here=("ollama",))
-
-
-async def test_a_name_that_more_than_one_has_means_this_machine_for_words_that_never_left() -> None:
-    ollama = FakeModels(name="ollama", listed=[ListedModel("gpt-6-sol")])
-    both = providers(FakeModels(name="openai"), ollama)
-    assert told(await both.choose("chat", "gpt-6-sol")) == ("openai", "gpt-6-sol")
-    assert told(await both.choose("chat", "gpt-6-sol", whereabouts=KEPT_HERE)) == ("ollama", "gpt-6-sol")
-
-
-async def test_preferred_models_outside_are_passed_over_for_words_that_never_left() -> None:
-    ollama = FakeModels(name="ollama", listed=[ListedModel("gemma4:e4b"), ListedModel("large:cloud")])
-    both = providers(FakeModels(name="openai"), ollama, preferred_models=["gpt-6-sol"])
-    assert told(await both.choose("chat", "auto")) == ("openai", "gpt-6-sol")
-    assert told(await both.choose("chat", "auto", whereabouts=KEPT_HERE)) == ("ollama", "gemma4:e4b")
-
-
 async def test_another_kind_of_question_keeps_the_model_but_a_research_takes_its_own() -> None:
     kept = (Kept("openai", other_model="openai:gpt-5-mini"),)
     chosen = providers(FakePerplexity(), FakeModels(name="openai"))
     assert told(await chosen.choose("search", None, kept=kept)) == ("openai", "gpt-5-mini")
     assert told(await chosen.choose("deep_research", None, kept=kept)) == ("openai", "gpt-6-astra")
     assert told(await chosen.choose("deep_research", None, kept=(Kept("gone"),))) == ("perplexity", None)
-
-
-@pytest.mark.parametrize(
-    ("model", "mode", "expected"),
-    [
-        ("openai:gpt-6-sol", "chat", True),
-        ("OpenAI", "chat", True),
-        ("gpt-6-sol", "chat", True),
-        ("openrouter:gpt-6-sol", "chat", True),
-        ("fast", "search", True),
-        ("perplexity/sonar", "search", True),
-        ("smart", "chat", True),
-        ("openai/gpt-6-sol", "chat", False),
-        ("maker/nobody-knows", "search", False),
-        ("glm-5.3-flash", "chat", False),
-        ("opus", "chat", False),
-        ("gemini:flash", "chat", True),
-        ("auto", "chat", False),
-        ("AUTO:deep", "search", False),
-        (None, "search", False),
-        (None, "chat", False),
-        ("", "search", False),
-        ("ollama:large:cloud", "chat", True),
-        ("large:cloud", "chat", False),
-    ],
-)
-async def test_a_call_names_who_gets_the_words_by_the_provider_or_a_model_that_is_its_alone(
-    model: str | None, mode: Mode, *, expected: bool
-) -> None:
-    built = [*everybody(), FakeModels(name="mistral")]
-    built[2] = FakeModels(name="ollama", listed=[ListedModel("large:cloud")])
-    chosen = providers(*built, models={"openai:gpt-6-sol": {"aliases": ["smart"]}})
-    choice = await chosen.choose(mode, model)
-    assert (choice.side, is_named(model, choice)) == ("outside", expected)
-    assert is_named(choice.naming, choice)
-
-
-async def test_the_name_of_a_server_here_does_not_name_whom_it_passes_words_on_to() -> None:
-    ollama = FakeModels(name="ollama", listed=[ListedModel("large:cloud")])
-    choice = await providers(ollama).choose("chat", "ollama", whereabouts=KEPT_HERE)
-    assert (choice.name, choice.side, is_named("ollama", choice)) == ("ollama:large:cloud", "outside", False)
-
-
-async def test_a_server_here_is_asked_for_what_it_runs_itself_before_what_it_passes_on() -> None:
-    ollama = FakeModels(name="ollama", listed=[ListedModel("large:cloud", 400_000), ListedModel("gemma4:e4b", 8_192)])
-    for model in ("ollama", "auto"):
-        assert told(await providers(ollama).choose("chat", model)) == ("ollama", "gemma4:e4b")
-
-
-async def test_names_that_are_near_to_it_begin_with_those_that_keep_the_words() -> None:
-    ollama = FakeModels(name="ollama", listed=[ListedModel("gpt-6-mine")])
-    both = providers(FakeModels(name="openai"), ollama)
-    with pytest.raises(InvalidInputError, match=r"Near to it: openai:gpt-6-sol, "):
-        await both.choose("chat", "gpt-6-soll")
-    with pytest.raises(InvalidInputError, match=r"Near to it: ollama:gpt-6-mine, openai:gpt-6-sol, "):
-        await both.choose("chat", "gpt-6-soll", whereabouts=KEPT_HERE)
-
-
-async def test_the_fallback_list_means_this_machine_where_both_have_the_name_and_the_first_one_was_here() -> None:
-    ollama = FakeModels(name="ollama", listed=[ListedModel("gpt-6-sol"), ListedModel("gemma4:e4b")])
-    both = providers(FakeModels(name="openai"), ollama, fallback_models=["gpt-6-sol"])
-    first = await both.choose("chat", "gemma4:e4b")
-    assert [told(other) for other in await both.fallbacks("chat", first, NOWHERE)] == [("ollama", "gpt-6-sol")]

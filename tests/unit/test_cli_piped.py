@@ -10,19 +10,23 @@ from pathlib import Path
 
 import pytest
 
-from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.questions.piped import SILENT_SECONDS, is_given, read_text
+from conversation_mcp.cli.usage import WrongUsageError
 
 MANY = 1000
 
 
 @pytest.fixture
 def pipe() -> Iterator[tuple[int, int]]:
+    before = set(threading.enumerate())
     reader, writer = os.pipe()
     yield reader, writer
-    for descriptor in (writer, reader):  # whoever still reads comes to an end
-        with suppress(OSError):
-            os.close(descriptor)
+    with suppress(OSError):
+        os.close(writer)
+    for thread in set(threading.enumerate()) - before:  # else it would read the next test's pipe of the same number
+        thread.join()
+    with suppress(OSError):
+        os.close(reader)
 
 
 class Waits:
@@ -47,7 +51,7 @@ def test_a_pipe_that_stays_silent_is_left_alone_after_five_seconds_and_that_is_s
     waits = Waits()
     assert read_text(pipe[0], MANY, patient=False, wait=waits) == ""
     assert sum(waits.seconds) == SILENT_SECONDS == 5
-    assert "waited for 5 s" in capsys.readouterr().err
+    assert "waits 5 s" in capsys.readouterr().err
 
 
 def test_a_pipe_that_speaks_late_is_heard_to_its_end(pipe: tuple[int, int], capsys: pytest.CaptureFixture[str]) -> None:
@@ -57,7 +61,7 @@ def test_a_pipe_that_speaks_late_is_heard_to_its_end(pipe: tuple[int, int], caps
         os.close(pipe[1])
 
     assert read_text(pipe[0], MANY, patient=False, wait=Waits(None, speak)) == "late, but größer"
-    assert "waited for" in capsys.readouterr().err
+    assert "waits 5 s" in capsys.readouterr().err
 
 
 def test_a_pipe_that_speaks_at_once_is_heard_without_a_word(

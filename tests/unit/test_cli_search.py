@@ -8,18 +8,24 @@ from pathlib import Path
 import pytest
 from dirty_equals import IsPartialDict, IsStr
 from inline_snapshot import snapshot
-from tests.fixtures.cli import Here, put_conversation
-from tests.fixtures.folders import ID, left_behind
+from tests.fixtures.cli import Here, answered, put_conversation
+from tests.fixtures.folders import ID, abandoned
+from tests.fixtures.homes import Home
 
-from conversation_mcp.cli.selection.lists import READ_AT_ONCE
 from conversation_mcp.conversations.phrases import notices_of
+from conversation_mcp.stores.files.finder import READ_AT_ONCE
 from conversation_mcp.stores.files.newest import newest
 
 OTHER, THIRD = "20260201-1769904000000", "20260202-1769990400000"
 
 
 @pytest.fixture
-def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Here:
+def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, home: Home) -> Here:
+    return Here(capsys, monkeypatch, home)
+
+
+@pytest.fixture
+def on_files(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Here:
     return Here(capsys, monkeypatch, tmp_path)
 
 
@@ -31,15 +37,15 @@ def ids_of(out: str) -> list[str]:
     return [line.partition("\t")[0] for line in out.splitlines()]
 
 
-def test_a_pipe_gets_the_line_of_a_list_then_the_message_and_the_place(here: Here, tmp_path: Path) -> None:
-    put_conversation(tmp_path, ID)
+def test_a_pipe_gets_the_line_of_a_list_then_the_message_and_the_place(here: Here, home: Home) -> None:
+    home.put(answered(ID))
     assert here("search", "b-tree").out == here("list").out.rstrip("\n") + "\t2\tWhat is a B-tree?\n"
-    put_conversation(tmp_path, OTHER, title="Only the title has heaps")
+    home.put(answered(OTHER, title="Only the title has heaps"))
     assert here("search", "heap").out.endswith("\tOnly the title has heaps\t\t\t\tOnly the title has heaps\n")
 
 
-def test_json_has_the_number_and_the_words_that_were_found(here: Here, tmp_path: Path) -> None:
-    put_conversation(tmp_path, ID)
+def test_json_has_the_number_and_the_words_that_were_found(here: Here, home: Home) -> None:
+    home.put(answered(ID))
     found = json.loads(here("search", "balanced", "--json").out)
     assert found["conversations"] == [
         IsPartialDict(conversationId=ID, messageNumber=3, snippet="A **balanced** tree [1].")
@@ -47,12 +53,12 @@ def test_json_has_the_number_and_the_words_that_were_found(here: Here, tmp_path:
     assert found["unreadableCount"] == 0
 
 
-def test_nothing_found_is_said_and_fails(here: Here, tmp_path: Path) -> None:
-    put_conversation(tmp_path, ID)
+def test_nothing_found_is_said_and_fails(here: Here, home: Home) -> None:
+    home.put(answered(ID))
     none = here("search", "heap")
     assert (none.code, none.out, none.err) == (1, "", "Nothing was found.\n")
     assert json.loads(here("search", "heap", "--json").out) == {"conversations": [], "unreadableCount": 0}
-    assert here("search", "?!").err == "Notice: the query has no word to look for.\nNothing was found.\n"
+    assert here("search", "?!").err == "Notice: the query has no word to search for.\nNothing was found.\n"
 
 
 @pytest.mark.parametrize(
@@ -69,53 +75,55 @@ def test_nothing_found_is_said_and_fails(here: Here, tmp_path: Path) -> None:
         "begi*",
     ],
 )
-def test_words_of_any_script_are_found(here: Here, tmp_path: Path, words: str) -> None:
+def test_words_of_any_script_are_found(here: Here, home: Home, words: str) -> None:
     text = "会话保存 วิธีติดตั้ง café get_conversation_history getUserName os.path.join src/app/main.py the phrase beginning"
-    put_conversation(tmp_path, ID, **question(text))
-    put_conversation(tmp_path, OTHER, **question("something else"))
+    home.put(answered(ID, **question(text)))
+    home.put(answered(OTHER, **question("something else")))
     assert ids_of(here("search", words).out) == [ID]
 
 
 @pytest.mark.parametrize(
     "words", ["AND", "NEAR(a b)", '"', "a OR", "-x", "*", "x" * 10_000, "a:b ^c {d}", "\udcff", "'"]
 )
-def test_whatever_is_typed_is_data(here: Here, tmp_path: Path, words: str) -> None:
-    put_conversation(tmp_path, ID)
+def test_whatever_is_typed_is_data(here: Here, home: Home, words: str) -> None:
+    home.put(answered(ID))
     ended = here("search", "--", words)
     assert (ended.code, ended.err) in [(0, ""), (1, "Nothing was found.\n"), (1, IsStr(regex="(?s)Notice: .*"))]
 
 
-def test_what_was_edited_deleted_or_restored_by_hand_is_seen_at_once(here: Here, tmp_path: Path) -> None:
+def test_what_was_edited_deleted_or_restored_by_hand_is_seen_at_once(on_files: Here, tmp_path: Path) -> None:
     put_conversation(tmp_path, ID, **question("apples?"))
     gone = put_conversation(tmp_path, OTHER, **question("apples and pears?"))
-    assert ids_of(here("search", "pears").out) == [OTHER]
+    assert ids_of(on_files("search", "pears").out) == [OTHER]
     put_conversation(tmp_path, ID, **question("plums?"))
     body = gone.read_bytes()
     gone.unlink()
-    assert here("search", "apples").code == here("search", "pears").code == 1
-    assert ids_of(here("search", "plums").out) == [ID]
+    assert on_files("search", "apples").code == on_files("search", "pears").code == 1
+    assert ids_of(on_files("search", "plums").out) == [ID]
     gone.write_bytes(body)
-    assert ids_of(here("search", "apples").out) == [OTHER]
+    assert ids_of(on_files("search", "apples").out) == [OTHER]
 
 
 @pytest.mark.parametrize("damage", [b"", b"garbage" * 999, None])
-def test_an_index_that_is_damaged_or_deleted_is_made_again(here: Here, tmp_path: Path, damage: bytes | None) -> None:
+def test_an_index_that_is_damaged_or_deleted_is_made_again(
+    on_files: Here, tmp_path: Path, damage: bytes | None
+) -> None:
     put_conversation(tmp_path, ID)
-    assert ids_of(here("search", "tree").out) == [ID]
+    assert ids_of(on_files("search", "tree").out) == [ID]
     (path,) = Path(os.environ["XDG_CACHE_HOME"]).rglob("index.db")
     if damage is None:
         path.unlink()
     else:
         path.write_bytes(damage)
-    assert ids_of(here("search", "tree").out) == [ID]
-    assert ids_of(here("list", "--tool", "search").out) == [ID]
+    assert ids_of(on_files("search", "tree").out) == [ID]
+    assert ids_of(on_files("list", "--tool", "search").out) == [ID]
 
 
-def test_every_filter_narrows_lists_and_searches(here: Here, tmp_path: Path) -> None:
-    put_conversation(tmp_path, ID, tags=["Work", "trees"])
+def test_every_filter_narrows_lists_and_searches(here: Here, home: Home) -> None:
+    home.put(answered(ID, tags=["Work", "trees"]))
     asked = question("tree?", provider="perplexity", model="openai/gpt-6-luna", preset="fast")
-    put_conversation(tmp_path, OTHER, updatedAt="2026-02-01T00:00:00Z", **asked)
-    put_conversation(tmp_path, THIRD, archived=True, updatedAt="2026-02-02T00:00:00Z")
+    home.put(answered(OTHER, updatedAt="2026-02-01T00:00:00Z", **asked))
+    home.put(answered(THIRD, archived=True, updatedAt="2026-02-02T00:00:00Z"))
     for filters, expected in (
         ([], [OTHER, ID]),
         (["--tag", "work"], [ID]),
@@ -135,23 +143,25 @@ def test_every_filter_narrows_lists_and_searches(here: Here, tmp_path: Path) -> 
         assert sorted(ids_of(here("search", "tree", *filters).out)) == sorted(expected), filters
 
 
-def test_archived_conversations_are_hidden_from_the_quick_list_and_from_last(here: Here, tmp_path: Path) -> None:
-    put_conversation(tmp_path, ID, title="In sight")
-    put_conversation(tmp_path, OTHER, updatedAt="2026-02-01T00:00:00Z", archived=True)
+def test_archived_conversations_are_hidden_from_the_quick_list_and_from_last(here: Here, home: Home) -> None:
+    home.put(answered(ID, title="In sight"))
+    home.put(answered(OTHER, updatedAt="2026-02-01T00:00:00Z", archived=True))
     assert ids_of(here("list").out) == [ID]
     assert here("show", "last").out.startswith("# In sight\n")
 
 
-def test_a_question_that_nobody_works_on_any_more_was_interrupted(here: Here, tmp_path: Path) -> None:
-    left_behind(tmp_path)
+def test_a_question_that_nobody_works_on_any_more_was_interrupted(here: Here, home: Home) -> None:
+    home.put(abandoned())
     for command in (["list"], ["list", "--state", "interrupted"], ["search", "one"]):
         assert here(*command).out.split("\t")[4] == "interrupted"
     assert here("list", "--state", "running").out == ""
 
 
 @pytest.mark.parametrize("command", [["list"], ["search", "tree"], ["list", "--tool", "search"]])
-def test_pages_show_each_conversation_once(here: Here, tmp_path: Path, command: list[str]) -> None:
-    names = [put_conversation(tmp_path, f"20260131-{number:013}").parent.name for number in range(7)]
+def test_pages_show_each_conversation_once(here: Here, home: Home, command: list[str]) -> None:
+    names = [f"20260131-{number:013}" for number in range(7)]
+    for name in names:
+        home.put(answered(name))
     seen: list[str] = []
     cursor: list[str] = []
     while True:
@@ -170,41 +180,41 @@ def test_a_cursor_that_is_none_is_refused(here: Here) -> None:
 
 
 @pytest.mark.slow
-def test_a_long_list_comes_from_the_index_and_reads_like_one_from_the_files(here: Here, tmp_path: Path) -> None:
+def test_a_long_list_comes_from_the_index_and_reads_like_one_from_the_files(on_files: Here, tmp_path: Path) -> None:
     for number in range(READ_AT_ONCE + 10):
         put_conversation(tmp_path, f"20260131-{number:013}", archived=number % 10 == 0)
     put_conversation(tmp_path, ID).write_text("{", encoding="utf-8")
     from_files = newest(tmp_path / "conversation-logs")
-    first = here("list", "--limit", "5")
-    assert "not all conversations yet" in here("index").out
-    everything = here("list")
-    assert f"{READ_AT_ONCE + 11:,} conversations" in here("index").out
-    assert ids_of(everything.out) == [found.facts.conversation_id for found in from_files.found]
-    assert here("list", "--limit", "5") == first
+    first = on_files("list", "--limit", "5")
+    assert "not all conversations yet" in on_files("index").out
+    everything = on_files("list")
+    assert f"{READ_AT_ONCE + 11:,} conversations" in on_files("index").out
+    assert ids_of(everything.out) == [found.conversation_id for found in from_files.found]
+    assert on_files("list", "--limit", "5") == first
     assert first.out == "".join(everything.out.splitlines(keepends=True)[:5])
     assert first.err == everything.err == f"Notice: {next(notices_of(from_files))}.\n"
-    assert len(json.loads(here("list", "--json").out)["conversations"]) == len(from_files.found)
+    assert len(json.loads(on_files("list", "--json").out)["conversations"]) == len(from_files.found)
     cache = Path(os.environ["XDG_CACHE_HOME"]) / "conversation-mcp"
     shutil.rmtree(cache)
     cache.write_text("no index can be made here", encoding="utf-8")
-    without = here("list")
+    without = on_files("list")
     assert without.out == everything.out
     assert without.err.startswith("Notice: no index is kept, so the files are read (")
-    assert ids_of(here("search", "tree", "--limit", "1").out) == ids_of(first.out)[:1]
-    rebuilt = here("index", "--rebuild")
+    assert ids_of(on_files("search", "tree", "--limit", "1").out) == ids_of(first.out)[:1]
+    rebuilt = on_files("index", "--rebuild")
     assert (rebuilt.code, rebuilt.out) == (1, "")
     assert rebuilt.err.startswith("FILESYSTEM_ERROR: no index can be kept: ")
 
 
-def test_the_shape_of_a_json_list_does_not_depend_on_its_length(here: Here, tmp_path: Path) -> None:
-    assert here("list", "--json").out == snapshot("""\
+def test_the_shape_of_a_json_list_does_not_depend_on_its_length(on_files: Here, tmp_path: Path) -> None:
+    assert on_files("list", "--json").out == snapshot("""\
 {
   "conversations": [],
   "unreadableCount": 0
 }
 """)
     put_conversation(tmp_path, ID).write_text("{")
-    assert here("list", "--json").out.replace(str(tmp_path), "FOLDER") == snapshot("""\
+    assert on_files("list", "--json").out.replace(str(tmp_path), "FOLDER") == snapshot("""\
 {
   "conversations": [],
   "unreadableCount": 1,

@@ -105,11 +105,13 @@ def test_json_has_the_rows_and_the_total(here: Here, library: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_nothing_asked_is_no_error(here: Here, tmp_path: Path) -> None:
     assert (here("stats").code, here("stats").out) == (0, "")
     assert on_terminal(tmp_path, "stats").out == "Nothing was asked."
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_a_table_with_small_bars(library: Path) -> None:
     assert on_terminal(library, "stats", columns=100).out.partition("\n")[2] == snapshot("""\
 day         turns  unanswered  tokens in  tokens out     cost
@@ -120,6 +122,7 @@ total           3           2     12,000         900  $0.7531\
 """)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [30, 60, 83, 200])
 def test_no_row_is_wider_than_the_terminal(library: Path, columns: int) -> None:
     ended = on_terminal(library, "stats", "--by", "tool", columns=columns)

@@ -38,7 +38,7 @@ def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tm
         (("stats", "--since", "soon"), "VALIDATION_ERROR: --since must be a date or time"),
         (("stats", "--by", "moon"), "provider"),
         (("list", "--archived", "--state", "failed"), "VALIDATION_ERROR: --archived and --state failed cannot"),
-        (("show", "/ "), "VALIDATION_ERROR: after the / come words of the conversation"),
+        (("show", "/ "), "VALIDATION_ERROR: the / must be followed by words of the conversation"),
         (("list", "--nonsense"), "No such option: --nonsense"),
         (("ask", "--recency", "fortnight", "what?"), "hour"),
         (("doctor", "--write", "emacs"), "claude-code"),
@@ -50,7 +50,7 @@ def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tm
         (("ask", "--effort", "low", "what?"), "VALIDATION_ERROR: --effort cannot be used without --deep."),
         (("ask", "--chat", "--related", "what?"), "VALIDATION_ERROR: --related cannot be used with --chat."),
         (("ask", "--after", "soon", "what?"), "VALIDATION_ERROR: --after must be a date such as 2026-01-31"),
-        (("ask", "--domain", "https://x.org", "what?"), "VALIDATION_ERROR: --domain takes bare domains"),
+        (("ask", "--domain", "https://x.org", "what?"), "VALIDATION_ERROR: --domain accepts bare domains"),
         (
             ("ask", "--recency", "day", "--after", "2026-01-01", "what?"),
             "VALIDATION_ERROR: --recency cannot be combined with dates",

@@ -16,7 +16,7 @@ from tests.fixtures.library import Shelf
 
 from conversation_mcp.cli.checks.library import check_library
 from conversation_mcp.disk.locks import LockFolder
-from conversation_mcp.stores.files.index.base import Watch
+from conversation_mcp.stores.headway import Headway
 
 OTHER, GONE, TRASHED = "20260201-1769904000000", "20260202-1769990400000", "20260203-1770076800000"
 LONG_AGO = 1_000_000_000
@@ -42,7 +42,7 @@ def everything(*folders: Path) -> dict[Path, tuple[bytes, int]]:
 
 
 def last_of(shelf: Shelf) -> str:
-    return list(check_library(shelf.root, shelf.index))[-1].line()
+    return list(check_library(shelf.finder))[-1].line()
 
 
 def verified(here: Here, code: int) -> str:
@@ -134,6 +134,7 @@ def test_what_lies_beside_the_conversations_is_named(here: Here, tmp_path: Path)
     (logs(tmp_path) / OTHER).mkdir()
     (logs(tmp_path) / "notes.txt").write_text("mine", encoding="utf-8")
     (path.parent / "export.md").write_text("# mine", encoding="utf-8")
+    (logs(tmp_path) / ".deleted").write_text("0" * 32 + "\n", encoding="utf-8")
     (logs(tmp_path) / ".trash" / f"{TRASHED}.1770000000000").mkdir(parents=True)
     for folder, name in (
         (".locks", f"{TRASHED}.write.lock"),
@@ -148,12 +149,12 @@ def test_what_lies_beside_the_conversations_is_named(here: Here, tmp_path: Path)
     os.utime(logs(tmp_path) / ".calls" / "old", (LONG_AGO, LONG_AGO))
     assert verified(here, 0) == snapshot("""\
   ok    1 conversation in LOGS, all can be read
-  warn  20260131-1769817600000/conversation (1).json is no conversation and is not read; remove it if you do not need it
-  warn  20260201-1769904000000 (no conversation.json) is no conversation and is not read; remove it if you do not need it
-  warn  notes.txt is no conversation and is not read; remove it if you do not need it
-  warn  drafts of writes that are running, or were cut short (1): 20260131-1769817600000/.conversation.0123456789abcdef.tmp
+  warn  20260131-1769817600000/conversation (1).json is not a conversation and is ignored; remove it if you do not need it
+  warn  20260201-1769904000000 (no conversation.json) is not a conversation and is ignored; remove it if you do not need it
+  warn  notes.txt is not a conversation and is ignored; remove it if you do not need it
+  warn  drafts of running or interrupted writes (1): 20260131-1769817600000/.conversation.0123456789abcdef.tmp
   warn  lock files of conversations that are gone (1): 20260202-1769990400000.write.lock
-  warn  calls that are forgotten, which the next question removes (1): old
+  warn  expired calls, which the next question removes (1): old
   ok    there is no index yet; the first search makes it
 """)
 
@@ -184,7 +185,7 @@ def test_an_index_that_says_something_else_than_the_files_fails(tmp_path: Path, 
     shelf = Shelf(tmp_path)
     shelf.put(1, "apples?", tags=["fruit"])
     shelf.put(2, "more apples?", tags=["fruit"]).write_text("{", encoding="utf-8")
-    shelf.index.rebuild(Watch())
+    shelf.index.rebuild(Headway())
     assert last_of(shelf) == snapshot("  ok    the index agrees with the files of 2 conversations")
     with closing(sqlite3.connect(shelf.database)) as index:
         index.execute(damage)
@@ -199,7 +200,7 @@ def test_an_index_that_says_something_else_than_the_files_fails(tmp_path: Path, 
 def test_a_torn_index_fails(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path)
     Corpus().write(shelf.root, 50)
-    shelf.index.rebuild(Watch())
+    shelf.index.rebuild(Headway())
     os.truncate(shelf.database, shelf.database.stat().st_size // 2)
     assert last_of(shelf).startswith("  fail  the index cannot be used: ")
 

@@ -62,6 +62,15 @@ def test_a_kind_decides_when_its_names_are_looked_for() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "expected"),
+    [("low", True), ("low@2026-10-16.0", True), ("old-low", True), ("lower", False), ("openai/gpt-5", False)],
+)
+def test_presets_are_those_that_the_table_names_with_or_without_a_version(name: str, *, expected: bool) -> None:
+    table = {"dialect": "agent", "presets": ["low"], "other_presets": ["old-low"]}
+    assert load_definitions({"mine": table})["mine"].is_preset(name) == expected
+
+
+@pytest.mark.parametrize(
     ("name", "table", "sentence"),
     [
         ("mine", {"family": "soap"}, "[providers.mine] family: must be 'responses' or 'chat_completions'."),
@@ -70,7 +79,13 @@ def test_a_kind_decides_when_its_names_are_looked_for() -> None:
         ("mine", {"base_url": "ftp://x"}, "[providers.mine] base_url: must be an address such as http://"),
         ("openai", {"abilities": ["fly"]}, "[providers.openai] abilities.0: must be 'search'"),
         ("mine", {"abilities": ["deep_research"]}, "[providers.mine]: abilities: deep_research needs family 'resp"),
-        ("Mine", {}, "[providers.Mine]: the name of a provider has small letters"),
+        (
+            "mine",
+            {"presets": ["low"]},
+            "[providers.mine]: presets: neither family accepts presets, only dialect 'agent'",
+        ),
+        ("mine", {"dialect": "swiss"}, "[providers.mine] dialect: must be 'agent'."),
+        ("Mine", {}, "[providers.Mine]: the name of a provider has lower-case letters"),
         ("openai", {"quirks": 7}, "[providers.openai] quirks: must be a table."),
     ],
 )

@@ -11,17 +11,17 @@ from conversation_mcp.errors import ConversationCorruptedError
 from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.records.codec import decode
 from conversation_mcp.records.facts import describe, milliseconds_of
-from conversation_mcp.records.found import Described, Facts
+from conversation_mcp.records.found import Indexed, Listed
 from conversation_mcp.records.models import ConversationId
 
 ID = ConversationId(id_of(1))
 
 
-def described(*texts: str, **fields: object) -> Described:
+def described(*texts: str, **fields: object) -> Indexed:
     return describe(json.dumps(data_of_conversation(1, *texts, **fields)).encode(), "c.json", ID)
 
 
-def facts(*texts: str, **fields: object) -> Facts:
+def facts(*texts: str, **fields: object) -> Listed:
     return described(*texts, **fields).facts
 
 

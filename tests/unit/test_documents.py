@@ -17,7 +17,7 @@ from conversation_mcp.cli.main import app
 from conversation_mcp.conversations.history import HistoryPage
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.providers.choosing.offer import ModelList
-from conversation_mcp.providers.perplexity.facts import FACTS
+from conversation_mcp.providers.definitions import load_definitions
 from conversation_mcp.records.codec import decode
 from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn, Source, TurnError, Usage
 from conversation_mcp.settings import TABLES, Settings, load_settings
@@ -141,7 +141,8 @@ def test_every_error_code_is_explained() -> None:
 
 
 def test_every_preset_is_named() -> None:
-    assert FACTS.presets - set(every(CODE, "docs/providers.md")) == set()
+    presets = {preset for known in load_definitions().values() for preset in (*known.presets, *known.other_presets)}
+    assert presets - set(every(CODE, "docs/providers.md")) == set()
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

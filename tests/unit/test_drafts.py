@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from anyio import to_thread
 from tests.fixtures.folders import ID, left_behind
 from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import settings_for
@@ -44,6 +45,7 @@ def drafts_in(folder: Path) -> list[Path]:
     return list(folder.glob(".*.tmp"))
 
 
+@pytest.mark.slow
 async def test_the_next_write_of_a_conversation_removes_the_drafts_beside_it(tmp_path: Path) -> None:
     path = left_behind(tmp_path)
     kill_a_write_of(path)
@@ -51,6 +53,7 @@ async def test_the_next_write_of_a_conversation_removes_the_drafts_beside_it(tmp
     assert drafts_in(path.parent) == []
 
 
+@pytest.mark.slow
 async def test_a_start_removes_all_drafts_and_conversations_that_were_never_written(tmp_path: Path) -> None:
     path = left_behind(tmp_path)
     kill_a_write_of(path)
@@ -65,6 +68,16 @@ async def test_a_start_removes_all_drafts_and_conversations_that_were_never_writ
     assert not unwritten.parent.exists()
     assert reserved.exists()
     assert path.exists()
+
+
+async def test_a_start_leaves_the_folder_of_a_conversation_whose_first_draft_is_not_locked_yet(tmp_path: Path) -> None:
+    store = FileStore(tmp_path, now=utc_now)
+    conversation_id = await store.reserve()
+    folder = Path(store.location(conversation_id)).parent
+    await to_thread.run_sync((folder / ".conversation.0123456789abcdef.tmp").touch)
+    await store.sweep()
+    assert folder.is_dir()
+    assert drafts_in(folder) == []
 
 
 async def test_what_a_stranger_put_among_the_calls_does_not_end_a_server(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversation_mcp.providers.estimate import estimated_tokens
+from conversation_mcp.providers.estimate import estimated_tokens, most_tokens_of, tokens_of
+from conversation_mcp.records.chat import ChatMessage
 
 PROSE = "The quick brown fox jumps over the lazy dog, and nobody in the whole village knows why it does so. "
 CODE = "def total(prices: list[float]) -> float:\n    return sum(price * 1.2 for price in prices)\n"
@@ -35,6 +36,12 @@ def test_no_text_is_slow_or_counts_as_nothing(character: str) -> None:
     started = time.perf_counter()
     assert estimated_tokens(text) >= len(text) / 16
     assert time.perf_counter() - started < 60
+
+
+@given(st.lists(st.text() | st.text("a1 .é漢😀\n") | st.text("aA1", min_size=64)))
+def test_what_takes_no_look_at_the_texts_is_never_less_than_the_estimate(texts: list[str]) -> None:
+    messages = [ChatMessage("user", text) for text in texts]
+    assert most_tokens_of(messages) >= tokens_of(messages)
 
 
 @given(st.text(), st.text())

@@ -1,8 +1,5 @@
 """Markdown that cannot break its page, HTML that cannot do anything, and what redaction takes out."""
 
-import re
-from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,124 +7,14 @@ from dirty_equals import IsPartialDict
 from hypothesis import given, settings
 from inline_snapshot import snapshot
 from markdown_it import MarkdownIt
-from tests.fixtures.chromium import dom_of
-from tests.fixtures.conversations import ANSWERS, conversations
+from tests.fixtures.conversations import ANSWERS
+from tests.fixtures.pages import conversation_of
 
+from conversation_mcp.conversations.sections import sections
 from conversation_mcp.exporting.catalog import export_format
 from conversation_mcp.exporting.headings import nested
 from conversation_mcp.exporting.html_text import SafeMarkdown
 from conversation_mcp.exporting.redaction import clean_text, redacted
-from conversation_mcp.exporting.sections import sections
-from conversation_mcp.records.models import Conversation
-
-ATTACKS = (
-    "<script>document.title = 'taken'</script>",
-    "<img src=x onerror=\"document.title='taken'\">",
-    "<svg/onload=document.title='taken'>",
-    "[click](javascript:document.title='taken')",
-    "[click](JaVaScRiPt:alert(1)) [click](&#106;avascript:alert(1)) [click](java\tscript:alert(1))",
-    "[click](data:text/html,<script>alert(1)</script>) [click](vbscript:x) [click](file:///etc/passwd)",
-    "<javascript:alert(1)> <data:text/html,x>",
-    "![remote](http://127.0.0.1:9/pixel.png) ![inline](data:image/png;base64,AAAA)",
-    "</div></section></main><h1>mine</h1>",
-    "[a]: javascript:alert(1)\n\n[a]",
-    '```"><script>alert(1)</script>\ncode\n```',
-    "<style>body{display:none}</style><link rel=stylesheet href=//x><iframe src=//x></iframe><base href=//x>",
-    "[x](https://example.org \"t' onmouseover=alert(1) x='\") [y](https://example.org/'onclick='alert(1)')",
-)  # fmt: skip
-URLS = (
-    "javascript:document.title='taken'",
-    "data:text/html,<b>",
-    "//example.org",
-    'https://example.org/"><script>',
-    "https:javascript:alert(1)",
-)
-LOADING = {
-    "img",
-    "script",
-    "iframe",
-    "object",
-    "embed",
-    "link",
-    "base",
-    "video",
-    "audio",
-    "svg",
-    "form",
-    "input",
-    "picture",
-}
-
-
-def hostile() -> Conversation:
-    """Return a conversation in which every text is an attack."""
-    messages: list[dict[str, Any]] = [{"role": "system", "content": ATTACKS[0]}]
-    for attack in ATTACKS:
-        sources = [{"id": number, "title": attack, "url": url, "date": attack} for number, url in enumerate(URLS, 1)]
-        facts = {
-            "provider": attack,
-            "model": attack,
-            "reasoning": attack,
-            "notices": [attack],
-            "relatedQuestions": [attack],
-        }
-        messages.append({"role": "user", "content": attack, "tool": attack, "createdAt": attack})
-        messages.append({"role": "assistant", "content": attack, "sources": sources, **facts})
-    return conversation_of(messages, title="</title><script>document.title = 'taken'</script>", tags=list(ATTACKS))
-
-
-def conversation_of(messages: list[dict[str, Any]], **facts: object) -> Conversation:
-    data = {
-        "conversationId": "20260131-1769817600000",
-        "createdAt": "2026-01-31T00:00:00.000Z",
-        "updatedAt": "2026-01-31T00:00:00.000Z",
-        "messageCount": len(messages),
-        **facts,
-        "messages": messages,
-    }
-    return Conversation.model_validate(data, by_alias=True, by_name=False)
-
-
-class Seen(HTMLParser):
-    """Collects the elements of a page."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
-
-def assert_harmless(page: str) -> None:
-    elements = Seen(page).elements
-    assert {tag for tag, _ in elements} & LOADING == set()
-    for tag, attributes in elements:
-        assert not [name for name in attributes if name.startswith("on") or name in {"src", "style", "srcset"}], tag
-        if target := attributes.get("href"):
-            assert re.match(r"https?://[^/]|mailto:|#m\d+-\d+\Z", target), target
-
-
-def test_no_attack_leaves_anything_but_text_in_the_page() -> None:
-    page = export_format("html").render(hostile())
-    assert_harmless(page)
-    assert page.count("<style>") == page.count("<h1>") == page.count("<main>") == 1
-
-
-def test_a_real_browser_runs_nothing_of_it(tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    page.write_text(export_format("html").render(hostile()), encoding="utf-8")
-    dom = dom_of(page, tmp_path / "profile")
-    assert_harmless(dom)
-    assert "<title>&lt;/title&gt;&lt;script&gt;" in dom
-    assert "Content-Security-Policy" in dom
-
-
-@settings(max_examples=50, deadline=None)
-@given(conversation=conversations())
-def test_no_generated_conversation_makes_a_harmful_page(conversation: Conversation) -> None:
-    assert_harmless(export_format("html").render(conversation))
 
 
 def test_markdown_becomes_the_page_that_its_writer_meant() -> None:

@@ -81,7 +81,7 @@ async def test_an_error_between_events_may_be_cut_anywhere(wire: Wire, size: int
             "refused the request: no such field.",
         ),
         ({"error": {"message": "wrong key", "code": "invalid_api_key"}}, "refused the key."),
-        ({"error": {"message": "slow down", "type": "rate_limit_error"}}, "takes no more requests at the moment."),
+        ({"error": {"message": "slow down", "type": "rate_limit_error"}}, "accepts no more requests at the moment."),
         ({"error": {"message": "Overloaded", "type": "overloaded_error"}}, "failed with HTTP 503: Overloaded."),
         ({"error": {"message": "Loading model", "code": 503}}, "failed with HTTP 503: Loading model."),
         ({"object": "error", "message": "no such model", "code": 404}, "(HTTP 404): no such model."),
@@ -132,8 +132,8 @@ async def test_a_run_that_failed_because_of_its_length_says_so() -> None:
 
 OVERFLOWS = {
     "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens (4000 in the messages, "
-    "1000 in the completion). Please reduce the length of the messages or completion.": "(5,000 tokens; it takes 4,096)",
-    "prompt is too long: 233153 tokens > 200000 maximum": "(233,153 tokens; it takes 200,000)",
+    "1000 in the completion). Please reduce the length of the messages or completion.": "(5,000 tokens; limit 4,096)",
+    "prompt is too long: 233153 tokens > 200000 maximum": "(233,153 tokens; limit 200,000)",
     "Input is too long for requested model.": "accepts: ",
     "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).": "(1,200,000 tokens;",
     "Requested token count exceeds the model's maximum context length of 202752 tokens. You requested a total of 202941 "
@@ -141,16 +141,16 @@ OVERFLOWS = {
     "Input length 877338 exceeds the maximum allowed input length of 639968 tokens": "(877,338 tokens;",
     "Prompt too long: 5152 tokens exceeds max_seq_len 2048 (leave room for output tokens)": "(5,152 tokens;",
     "Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context length "
-    "of only 4096 tokens, which is not enough.": "(5,000 tokens; it takes 4,096)",
+    "of only 4096 tokens, which is not enough.": "(5,000 tokens; limit 4,096)",
     "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length": "(40,000",
     "Your input exceeds the context window of this model.": "accepts: ",
-    "Input validation error: `inputs` must have less than 4095 tokens. Given: 5000": "(5,000 tokens; it takes 4,095)",
+    "Input validation error: `inputs` must have less than 4095 tokens. Given: 5000": "(5,000 tokens; limit 4,095)",
     "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length": "accepts: ",
-    "The prompt has 9,000 tokens, more than the 8,192 of this model": "(9,000 tokens; it takes 8,192)",
-    "Your request exceeded model token limit: 131072 (requested: 140000)": "(140,000 tokens; it takes 131,072)",
-    "prompt tokens (9000) + max tokens > n_ctx 8192": "(9,000 tokens; it takes 8,192)",
+    "The prompt has 9,000 tokens, more than the 8,192 of this model": "(9,000 tokens; limit 8,192)",
+    "Your request exceeded model token limit: 131072 (requested: 140000)": "(140,000 tokens; limit 131,072)",
+    "prompt tokens (9000) + max tokens > n_ctx 8192": "(9,000 tokens; limit 8,192)",
     "too many tokens: total tokens exceed model limit of 4096": "accepts: ",
-    "Token limit exceeded: 5000 > 4096": "(5,000 tokens; it takes 4,096)",
+    "Token limit exceeded: 5000 > 4096": "(5,000 tokens; limit 4,096)",
     "litellm.ContextWindowExceededError: no room": "accepts: ",
     "Invalid 'messages[1].content': string too long. Expected a string with maximum length 1048576": "accepts: ",
 }

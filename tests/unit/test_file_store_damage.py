@@ -161,7 +161,7 @@ def test_whatever_the_bytes_they_are_a_conversation_or_a_told_problem(head: int,
 
 @pytest.fixture
 def store(tmp_path: Path) -> FileStore:
-    return FileStore(tmp_path, now=Clock())
+    return FileStore(tmp_path, now=Clock(), is_durable=False)
 
 
 async def test_a_damaged_file_is_an_error_of_that_conversation_alone_and_is_not_touched(
@@ -184,7 +184,7 @@ async def test_a_file_that_is_too_large_is_told_and_not_loaded(store: FileStore)
     conversation_id = await started(store)
     os.truncate(store.location(conversation_id), 200 * 1024 * 1024)
     for call in (store.load(conversation_id), store.update(conversation_id, appended("more"))):
-        with pytest.raises(ConversationCorruptedError, match="is larger than the 64 MiB that are read"):
+        with pytest.raises(ConversationCorruptedError, match="is larger than the limit of 64 MiB"):
             await call
 
 

@@ -41,6 +41,7 @@ def full_disk(tmp_path: Path) -> Generator[Path]:
         yield folder
 
 
+@pytest.mark.slow
 async def test_a_full_disk_leaves_the_old_file_whole_and_no_draft_and_space_helps(full_disk: Path) -> None:
     store = FileStore(full_disk / "logs", now=Clock())
     conversation_id = await started(store, "x" * 50_000)
@@ -55,6 +56,7 @@ async def test_a_full_disk_leaves_the_old_file_whole_and_no_draft_and_space_help
     assert (await store.update(conversation_id, appended("more"))).message_count == 2
 
 
+@pytest.mark.slow
 async def test_a_conversation_that_does_not_fit_leaves_nothing(full_disk: Path) -> None:
     store = FileStore(full_disk / "logs", now=Clock())
     conversation_id = await store.reserve()
@@ -64,6 +66,7 @@ async def test_a_conversation_that_does_not_fit_leaves_nothing(full_disk: Path) 
     assert tree(full_disk / "logs") == [".gitignore"]
 
 
+@pytest.mark.slow
 async def test_a_read_only_disk_can_be_read_but_not_written(full_disk: Path) -> None:
     store = FileStore(full_disk / "logs", now=Clock())
     conversation_id = await started(store)
@@ -117,11 +120,12 @@ async def test_a_conversation_never_grows_beyond_what_can_be_read_again(
 ) -> None:
     monkeypatch.setattr(disk, "MAX_FILE_BYTES", 2 << 20)
     conversation_id = await started(store)
-    with pytest.raises(FilesystemError, match="would be larger than the 2 MiB that can be read again"):
+    with pytest.raises(FilesystemError, match="would be larger than the limit of 2 MiB"):
         await store.update(conversation_id, appended("x" * (2 << 20)))
     assert texts_of(await store.load(conversation_id)) == ["Hello?"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ["load", "exists", "update", "turn", "held"])
 def test_another_user_is_told_that_permission_is_denied(action: str) -> None:
     with public_folder() as folder:
@@ -131,6 +135,7 @@ def test_another_user_is_told_that_permission_is_denied(action: str) -> None:
     assert ": permission denied. Nothing was changed. Check the folder, its permissions" in told
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_made_is_told() -> None:
     with public_folder() as folder:
         told = run_child("attempt", folder / "logs", "start", "")

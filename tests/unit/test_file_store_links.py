@@ -29,7 +29,7 @@ SECRET = b"not yours"
 
 @pytest.fixture
 def store(tmp_path: Path) -> FileStore:
-    return FileStore(tmp_path / "logs", now=Clock())
+    return FileStore(tmp_path / "logs", now=Clock(), is_durable=False)
 
 
 @pytest.fixture

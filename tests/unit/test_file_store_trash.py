@@ -1,13 +1,13 @@
 """The faults that only a trash of files can have: planted names, crashes between steps, what is left behind."""
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
 from tests.fixtures.stores import Clock, appended, child, ignore, public_folder, run_child, started, texts_of, tree
 
 from conversation_mcp.errors import ConversationNotFoundError, FilesystemError
+from conversation_mcp.records.models import Imported
 from conversation_mcp.stores.files.store import FileStore
 
 posix = pytest.mark.skipif(os.name != "posix", reason="links and permissions of POSIX")
@@ -24,44 +24,6 @@ def store(root: Path) -> FileStore:
     return FileStore(root, now=Clock())
 
 
-async def test_nothing_is_restored_over_a_conversation_or_a_folder(store: FileStore) -> None:
-    conversation_id = await started(store, "deleted")
-    trashed = await store.trash.put(conversation_id)
-    copy = Path(store.location(conversation_id))
-    copy.parent.mkdir()
-    with pytest.raises(FilesystemError, match="there is a conversation already"):
-        await store.trash.restore(trashed)
-    copy.write_bytes(Path(trashed.location).read_bytes().replace(b"deleted", b"restored from a backup"))
-    with pytest.raises(FilesystemError, match="there is a conversation already"):
-        await store.trash.restore(trashed)
-    assert texts_of(await store.load(conversation_id)) == ["restored from a backup"]
-    assert await store.trash.entries() == (trashed,)
-
-
-async def test_removing_a_copy_leaves_the_conversation_and_its_locks(store: FileStore, root: Path) -> None:
-    conversation_id = await started(store, "mine")
-    shutil.copytree(root / conversation_id, root / "copy")
-    trashed = await store.trash.put(conversation_id)
-    (root / "copy").rename(root / conversation_id)
-    lock = await store.acquire_turn(conversation_id, 0, ignore)
-    await store.trash.remove(trashed)
-    assert await store.turn_is_held(conversation_id)
-    await lock.release()
-    assert texts_of(await store.load(conversation_id)) == ["mine"]
-
-
-async def test_two_of_one_id_stand_side_by_side_and_each_goes_alone(store: FileStore, root: Path) -> None:
-    conversation_id = await started(store, "one")
-    copy = Path(store.location(conversation_id)).read_bytes()
-    first = await store.trash.put(conversation_id)
-    (root / conversation_id).mkdir()
-    Path(store.location(conversation_id)).write_bytes(copy.replace(b"one", b"two"))
-    second = await store.trash.put(conversation_id)
-    assert await store.trash.entries() == (second, first)
-    await store.trash.remove(second)
-    assert texts_of(await store.trash.load(first)) == ["one"]
-
-
 async def test_nothing_of_a_removed_conversation_stays_in_the_folder(store: FileStore, root: Path) -> None:
     conversation_id = await started(store)
     await (await store.acquire_turn(conversation_id, 0, ignore)).release()
@@ -70,6 +32,16 @@ async def test_nothing_of_a_removed_conversation_stays_in_the_folder(store: File
     (root / conversation_id / "notes").mkdir()
     await store.trash.remove(await store.trash.put(conversation_id))
     assert tree(root) == [".deleted", ".gitignore", ".locks", ".trash"]
+
+
+async def test_a_mark_has_no_word_of_what_was_deleted(store: FileStore, root: Path) -> None:
+    conversation_id = await started(store, "A secret question")
+    origin = Imported.model_validate({"from": "chatgpt", "id": "conversation of mine"})
+    await store.update(conversation_id, lambda stored, _: stored.changed(imported=origin))
+    await store.trash.remove(await store.trash.put(conversation_id))
+    left = b"".join(path.read_bytes() for path in root.rglob("*") if path.is_file())
+    assert len(await store.trash.marks()) == 1
+    assert not any(word in left for word in (b"secret", b"of mine", conversation_id.encode()))
 
 
 async def test_it_is_told_when_a_deletion_cannot_be_noted(store: FileStore, root: Path) -> None:
@@ -132,6 +104,7 @@ async def test_links_are_not_followed(store: FileStore, root: Path, tmp_path: Pa
     assert tree(elsewhere) == ["real", "real/conversation.json"]
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("action", ["trash", "restore", "remove"])
 async def test_a_folder_that_cannot_be_written_stays_as_it_is(action: str) -> None:
@@ -147,6 +120,7 @@ async def test_a_folder_that_cannot_be_written_stays_as_it_is(action: str) -> No
         assert tree(folder) == before
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("action", ["trash", "restore"])
 @pytest.mark.parametrize("point", CRASH_POINTS)

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from conversation_mcp.providers.choosing.from_passages import checked
+from conversation_mcp.providers.choosing.writer.passages import checked
 from conversation_mcp.records.models import Source
 
 SOURCES = (Source(id=1), Source(id=2))

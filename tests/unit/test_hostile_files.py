@@ -29,7 +29,7 @@ from conversation_mcp.records import shapes
 from conversation_mcp.records.codec import decode, settle
 from conversation_mcp.records.costs import total_cost
 from conversation_mcp.records.facts import describe
-from conversation_mcp.records.found import Facts, Found
+from conversation_mcp.records.found import Listed
 from conversation_mcp.records.ids import id_at
 from conversation_mcp.records.models import (
     Conversation,
@@ -42,7 +42,7 @@ from conversation_mcp.records.models import (
     Usage,
 )
 from conversation_mcp.records.plain import read_data
-from conversation_mcp.tooling.rendering.turns import render_history
+from conversation_mcp.tooling.rendering.history import render_history
 
 PRICES = Prices(Catalogue({}).load())
 ID = id_at(1769817600123)
@@ -184,6 +184,7 @@ def test_what_is_asked_about_one_of_them_is_its_error(here: Here, command: list[
         assert sentence in ended.out + ended.err
 
 
+@pytest.mark.slow
 def test_times_at_the_ends_of_the_calendar_are_shown_in_any_zone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -226,9 +227,8 @@ async def test_the_server_goes_on_with_what_the_codec_takes_and_refuses_the_rest
     assert all(after == body for after, body in zip(left, bodies, strict=True) if taken(body) is None)
 
 
-def shown(facts: Facts) -> None:
-    found = Found(facts)
-    as_json(row_data(found, Path("logs")))
+def shown(facts: Listed) -> None:
+    as_json(row_data(facts, "conversation.json"))
     for zone in (datetime.min.replace(tzinfo=UTC), datetime(2026, 1, 31, tzinfo=UTC)):
-        table = table_of([found], 120, zone, has_header=True, last_id=None)
+        table = table_of([facts], 120, zone, has_header=True, last_id=None)
         Console(file=StringIO(), width=120).print(table)

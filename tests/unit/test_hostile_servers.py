@@ -2,13 +2,14 @@
 
 from collections.abc import AsyncIterator, Iterable
 
+import anyio
 import httpx
 import pytest
 from tests.fixtures.asked import answer_of
 from tests.fixtures.families import FAMILIES, Family
 from tests.fixtures.raw_answers import Handler, asked, provider_at, streamed
 
-from conversation_mcp.errors import ConversationMCPError, ProviderError
+from conversation_mcp.errors import ConversationMCPError, ProviderError, ProviderTimeoutError
 from conversation_mcp.providers.base import ModelLister
 from conversation_mcp.providers.wire.json_values import JsonObject
 from conversation_mcp.providers.wire.usage import usage
@@ -102,6 +103,7 @@ class Endless(httpx.AsyncByteStream):
 ENDLESS = {"json": ("application/json", b" "), "stream": ("text/event-stream", b": " + b"x" * 2**16 + b"\n")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ENDLESS)
 @pytest.mark.parametrize("family", FAMILIES)
 async def test_an_answer_without_an_end_is_given_up_before_it_fills_the_memory(family: Family, kind: str) -> None:
@@ -129,6 +131,22 @@ async def test_neither_runs_nor_lists_of_models_fill_the_memory(what: str) -> No
         with pytest.raises(ConversationMCPError):
             await calls[what]()
     assert body.sent < 200
+
+
+class Silent(httpx.AsyncByteStream):
+    """A body that never comes."""
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        await anyio.sleep_forever()
+        yield b""
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+async def test_a_server_has_as_long_to_list_its_models_as_whoever_asks_will_wait(family: Family) -> None:
+    async with provider_at(lambda _: httpx.Response(200, stream=Silent()), family, KEY) as provider:
+        assert isinstance(provider, ModelLister)
+        with pytest.raises(ProviderTimeoutError, match="list its models within 0 s"):
+            await provider.list_models(0)
 
 
 BUSY = {"error": {"code": 429, "message": "slow down"}}

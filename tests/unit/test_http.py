@@ -10,7 +10,7 @@ from tests.fixtures.chat_server import ChatServer
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.providers.base import Progress
 from conversation_mcp.providers.client import LazyClient
-from conversation_mcp.providers.http import RetryLimits, Sent, retry_after_seconds, send_create
+from conversation_mcp.providers.wire.http import RetryLimits, Sent, retry_after_seconds, send_create
 
 OUTSIDE = "https://api.example/v1"
 LIMITS = RetryLimits(first_wait_seconds=1, max_wait_seconds=20, max_total_seconds=30)

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fixtures.exports import Said, bring_in, name_of, put_lines, said_in, stored_in
+from tests.fixtures.exports.files import put_lines
+from tests.fixtures.exports.imported import Said, bring_in, name_of, said_in, stored_in
 
 from conversation_mcp.importing.importer import Report
 from conversation_mcp.records.models import Conversation

@@ -4,7 +4,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from tests.fixtures.exports import SAMPLES, Sample, bring_in, name_of, said_in, stored_in
+from tests.fixtures.exports.imported import bring_in, name_of, said_in, stored_in
+from tests.fixtures.exports.samples import SAMPLES, Sample
 from tests.fixtures.stores import tree
 
 from conversation_mcp.importing.catalog import IMPORT_FORMATS

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fixtures.exports import LLM_FRAGMENTS, LLM_OLD, LLM_ROWS, LLM_SCHEMA, bring_in, put_database
+from tests.fixtures.exports.files import put_database
+from tests.fixtures.exports.imported import bring_in
+from tests.fixtures.exports.programs import LLM_FRAGMENTS, LLM_OLD, LLM_ROWS, LLM_SCHEMA
 
-from conversation_mcp.importing.base import Reading
+from conversation_mcp.importing.base import ReadOptions
 from conversation_mcp.importing.formats.llm import read
 from conversation_mcp.importing.sources import list_files
 from conversation_mcp.records.ids import EPOCH
@@ -39,6 +41,7 @@ async def test_messages_that_no_thread_reaches_are_counted(tmp_path: Path) -> No
     assert (report.left_out["messages of no thread"], report.counts["empty"]) == (1, 0)
 
 
+@pytest.mark.slow
 def test_the_work_on_old_tables_without_indexes_grows_as_they_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -56,7 +59,7 @@ def test_the_work_on_old_tables_without_indexes_grows_as_they_do(
         steps.clear()
         with monkeypatch.context() as patch:
             patch.setattr(sqlite3, "connect", counted)
-            assert sum(1 for _ in read(listing.files, Reading(EPOCH.replace(year=2026)))) == count + 1
+            assert sum(1 for _ in read(listing.files, ReadOptions(EPOCH.replace(year=2026)))) == count + 1
         return steps["taken"]
 
     assert taken(400) < 3 * taken(200)

@@ -7,42 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fixtures.exports import (
-    bring_in,
-    chatgpt_entry,
-    chatgpt_node,
-    claude_entry,
-    claude_message,
-    put_json,
-    said_in,
-    stored_in,
-)
-
-from conversation_mcp.importing.importer import Report
-from conversation_mcp.records.models import Conversation
-
-CASES = Path(__file__).parent.parent / "fixtures" / "cases"
-QUESTION = chatgpt_node("q", None, "user", "Do it.")
-
-
-async def imported(tmp_path: Path, *entries: dict[str, Any]) -> tuple[Conversation, Report]:
-    report = await bring_in(put_json(tmp_path / "conversations.json", list(entries)), tmp_path)
-    (conversation,) = await stored_in(tmp_path)
-    return conversation, report
-
-
-async def case(tmp_path: Path, name: str) -> tuple[Conversation, Report]:
-    report = await bring_in(CASES / name, tmp_path)
-    (conversation,) = await stored_in(tmp_path)
-    return conversation, report
-
-
-def said(conversation: Conversation) -> list[str]:
-    return [text for _, text in said_in(conversation)]
-
-
-def counted(report: Report) -> dict[str, int]:
-    return {name: count for name, count in report.left_out.items() if count}
+from tests.fixtures.exports.files import put_json
+from tests.fixtures.exports.imported import bring_in, stored_in
+from tests.fixtures.exports.sites import chatgpt_entry, chatgpt_node
+from tests.fixtures.web_exports import CASES, QUESTION, case, counted, imported, said
 
 
 def canvas(name: str, parent: str, call: object, tool: str = "canmore.create_textdoc") -> dict[str, Any]:
@@ -275,61 +243,6 @@ async def test_reasoning_that_no_answer_came_of_is_counted(tmp_path: Path) -> No
     assert counted(report) == {"thoughts": 2}
 
 
-async def test_marks_in_an_answer_become_their_words(tmp_path: Path) -> None:
-    conversation, report = await case(tmp_path, "chatgpt-entity/conversations.json")
-    assert said(conversation)[1] == "The review by Ada Muster says that iron came early.[1] It was written in Zug."
-    sources = [(each.id, each.url) for each in conversation.messages[1].sources or ()]
-    assert sources == [(1, "https://iron.example/a"), (2, "https://ore.example/b")]
-    assert counted(report) == {}
-
-
-async def test_marks_of_links_files_and_pictures(tmp_path: Path) -> None:
-    conversation, report = await case(tmp_path, "chatgpt-entity/marks.json")
-    assert said(conversation)[1] == (
-        "Read [the manual](https://man.example/x) first. Boil the water[1]. See kettle.pdf."
-    )
-    assert counted(report) == {"mark image_group": 1}
-
-
-@pytest.mark.parametrize(
-    ("payload", "shown"),
-    [
-        ('entity\ue202["people","Ada Muster",0]', "Ada Muster"),
-        ('entity\ue202["Zug"]', "Zug"),
-        ("url\ue202the manual\ue202https://man.example/x", "[the manual](https://man.example/x)"),
-        ("navlist\ue202Latest news\ue202turn0news1,turn0news2", "Latest news"),
-        ("filecite\ue202turn0file0", ""),
-        ('products\ue202{"selections": [["turn0product1", "Kettle"]]}', ""),
-        ("entity\ue202[cut", ""),
-    ],
-)
-async def test_a_mark_that_nothing_is_told_of_gives_the_words_in_it(tmp_path: Path, payload: str, shown: str) -> None:
-    answer = chatgpt_node("a", "q", "assistant", f"See \ue200{payload}\ue201, \ue203please\ue204.")
-    conversation, report = await imported(tmp_path, chatgpt_entry("x", QUESTION, answer))
-    assert said(conversation)[1] == f"See {shown}, please."
-    assert counted(report) == ({} if shown else {f"mark {payload.partition(chr(0xE202))[0]}": 1})
-
-
-@pytest.mark.parametrize(
-    ("text", "shown", "left"),
-    [
-        ("So \ue200cite\ue202turn0search1 it goes on.", "So  it goes on.", {"citation marks": 1}),
-        ('\ue200entity\ue202["people","Ada', '["people","Ada', {"mark entity": 1}),
-        ("\ue200i\ue202by \ue200entity\ue202Ada\ue201 now\ue201.", "by Ada now.", {}),
-        ("a\ue201b\ue202c \ue203d\ue204 \ue206", "abc d ", {}),
-        ("See \ue200filecite\ue202turn0file0\ue202L1-L9\ue201.", "See .", {"mark filecite": 1}),
-        ('\ue200products\ue202{"x": 1}\ue201', "(not imported: marks that have no words)", {"mark products": 1}),
-    ],
-)
-async def test_marks_that_are_cut_or_nested_leave_no_sign_and_no_word_behind(
-    tmp_path: Path, text: str, shown: str, left: dict[str, int]
-) -> None:
-    conversation, report = await imported(
-        tmp_path, chatgpt_entry("x", QUESTION, chatgpt_node("a", "q", "assistant", text))
-    )
-    assert (said(conversation)[1], counted(report)) == (shown, left)
-
-
 async def test_a_gap_in_the_row_of_shards_is_told(tmp_path: Path) -> None:
     export = tmp_path / "export"
     export.mkdir()
@@ -341,113 +254,6 @@ async def test_a_gap_in_the_row_of_shards_is_told(tmp_path: Path) -> None:
     assert [(problem.place, problem.reason) for problem in report.problems] == [
         ("conversations-004.json", "has a gap before it: what comes after conversations-001.json is missing")
     ]
-
-
-async def test_an_artifact_is_in_the_answer(tmp_path: Path) -> None:
-    conversation, report = await case(tmp_path, "claude-artifact/conversations.json")
-    assert said(conversation)[1] == (
-        "I'll draft it.\n\nLetter to the landlord:\n\n```\nDear Ms Example,\n\nthe heating has failed since Monday.\n```"
-    )
-    assert counted(report) == {"tool artifacts": 1}
-
-
-async def test_a_file_that_was_all_of_an_answer_is_the_answer(tmp_path: Path) -> None:
-    conversation, _ = await case(tmp_path, "claude-artifact/toolonly.json")
-    assert said_in(conversation) == (
-        ("user", "Make the file."),
-        ("assistant", "plan.md:\n\n```\n# Plan\n\nDig, then plant.\n```"),
-        ("user", "Is it done?"),
-        ("assistant", "Yes, plan.md is there."),
-    )
-
-
-def called(name: str, **given: Any) -> dict[str, Any]:
-    return {"type": "tool_use", "name": name, "input": given}
-
-
-async def test_an_artifact_that_is_changed_later_stands_in_each_answer_as_it_was_then(tmp_path: Path) -> None:
-    first = [
-        called("artifacts", id="a", command="create", title="Song", content="La la."),
-        called("bash_tool", command="ls -l"),
-    ]
-    second = [
-        called("artifacts", id="a", command="update", old_str="La la.", new_str="Lo lo."),
-        called("artifacts", id="a", command="update", old_str="nowhere", new_str="An end."),
-    ]
-    conversation, report = await imported(
-        tmp_path,
-        claude_entry(
-            "x",
-            claude_message("m1", "human", "Sing."),
-            claude_message("m2", "assistant", "", content=first),
-            claude_message("m3", "human", "Better."),
-            claude_message("m4", "assistant", "", content=second),
-            claude_message("m5", "human", "Only look."),
-            claude_message("m6", "assistant", "", content=[called("view", path="/song"), called("str_replace", path="/b", old_str="x", new_str="y")]),
-        ),
-    )  # fmt: skip
-    assert said(conversation)[1::2] == [
-        "Song:\n\n```\nLa la.\n```",
-        "Song:\n\n```\nLo lo.\n```\n\nSong, changed:\n\n```\nAn end.\n```",
-        "(nothing was said here; tools that were called: view, str_replace)",
-    ]
-    assert counted(report) == {"tool bash_tool": 1, "tool view": 1, "tool str_replace": 1}
-
-
-async def test_blocks_that_only_citations_cut_are_one_sentence_with_numbered_sources(tmp_path: Path) -> None:
-    conversation, report = await case(tmp_path, "claude-citations/conversations.json")
-    assert said(conversation)[1] == "The museum opens at ten[1], except on Mondays."
-    assert [(each.id, each.title, each.url) for each in conversation.messages[1].sources or ()] == [
-        (1, "Opening hours", "https://museum.example/hours")
-    ]
-    assert counted(report) == {"tool web_search": 2}
-
-
-async def test_citations_stand_behind_what_they_are_for(tmp_path: Path) -> None:
-    citations = [
-        {"end_index": 3, "url": "https://b.example"},
-        {"end_index": 3, "details": {"url": "https://a.example", "title": "A"}},
-        {"end_index": 99, "details": {"url": "https://b.example"}},
-        {"details": {"type": "page_of_a_book"}},
-    ]
-    blocks = [{"type": "text", "text": "One, two.", "citations": citations}, {"type": "text", "text": "Three."}]
-    conversation, report = await imported(
-        tmp_path,
-        claude_entry(
-            "x", claude_message("m1", "human", "Count."), claude_message("m2", "assistant", "", content=blocks)
-        ),
-    )
-    assert said(conversation)[1] == "One[1][2], two.[1]Three."
-    assert counted(report) == {"citation marks": 1}
-
-
-async def test_blocks_that_nobody_knows_and_summaries_are_counted_by_their_names(tmp_path: Path) -> None:
-    hidden = {"type": "injected_prompt_block", "text": "Always be nice.", "start_timestamp": None}
-    note = {"type": "voice_note", "title": "Note", "text": "Buy milk."}
-    entry = claude_entry(
-        "x",
-        claude_message("m1", "human", "", content=[hidden, note, {"type": "token_budget"}]),
-        claude_message("m2", "assistant", "Yes."),
-        claude_message("m3", "system", "Be good."),
-        summary="They spoke of milk.",
-    )
-    conversation, report = await imported(tmp_path, entry)
-    assert said(conversation) == ["Buy milk.", "Yes."]
-    assert counted(report) == {"injected_prompt_block": 1, "summary": 1, "system": 1}
-
-
-async def test_a_record_that_nobody_knows_at_the_end_is_counted_and_no_branch(tmp_path: Path) -> None:
-    unknown = {"type": "novel", "text": "Some words."}
-    turns = (claude_message("m1", "human", "Hi", "r"), claude_message("m2", "assistant", "Hello.", "m1"))
-    conversation, report = await imported(tmp_path, claude_entry("x", unknown, *turns, unknown | {"uuid": "n"}))
-    assert (said(conversation), counted(report)) == (["Hi", "Hello."], {"novel": 2})
-
-
-async def test_a_message_of_a_tree_that_names_no_parent_follows_the_one_before(tmp_path: Path) -> None:
-    turns = [claude_message("m1", "human", "Hi", "r"), claude_message("m2", "assistant", "Hello.", "m1")]
-    later = [claude_message("m3", "human", "And?"), claude_message("m4", "assistant", "So.", "m3")]
-    conversation, _ = await imported(tmp_path, claude_entry("x", *turns, *later))
-    assert said(conversation) == ["Hi", "Hello.", "And?", "So."]
 
 
 async def test_the_archives_of_a_folder_are_read(tmp_path: Path) -> None:
@@ -467,7 +273,7 @@ async def test_archives_and_files_of_a_folder_are_one_export(tmp_path: Path) -> 
     report = await bring_in(download, tmp_path)
     assert (report.counts["imported"], report.counts["unchanged"]) == (2, 1)
     assert sorted(f"{problem.place} {problem.reason}" for problem in report.problems) == [
-        "cut.zip is no archive that can be read, perhaps cut",
+        "cut.zip is not a readable archive, perhaps cut off",
         "outer.zip/inner.zip is an archive in an archive; unpack the outer one",
     ]
 

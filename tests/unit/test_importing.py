@@ -12,16 +12,10 @@ from anyio import to_thread
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fixtures.conversations import conversations
-from tests.fixtures.exports import (
-    bring_in,
-    chatgpt_entry,
-    chatgpt_node,
-    own_data,
-    put_json,
-    said_in,
-    store_of,
-    stored_in,
-)
+from tests.fixtures.exports.files import put_json
+from tests.fixtures.exports.imported import bring_in, said_in, store_of, stored_in
+from tests.fixtures.exports.own import own_data
+from tests.fixtures.exports.sites import chatgpt_entry, chatgpt_node
 
 from conversation_mcp.exporting.base import ExportFormat
 from conversation_mcp.exporting.catalog import export_format

@@ -14,8 +14,8 @@ from tests.benchmarks.corpus import Corpus
 from tests.fixtures.library import Shelf, id_of, numbers_of, wanted_of
 
 from conversation_mcp.clock import utc_now
-from conversation_mcp.stores.files.index.base import Watch
 from conversation_mcp.stores.files.index.stamps import Files
+from conversation_mcp.stores.headway import Headway
 
 
 @pytest.fixture
@@ -82,26 +82,26 @@ def test_the_folder_may_go_and_come_back(shelf: Shelf, tmp_path: Path) -> None:
 def test_a_row_that_changed_after_the_comparison_is_read_again_before_it_is_shown(shelf: Shelf) -> None:
     for number in range(4):
         shelf.put(number, "apples?")
-    shelf.index.compare(Watch())
+    shelf.index.compare(Headway())
     shelf.put(1, "apples?", title="By hand", updatedAt="2027-01-01T00:00:00Z")
     shelf.put(2, "pears?")
     shutil.rmtree(shelf.path(3).parent)
     page = shelf.index.page(wanted_of("apples"), 10)
     assert numbers_of(page) == [1, 0]
-    assert page.found[0].facts.title == "By hand"
+    assert page.found[0].title == "By hand"
     assert numbers_of(shelf.index.page(wanted_of(), 2)) == [1, 2]
 
 
 def test_files_that_did_not_change_are_not_read_again(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     shelf.put(1, "apples?")
     shelf.put(2, "pears?")
-    shelf.index.compare(Watch())
+    shelf.index.compare(Headway())
     read: list[str] = []
     real = Files.read
 
-    def counted(files: Files, conversation_id: str) -> object:
+    def counted(files: Files, conversation_id: str, stamp: int) -> object:
         read.append(conversation_id)
-        return real(files, conversation_id)
+        return real(files, conversation_id, stamp)
 
     monkeypatch.setattr(Files, "read", counted)
     assert shelf.numbers() == [2, 1]
@@ -165,7 +165,7 @@ def test_a_folder_without_a_file_is_no_conversation_yet(shelf: Shelf) -> None:
 
 def test_two_indexes_of_one_folder_share_their_file(shelf: Shelf) -> None:
     shelf.put(1, "apples?")
-    shelf.index.compare(Watch())
+    shelf.index.compare(Headway())
     other = shelf.open()
     assert other.location == shelf.index.location
     assert numbers_of(other.page(wanted_of("apples"), 5)) == [1]
@@ -173,21 +173,20 @@ def test_two_indexes_of_one_folder_share_their_file(shelf: Shelf) -> None:
 
 def test_a_noted_conversation_is_taken_in_without_a_comparison(shelf: Shelf) -> None:
     shelf.put(1, "apples?")
-    shelf.index.compare(Watch())
+    shelf.index.compare(Headway())
     shelf.put(2, "pears?")
-    shelf.index.note(id_of(2))  # pyright: ignore[reportArgumentType] -- the helper makes plain ids
     assert numbers_of(shelf.index.page(wanted_of(), 5)) == [1]
-    shelf.index.take_in_noted()
+    shelf.index.take_in([id_of(2)])
     assert numbers_of(shelf.index.page(wanted_of(), 5)) == [2, 1]
 
 
 def test_a_comparison_that_is_stopped_goes_on_where_it_was(shelf: Shelf) -> None:
     Corpus().write(shelf.root, 30)
-    stopped = Watch(is_stopped=True)
+    stopped = Headway(is_stopped=True)
     shelf.index.compare(stopped)
     assert shelf.index.standing().compared_at is None
     assert not shelf.index.page(wanted_of(), 100).is_complete
-    shelf.index.compare(Watch())
+    shelf.index.compare(Headway())
     assert shelf.index.standing().conversation_count == 30
     assert len(shelf.index.page(wanted_of(), 100).found) == 30
 
@@ -196,18 +195,18 @@ def test_the_index_of_a_generated_library_finds_what_is_in_its_files(shelf: Shel
     Corpus(seed=7).write(shelf.root, 200)
     page = shelf.page(limit=200)
     stored = [json.loads(path.read_bytes()) for path in shelf.root.glob("*/conversation.json")]
-    assert {found.facts.conversation_id: found.facts.message_count for found in page.found} == {
+    assert {found.conversation_id: found.message_count for found in page.found} == {
         data["conversationId"]: data["messageCount"] for data in stored
     }
     for data in stored[:40]:
         phrase = data["messages"][-1]["content"].removesuffix(" [1].")
         best = shelf.index.page(wanted_of(f'"{phrase}"'), 5).found[0]
-        assert (best.facts.conversation_id, best.message_number) == (data["conversationId"], data["messageCount"])
+        assert (best.conversation_id, best.message_number) == (data["conversationId"], data["messageCount"])
 
 
 def test_a_conversation_that_grows_keeps_the_rows_of_its_messages(shelf: Shelf) -> None:
     shelf.put(1, "apples?", "Apples.")
-    shelf.index.compare(Watch())
+    shelf.index.compare(Headway())
     shelf.put(1, "apples?", "Apples.", "and then?", "Pears.")
     [found] = shelf.found("pears")
     assert found.message_number == 4

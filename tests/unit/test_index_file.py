@@ -9,20 +9,20 @@ from pathlib import Path
 
 import pytest
 from tests.benchmarks.corpus import Corpus
-from tests.fixtures.library import Shelf, child, id_of, output_of, wanted_of
-from tests.fixtures.stores import UNKNOWN, fill, public_folder, small_disk
+from tests.fixtures.library import Shelf, id_of, wanted_of
+from tests.fixtures.stores import UNKNOWN
 
 from conversation_mcp.clock import utc_now
 from conversation_mcp.disk.files import MAX_FILE_BYTES
 from conversation_mcp.errors import FilesystemError
 from conversation_mcp.records.facts import describe
-from conversation_mcp.records.found import Described
+from conversation_mcp.records.found import Indexed
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.searching.database import IndexFile, lock_folder
-from conversation_mcp.stores.files.index.base import Watch
-from conversation_mcp.stores.files.index.build import build_index
+from conversation_mcp.stores.files.finder import FileFinder
 from conversation_mcp.stores.files.index.schema import SCHEMA
 from conversation_mcp.stores.files.index.sqlite import SqliteIndex
+from conversation_mcp.stores.headway import Headway
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_nothing_is_made_before_something_is_asked(tmp_path: Path) -> None:
 def test_all_of_it_is_for_its_owner_alone_whatever_the_umask(shelf: Shelf) -> None:
     before = os.umask(0)
     try:
-        shelf.index.compare(Watch())
+        shelf.index.compare(Headway())
         with IndexFile([shelf.root], shelf.indexes, SCHEMA).open() as database:
             database.execute("BEGIN IMMEDIATE")
             database.execute("DELETE FROM facets")
@@ -63,14 +63,14 @@ def test_all_of_it_is_for_its_owner_alone_whatever_the_umask(shelf: Shelf) -> No
 
 
 def test_a_file_that_others_may_read_is_made_private_again(shelf: Shelf) -> None:
-    shelf.index.compare(Watch())
+    shelf.index.compare(Headway())
     shelf.database.chmod(0o644)
     shelf.numbers()
     assert stat.S_IMODE(shelf.database.stat().st_mode) == 0o600
 
 
 def test_it_knows_its_folder_and_has_a_name_of_its_own(shelf: Shelf, tmp_path: Path) -> None:
-    shelf.index.compare(Watch())
+    shelf.index.compare(Headway())
     assert (Path(shelf.index.location) / "folder").read_text() == str(shelf.root.resolve())
     (tmp_path / "link").symlink_to(shelf.root)
     assert IndexFile([tmp_path / "link"], shelf.indexes, SCHEMA).home == Path(shelf.index.location)
@@ -79,7 +79,7 @@ def test_it_knows_its_folder_and_has_a_name_of_its_own(shelf: Shelf, tmp_path: P
 
 def test_the_program_keeps_it_in_the_cache_folder_of_the_user(tmp_path: Path) -> None:
     cache = Path(os.environ["XDG_CACHE_HOME"])
-    assert Path(build_index(tmp_path, utc_now).location).parent == cache / "conversation-mcp" / "index"
+    assert Path(FileFinder(tmp_path, utc_now).index.location).parent == cache / "conversation-mcp" / "index"
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_a_file_that_is_torn_or_overwritten_in_its_middle_loses_no_conversation(
 
 @pytest.mark.parametrize("table", ["conversations", "facets", "messages", "messages_data", "comparisons"])
 def test_an_index_that_lacks_a_table_is_replaced(shelf: Shelf, table: str) -> None:
-    shelf.index.compare(Watch())
+    shelf.index.compare(Headway())
     with closing(sqlite3.connect(shelf.database)) as database:
         database.execute("PRAGMA writable_schema = ON")
         database.execute("DELETE FROM sqlite_schema WHERE name = ?", (table,))
@@ -119,7 +119,7 @@ def test_an_index_that_lacks_a_table_is_replaced(shelf: Shelf, table: str) -> No
 
 
 def test_an_index_of_another_version_is_replaced(shelf: Shelf) -> None:
-    shelf.index.compare(Watch())
+    shelf.index.compare(Headway())
     before = inode(shelf.database)
     with closing(sqlite3.connect(shelf.database)) as database:
         database.execute("PRAGMA user_version = 999")
@@ -128,7 +128,7 @@ def test_an_index_of_another_version_is_replaced(shelf: Shelf) -> None:
 
 
 def test_a_deleted_index_is_made_again(shelf: Shelf) -> None:
-    shelf.index.compare(Watch())
+    shelf.index.compare(Headway())
     shelf.database.unlink()
     assert not shelf.index.page(wanted_of("apples"), 9).is_complete
     assert len(shelf.numbers("apples")) == 5
@@ -137,7 +137,7 @@ def test_a_deleted_index_is_made_again(shelf: Shelf) -> None:
 
 
 def test_what_a_crash_left_beside_it_goes_with_the_next_file(shelf: Shelf) -> None:
-    shelf.index.compare(Watch())
+    shelf.index.compare(Headway())
     home = Path(shelf.index.location)
     shelf.database.unlink()
     for name in ("index.db-wal", "index.db-shm", "index.db.0123456789abcdef", "index.db.fedcba9876543210"):
@@ -148,9 +148,9 @@ def test_what_a_crash_left_beside_it_goes_with_the_next_file(shelf: Shelf) -> No
 
 
 def test_a_rebuild_makes_a_new_file_and_leaves_the_old_one_until_it_is_done(shelf: Shelf) -> None:
-    shelf.index.compare(Watch())
-    before, watch = inode(shelf.database), Watch()
-    shelf.index.rebuild(Watch(is_stopped=True))
+    shelf.index.compare(Headway())
+    before, watch = inode(shelf.database), Headway()
+    shelf.index.rebuild(Headway(is_stopped=True))
     assert inode(shelf.database) == before
     shelf.index.rebuild(watch)
     assert inode(shelf.database) != before
@@ -162,7 +162,7 @@ def test_a_rebuild_makes_a_new_file_and_leaves_the_old_one_until_it_is_done(shel
 def test_a_planted_link_is_not_written_through(shelf: Shelf, tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.write_text("precious")
-    shelf.index.compare(Watch())
+    shelf.index.compare(Headway())
     shelf.database.unlink()
     shelf.database.symlink_to(victim)
     page = shelf.page("apples")
@@ -176,8 +176,8 @@ def test_an_index_whose_folder_is_gone_is_purged_and_no_other(shelf: Shelf, tmp_
     gone.indexes = shelf.indexes
     gone.index = gone.open()
     gone.put(1, "secret pears?")
-    shelf.index.compare(Watch())
-    gone.index.compare(Watch())
+    shelf.index.compare(Headway())
+    gone.index.compare(Headway())
     shelf.index.purge_orphans()
     assert gone.database.exists()
     shutil.rmtree(gone.root)
@@ -188,7 +188,7 @@ def test_an_index_whose_folder_is_gone_is_purged_and_no_other(shelf: Shelf, tmp_
 
 
 def test_an_index_that_is_being_made_is_not_purged(shelf: Shelf) -> None:
-    shelf.index.compare(Watch())
+    shelf.index.compare(Headway())
     shutil.rmtree(shelf.root)
     with lock_folder(shelf.indexes).hold(f"{Path(shelf.index.location).name}.lock", shelf.numbers, 0):
         shelf.index.purge_orphans()
@@ -199,7 +199,7 @@ def test_an_index_that_is_being_made_is_not_purged(shelf: Shelf) -> None:
 
 def test_erasing_leaves_no_word_of_what_was_deleted(shelf: Shelf) -> None:
     shelf.put(9, "Where is Xanadu?", "Near Zanzibarissimo.", title="Kublaikhanly")
-    shelf.index.compare(Watch())
+    shelf.index.compare(Headway())
     shutil.copyfile(shelf.database, shelf.database.with_name("index.db.0123456789abcdef"))
     shutil.rmtree(shelf.path(9).parent)
     shelf.index.erase([ConversationId(id_of(9))])
@@ -210,7 +210,7 @@ def test_erasing_leaves_no_word_of_what_was_deleted(shelf: Shelf) -> None:
 
 def test_erasing_throws_an_index_away_that_somebody_is_writing(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conversation_mcp.searching.database.BUSY_SECONDS", 0.01)
-    shelf.index.compare(Watch())
+    shelf.index.compare(Headway())
     before = inode(shelf.database)
     with closing(sqlite3.connect(shelf.database, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -222,71 +222,18 @@ def test_erasing_throws_an_index_away_that_somebody_is_writing(shelf: Shelf, mon
 def test_erasing_while_the_index_is_rebuilt_leaves_an_index_without_it(shelf: Shelf) -> None:
     """A rebuild that has read the conversation must not bring its words back."""
     shelf.put(9, "Where is Xanadu?")
-    shelf.index.compare(Watch())
+    shelf.index.compare(Headway())
 
-    def describe_and_erase(body: bytes, path: str, conversation_id: ConversationId) -> Described:
+    def describe_and_erase(body: bytes, path: str, conversation_id: ConversationId) -> Indexed:
         if conversation_id == id_of(9):
             shutil.rmtree(shelf.path(9).parent)
             shelf.index.erase([conversation_id])
         return describe(body, path, conversation_id)
 
-    SqliteIndex(shelf.root, shelf.indexes, describe_and_erase, shelf.clock).rebuild(Watch())
+    SqliteIndex(shelf.root, shelf.indexes, describe_and_erase, shelf.clock).rebuild(Headway())
     left = b"".join(path.read_bytes() for path in shelf.indexes.rglob("*") if path.is_file()).lower()
     assert b"xanadu" not in left
     assert len(shelf.numbers("apples")) == 5
-
-
-def test_an_index_that_somebody_is_writing_for_long_costs_time_but_no_answer(
-    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("conversation_mcp.searching.database.BUSY_SECONDS", 0.01)
-    shelf.index.compare(Watch())
-    with closing(sqlite3.connect(shelf.database, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        assert len(shelf.numbers("apples")) == 5
-        shelf.put(7, "apples 7?")
-        page = shelf.page("apples")
-    assert len(page.found) == 6
-    assert "database is locked" in page.notices[0]
-    assert shelf.page("apples").notices == ()
-
-
-def test_a_cache_folder_that_cannot_be_written_costs_time_but_no_answer() -> None:
-    with public_folder() as folder:
-        shelf = Shelf(folder)
-        for number in range(3):
-            shelf.put(number, "apples?")
-        for path in (shelf.root, *shelf.root.rglob("*")):
-            path.chmod(0o755 if path.is_dir() else 0o644)
-        shelf.indexes.mkdir(parents=True)
-        shelf.indexes.chmod(0o755)
-        shelf.indexes.parent.chmod(0o755)
-        process = child("look-as-nobody", folder)
-        assert process.stdin
-        assert process.stdout
-        first = process.stdout.readline()
-        assert process.stdout.readline() == "again?\n"
-        shelf.put(3, "pears?").chmod(0o644)
-        shelf.path(3).parent.chmod(0o755)
-        second = output_of(process)
-    assert first.startswith("3 no index is kept, so every file was read (")
-    assert "permission denied" in first
-    assert second.startswith("4 no index is kept")
-
-
-def test_a_full_disk_costs_time_but_no_answer(tmp_path: Path) -> None:
-    with small_disk(tmp_path / "disk", "4m") as disk:
-        shelf = Shelf(tmp_path)
-        shelf.indexes = disk / "index"
-        shelf.index = shelf.open()
-        Corpus().write(shelf.root, 50)
-        fill(disk, 100_000)
-        page = shelf.page(limit=100)
-        assert len(page.found) == 50
-        assert "disk is full" in page.notices[0]
-        (disk / "ballast").unlink()
-        page = shelf.page(limit=100)
-        assert (len(page.found), page.notices) == (50, ())
 
 
 def test_a_folder_that_cannot_be_read_is_an_error_and_no_empty_list(tmp_path: Path) -> None:

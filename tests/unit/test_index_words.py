@@ -5,13 +5,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.fixtures.library import Shelf, wanted_of
+from tests.fixtures.library import Shelf, numbers_of
 
 from conversation_mcp.searching.snippets import snippets
-from conversation_mcp.searching.words import MAX_TERMS, TOKENIZER, Indexer, expression, stem
-from conversation_mcp.stores.files.index.base import Watch
+from conversation_mcp.searching.stemming import stem
+from conversation_mcp.searching.words import MAX_TERMS, TOKENIZER, Indexer, expression
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 OPERATORS = [
@@ -161,23 +161,6 @@ def test_any_query_is_data_never_a_syntax_error(query: str) -> None:
     finds(query, "col text a b")
 
 
-@pytest.fixture(scope="module")
-def full_shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
-    shelf = Shelf(tmp_path_factory.mktemp("full"))
-    for number, text in enumerate(("NEAR and NOT", "col:text", "a b c", "会话", "x*")):
-        shelf.put(number, text)
-    shelf.index.compare(Watch())
-    return shelf
-
-
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(query=st.lists(st.sampled_from(OPERATORS) | ANY_TEXT, max_size=8).map("".join))
-def test_a_page_answers_any_query(full_shelf: Shelf, query: str) -> None:
-    page = full_shelf.index.page(wanted_of(query), 10)
-    assert page.is_complete
-    assert all(found.snippet is not None or not query.strip() for found in page.found)
-
-
 @pytest.mark.parametrize(
     "query",
     [
@@ -192,17 +175,11 @@ def test_a_page_answers_any_query(full_shelf: Shelf, query: str) -> None:
     ],
     ids=["letters", "chinese", "quotes", "phrases", "word", "stars", "brackets", "phrase"],
 )
-def test_ten_thousand_characters_are_a_query_like_any_other(full_shelf: Shelf, query: str) -> None:
+def test_ten_thousand_characters_are_a_query_like_any_other(query: str) -> None:
     asked = expression(query)
     assert len(asked.required) <= MAX_TERMS
     assert len(asked.terms) <= MAX_TERMS
-    assert full_shelf.index.page(wanted_of(query), 10).is_complete
-
-
-def test_what_was_not_looked_for_is_told(full_shelf: Shelf) -> None:
-    page = full_shelf.index.page(wanted_of(" ".join(f"word{number}" for number in range(100))), 10)
-    assert page.notices == ("the query is long: 36 of its words were not looked for",)
-    assert full_shelf.index.page(wanted_of("?!"), 10).notices == ("the query has no word to look for",)
+    finds(query, "a b c")
 
 
 @pytest.mark.parametrize(
@@ -283,8 +260,23 @@ def test_a_text_that_is_found_by_itself_is_marked(text: str) -> None:
         assert "**" in snippet(text, text)
 
 
-def test_paths_of_the_module_are_what_the_index_uses(tmp_path: Path) -> None:
+def test_words_that_stand_everywhere_only_order_what_rarer_words_choose(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conversation_mcp.stores.files.index.rarity.RANKED_MESSAGES", 10)
+    monkeypatch.setattr("conversation_mcp.stores.files.index.queries.RANKED_MESSAGES", 10)
+    monkeypatch.setattr("conversation_mcp.stores.files.index.rarity.RARE_MESSAGES", 3)
     shelf = Shelf(tmp_path)
-    shelf.put(1, "Where is getUserName?")
-    [found] = shelf.found("user name")
-    assert (found.snippet, found.message_number) == ("Where is **getUserName**?", 1)
+    for number in range(20):
+        shelf.put(number, "common words", tags=["old"] if number < 5 else [])
+    shelf.put(3, "common words and a rare one")
+    shelf.put(4, "a rare one")
+    page = shelf.page("common rare nowhere")
+    assert sorted(numbers_of(page)) == [3, 4]
+    assert page.notices[0].startswith("very common words of the query were not searched for")
+    page = shelf.page("common nowhere")
+    assert numbers_of(page) == list(range(19, 9, -1))
+    assert page.notices[0].startswith("the words are very common: only the newest")
+    assert shelf.numbers("common", tag="old") == [2, 1, 0]
+    assert shelf.numbers("common words")[0] == 19
+    assert sorted(shelf.numbers('"common words" rare')) == list(range(10, 20))

@@ -1,7 +1,7 @@
 """The library waits for the index as long as that is worth it and keeps it in step."""
 
 import threading
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,11 @@ from conversation_mcp.conversations.library import ConversationPage, Library
 from conversation_mcp.errors import FilesystemError
 from conversation_mcp.records.facts import describe
 from conversation_mcp.records.found import Page, Place, Wanted
-from conversation_mcp.stores.files.index.base import Watch
+from conversation_mcp.stores.files.finder import FileFinder
 from conversation_mcp.stores.files.index.sqlite import SqliteIndex
 from conversation_mcp.stores.files.keeper import IndexKeeper
 from conversation_mcp.stores.files.store import FileStore
+from conversation_mcp.stores.headway import Headway
 
 
 class HeldIndex(SqliteIndex):
@@ -38,15 +39,15 @@ class HeldIndex(SqliteIndex):
             self.is_lost_next = False
         return super().page(wanted, limit, place)
 
-    def compare(self, watch: Watch) -> None:
+    def compare(self, headway: Headway) -> None:
         self.compared += 1
         while not self.gate.wait(0.001):
-            if watch.is_stopped:
+            if headway.is_stopped:
                 return
-        super().compare(watch)
+        super().compare(headway)
 
-    def take_in_noted(self) -> None:
-        super().take_in_noted()
+    def take_in(self, ids: Collection[str]) -> None:
+        super().take_in(ids)
         anyio.from_thread.run_sync(self.taken_in.set)
 
 
@@ -61,12 +62,14 @@ def index(shelf: Shelf) -> HeldIndex:
 
 
 @asynccontextmanager
-async def opened(index: SqliteIndex, shelf: Shelf, **options: Any) -> AsyncGenerator[tuple[Library, IndexKeeper]]:
-    keeper = IndexKeeper(index)
+async def opened(
+    index: SqliteIndex, shelf: Shelf, patience_seconds: float = 20, **options: Any
+) -> AsyncGenerator[tuple[Library, IndexKeeper]]:
+    keeper = IndexKeeper(FileFinder(shelf.root, shelf.clock, index), shelf.clock, **options)
+    store = FileStore(shelf.root, now=shelf.clock, keeper=keeper)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(keeper.run)
-        yield Library(index, keeper, shelf.clock, **options), keeper
-        keeper.stop()
+        yield Library(store, patience_seconds=patience_seconds), keeper
         tasks.cancel_scope.cancel()
 
 
@@ -142,15 +145,15 @@ async def test_an_index_that_takes_too_long_is_not_waited_for_and_said_to_be_inc
         page = await find(library)
         assert page.conversations == ()
         assert page.notices
-        assert page.notices[0].startswith("not all files were looked at yet (0 so far), so some may be missing")
+        assert page.notices[0].startswith("not all files were checked yet (0 so far), so some may be missing")
         index.gate.set()
         await keeper.compare().done.wait()
-        page = await Library(index, keeper, shelf.clock).find(wanted_of(), 20, None, ignore)
+        page = await Library(FileStore(shelf.root, now=shelf.clock, keeper=keeper)).find(wanted_of(), 20, None, ignore)
         assert (numbers(page), page.notices) == ([1], None)
 
 
 async def test_a_long_wait_is_reported(shelf: Shelf, index: HeldIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("conversation_mcp.conversations.library.TOLD_EVERY_SECONDS", 0.001)
+    monkeypatch.setattr("conversation_mcp.stores.files.keeper.TOLD_EVERY_SECONDS", 0.001)
     heard: list[str] = []
 
     async def report(text: str) -> None:
@@ -160,7 +163,7 @@ async def test_a_long_wait_is_reported(shelf: Shelf, index: HeldIndex, monkeypat
 
     async with opened(index, shelf) as (library, _):
         await library.find(wanted_of(), 20, None, report)
-    assert heard[0] == "looking at the files of conversations: 0 so far"
+    assert heard[0] == "checking the files of conversations: 0 so far"
 
 
 async def test_a_large_library_is_compared_in_the_background_but_its_rows_are_true(
@@ -212,14 +215,14 @@ async def test_writes_are_taken_in_while_nobody_asks(
 ) -> None:
     monkeypatch.setattr("conversation_mcp.stores.files.keeper.SETTLE_SECONDS", 0)
     async with opened(index, shelf) as (_, keeper):
-        store = FileStore(shelf.root, now=shelf.clock, on_written=keeper.note)
+        store = FileStore(shelf.root, now=shelf.clock, keeper=keeper)
         written = await started(store, "apples?")
         await index.taken_in.wait()
         index.taken_in = anyio.Event()
         await store.update(written, appended("and pears"))
         await index.taken_in.wait()
         page = await to_thread.run_sync(index.page, wanted_of("pears"), 5)
-    assert [found.facts.conversation_id for found in page.found] == [written]
+    assert [found.conversation_id for found in page.found] == [written]
 
 
 async def test_a_program_that_ends_does_not_wait_for_a_comparison(shelf: Shelf, index: HeldIndex) -> None:

@@ -187,7 +187,7 @@ async def test_the_home_folder_is_refused_as_documents(tmp_path: Path, monkeypat
 async def test_a_folder_without_a_readable_text_is_an_error_not_an_empty_answer(tmp_path: Path) -> None:
     provider = local(written(tmp_path, {"a.md": b"\0", "b.pdf": "tea", "c.exe": "tea"}))
 
-    with pytest.raises(ProviderNotConfiguredError, match="no file that can be read") as raised:
+    with pytest.raises(ProviderNotConfiguredError, match="there is no readable file") as raised:
         await answer_of(provider, "tea")
     assert "--documents. Some of the named files were not read: 1 binary, 1 that cannot be" in raised.value.sentence()
 

@@ -201,6 +201,7 @@ def test_a_huge_file_is_left_out_without_being_read(tmp_path: Path) -> None:
     assert documents.skipped.sentence() == "Some of the named files were not read: 1 too large."
 
 
+@pytest.mark.slow
 @needs_posix
 def test_what_may_not_be_read_is_counted_and_the_rest_is_read() -> None:
     with tempfile.TemporaryDirectory() as name:

@@ -14,22 +14,17 @@ from pathlib import Path
 import anyio
 import pytest
 from tests.fixtures.documents import answer_of, events_of, local, written
+from tests.fixtures.shelves import LATER, caught_up, found, names_of
 
 from conversation_mcp.clock import utc_now
 from conversation_mcp.documents.formats import Formats
-from conversation_mcp.documents.library import Library
+from conversation_mcp.documents.library import DocumentLibrary
 from conversation_mcp.documents.passages import MAX_PASSAGE_CHARS
-from conversation_mcp.documents.question import Question
 from conversation_mcp.documents.roots import roots_of
-from conversation_mcp.documents.scope import Scope
 from conversation_mcp.errors import ProviderNotConfiguredError
-from conversation_mcp.providers.base import Answer, Progress
+from conversation_mcp.providers.base import Progress
 from conversation_mcp.providers.local.provider import LocalProvider
-from conversation_mcp.records.chat import ChatMessage
-from conversation_mcp.records.options import Options
 
-LATER = datetime(2100, 1, 1, tzinfo=UTC)
-"""Files that were written in this test were written long ago."""
 ASK = """
 import sys
 from pathlib import Path
@@ -37,18 +32,6 @@ from tests.unit.test_local_library import caught_up, found
 library = caught_up(Path(sys.argv[1]), Path(sys.argv[2]))
 print(len(found(library, "tea", 50)))
 """
-
-
-def caught_up(folder: Path, indexes: Path, now: datetime = LATER) -> Library:
-    library = Library(roots_of([folder], None), indexes, lambda: now, Formats())
-    for _ in library.catch_up():
-        pass
-    return library
-
-
-def found(library: Library, question: str, limit: int = 9, scope: Scope | None = None) -> list[str]:
-    asked = Question.of([ChatMessage("user", question)], frozenset())
-    return [passage.text for passage in library.find(asked, scope or Scope(), limit, by_parts=False).passages]
 
 
 def database_of(indexes: Path) -> Path:
@@ -59,10 +42,6 @@ def database_of(indexes: Path) -> Path:
 def rows_of(indexes: Path, rows: str = "SELECT id FROM passages ORDER BY id") -> list[int]:
     with closing(sqlite3.connect(database_of(indexes))) as database:
         return [row for (row,) in database.execute(rows)]
-
-
-def names_of(answer: Answer) -> list[str]:
-    return sorted(Path(source.path or "").name for source in answer.sources)
 
 
 @pytest.fixture
@@ -90,7 +69,7 @@ def test_it_is_kept_in_the_cache_for_its_owner_alone_and_knows_its_documents(fol
 def test_each_set_of_documents_has_one_of_its_own(folder: Path, indexes: Path) -> None:
     caught_up(folder, indexes)
     caught_up(folder / "sub", indexes)
-    Library(roots_of([folder / "*.md"], None), indexes, lambda: LATER, Formats())
+    DocumentLibrary(roots_of([folder / "*.md"], None), indexes, lambda: LATER, Formats())
     (folder / "link").symlink_to(folder / "sub")
     caught_up(folder / "link", indexes)
 
@@ -215,6 +194,7 @@ def test_the_index_of_documents_that_are_gone_is_purged_and_no_other(folder: Pat
     assert (database_of(indexes).parent / "folder").read_text() == str(folder)
 
 
+@pytest.mark.slow
 def test_processes_that_make_it_at_once_or_are_killed_leave_nothing_wrong(tmp_path: Path, indexes: Path) -> None:
     many = written(tmp_path / "many", {f"{number}.md": f"tea number {number}" for number in range(400)})
     command: Sequence[str] = [sys.executable, "-c", ASK, str(many), str(indexes)]
@@ -253,6 +233,7 @@ async def test_progress_tells_how_much_of_many_files_is_read(tmp_path: Path) -> 
     assert second[-1].text.endswith(("looking through 60 files", "100 %"))
 
 
+@pytest.mark.slow
 async def test_a_line_of_ten_megabytes_is_read_in_pieces(tmp_path: Path) -> None:
     line = "word " * 2_000_000 + "needle in the haystack"
     answer = await answer_of(local(written(tmp_path, {"a.txt": line})), "needle")
@@ -260,93 +241,3 @@ async def test_a_line_of_ten_megabytes_is_read_in_pieces(tmp_path: Path) -> None
     assert [(source.start_line, source.end_line) for source in answer.sources] == [(1, 1)]
     assert "needle in the haystack" in answer.content
     assert len(answer.content) < MAX_PASSAGE_CHARS + 500
-
-
-@pytest.mark.skipif(os.name != "posix" or os.uname().sysname == "Darwin", reason="names are bytes here")
-async def test_odd_names_of_files_spoil_nothing(tmp_path: Path) -> None:
-    names = ["line\nbreak.md", os.fsdecode(b"caf\xe9.md"), "tab\t`tick`.md", "[x]*?.md", "-rf.md", " .md", "会话.md"]
-    answers = {
-        name: await answer_of(local(written(tmp_path / str(n), {name: f"tea {n}"})), "tea")
-        for n, name in enumerate(names)
-    }
-
-    for name, answer in answers.items():
-        assert len(answer.sources) == 1, name
-        assert answer.content.count("\n[") + answer.content.startswith("[") == 1
-        assert "break.md:1`" in answer.content or "\nbreak" not in answer.content
-        assert answer.sources[0].model_dump_json()
-    assert "line\ufffdbreak.md:1" in answers["line\nbreak.md"].content
-
-
-def test_two_hundred_nested_folders_are_walked(tmp_path: Path, indexes: Path) -> None:
-    deep = "/".join(["d"] * 200)
-    library = caught_up(written(tmp_path / "docs", {f"{deep}/a.md": "Deep tea.", "b.md": "Tea."}), indexes)
-
-    assert sorted(found(library, "tea")) == ["Deep tea.", "Tea."]
-
-
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
-        (["docs/"], ["a.md", "c.py"]),
-        (["*.py"], ["c.py"]),
-        (["docs/**/*.md", "b.md"], ["a.md", "b.md"]),
-        (["-docs"], ["b.md"]),
-        (["-*.md"], ["c.py"]),
-        (["/docs/deep"], ["c.py"]),
-        (["./b.md"], ["b.md"]),
-        (["nowhere/"], []),
-        (["\\", "[", "!", "b.md"], ["b.md"]),
-    ],
-)
-async def test_a_question_can_be_narrowed_to_paths(tmp_path: Path, names: list[str], expected: list[str]) -> None:
-    provider = local(written(tmp_path, {"docs/a.md": "tea one", "b.md": "tea two", "docs/deep/c.py": "# tea three"}))
-    answer = await answer_of(provider, "tea", options=Options.model_validate({"search_domain_filter": names}))
-
-    assert names_of(answer) == expected
-    assert ("None of the named documents has such a path and date" in answer.content) is (not expected)
-
-
-async def test_a_question_can_be_narrowed_to_an_absolute_path(tmp_path: Path) -> None:
-    provider = local(written(tmp_path, {"docs/a.md": "tea one", "b.md": "tea two"}))
-    options = Options.model_validate({"search_domain_filter": [str(tmp_path / "docs")]})
-
-    assert names_of(await answer_of(provider, "tea", options=options)) == ["a.md"]
-
-
-@pytest.mark.parametrize(
-    ("filters", "expected"),
-    [
-        ({"search_recency_filter": "week"}, ["new.md"]),
-        ({"search_recency_filter": "year"}, ["new.md", "old.md"]),
-        ({"search_after_date_filter": "2026-03-01"}, ["new.md"]),
-        ({"search_before_date_filter": "2026-01-31"}, ["old.md"]),
-        ({"search_before_date_filter": "2026-01-30"}, []),
-        ({"search_after_date_filter": "2026-01-31", "search_before_date_filter": "2026-03-30"}, ["new.md", "old.md"]),
-    ],
-)
-async def test_a_question_can_be_narrowed_to_the_dates_of_files(
-    tmp_path: Path, filters: dict[str, str], expected: list[str]
-) -> None:
-    folder = written(tmp_path, {"old.md": "tea one", "new.md": "tea two"})
-    for name, day in (("old.md", "2026-01-31T23:59:59"), ("new.md", "2026-03-30T12:00:00")):
-        moment = datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()
-        os.utime(folder / name, (moment, moment))
-    provider = local(folder, now=lambda: datetime(2026, 4, 1, tzinfo=UTC))
-    answer = await answer_of(provider, "tea", options=Options.model_validate(filters))
-
-    assert names_of(answer) == expected
-
-
-async def test_files_that_were_read_in_vain_are_counted_for_the_doctor(folder: Path) -> None:
-    written(folder, {"x.md": b"a\0b", "y.pdf": b"no pdf", ".hidden": "x", "z.exe": "x"})
-    provider = local(folder)
-    before = await anyio.to_thread.run_sync(provider.survey)
-    await answer_of(provider, "tea")
-    after = await anyio.to_thread.run_sync(provider.survey)
-
-    assert before.read == 5
-    assert after.read == 3
-    assert [(reason, count) for reason, count, _ in after.left_out] == [
-        ("hidden", 1), ("of a kind that is not read", 1), ("binary", 1), ("that cannot be converted", 1),
-    ]  # fmt: skip

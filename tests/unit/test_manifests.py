@@ -19,6 +19,7 @@ from tests.fixtures.manifests import (
     instructions_of,
     manifest,
 )
+from tests.reference.versions import PLACES, with_version
 
 from conversation_mcp import __version__
 from conversation_mcp.cli.configuration.file import WORDS
@@ -44,12 +45,14 @@ BREACHES: list[tuple[str, str, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LINTED)
 def test_the_linter_of_packages_has_no_complaint(kind: str, tmp_path: Path) -> None:
     linted = lint(kind, tmp_path, {name: manifest(name) for name in LINTED[kind]})
     assert linted.returncode == 0, linted.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "name", "change"), BREACHES)
 def test_the_linter_of_packages_notices_a_breach(
     kind: str, name: str, change: Mapping[str, Any], tmp_path: Path
@@ -59,6 +62,7 @@ def test_the_linter_of_packages_notices_a_breach(
     assert linted.returncode == 1, linted.stdout
 
 
+@pytest.mark.slow
 def test_the_tool_of_the_format_takes_the_manifest_of_the_bundle(tmp_path: Path) -> None:
     tool = next(ROOT.glob(".venv/*/node_modules/.bin/mcpb"), None)
     if tool is None:
@@ -74,6 +78,14 @@ def test_every_file_has_the_version_of_the_package() -> None:
     versions = [manifest(name)["version"] for name in (SERVER, BUNDLE, PLUGIN)]
     assert {*versions, package["version"], labels()["org.opencontainers.image.version"]} == {__version__}
     assert manifest(PLUGIN_SERVERS)["mcpServers"]["conversations"]["args"] == [f"conversation-mcp@{__version__}"]
+
+
+@pytest.mark.parametrize(("name", "count"), [*zip(PLACES, (2, 1, 1, 1, 1), strict=True)])
+def test_a_new_version_changes_nothing_but_the_version_of_a_file(name: str, count: int) -> None:
+    kept = (ROOT / name).read_text(encoding="utf-8")
+    changed = with_version(name, "12.0.0rc3")
+    assert changed.count("12.0.0rc3") == count
+    assert changed.replace("12.0.0rc3", __version__) == kept
 
 
 def test_every_variable_is_a_setting_in_its_own_words() -> None:
@@ -101,6 +113,7 @@ def test_an_empty_choice_of_the_bundle_is_an_unset_variable(tmp_path: Path) -> N
     assert loaded == load_settings({}, {}, tmp_path / "config.toml", tmp_path)
 
 
+@pytest.mark.slow
 def test_the_linter_of_dockerfiles_has_no_complaint(tmp_path: Path) -> None:
     linter = shutil.which("hadolint", path=str(Path(sys.executable).parent))
     if linter is None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from tests.fixtures.cli import Here, put_conversation
-from tests.fixtures.exports import bring_in, put_json, stored_in
+from tests.fixtures.exports.files import put_json
+from tests.fixtures.exports.imported import bring_in, stored_in
 
 from conversation_mcp.conversations.branches import branched
 from conversation_mcp.conversations.merges import dropped_texts, merged

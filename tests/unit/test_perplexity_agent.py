@@ -85,6 +85,7 @@ def test_a_plain_call_gets_the_whole_response_object(agent: LoopbackAgent) -> No
     assert response["output"][-1]["content"][0]["text"] == "answer 2 to: Why?[1]"
 
 
+@pytest.mark.slow
 async def test_the_agent_runs_as_a_process_that_keeps_a_journal(tmp_path: Path) -> None:
     journal = tmp_path / "journal.jsonl"
     with agent_process(journal) as base_url:

@@ -24,6 +24,7 @@ from conversation_mcp.errors import (
 )
 from conversation_mcp.providers.base import Event, Started, TextDelta
 from conversation_mcp.text import dollars
+from conversation_mcp.tooling.steps import COMMANDS
 
 FREE = "Nothing was billed for this call."
 CHECK = "Check PERPLEXITY_BASE_URL and the model."
@@ -75,7 +76,7 @@ async def test_an_http_error_becomes_one_sentence_and_is_not_repeated(
 ) -> None:
     async with asking() as asked:
         error, seen = await error_of(asked, f"Why? [[fault:{fault}]]")
-        assert (type(error), error.sentence(), seen) == (kind, f"{kind.code}: {sentence}", [])
+        assert (type(error), error.sentence(COMMANDS), seen) == (kind, f"{kind.code}: {sentence}", [])
         assert asked.agent.creates == 1
         assert (await asked.answer("And now?")).content == "answer 1 to: And now?[1]"
 
@@ -202,7 +203,7 @@ async def test_a_connection_that_is_not_taken_in_time_was_not_billed() -> None:
         error, _ = await error_of(asked, "Why?")
         assert isinstance(error, ProviderTimeoutError)
         assert error.is_free
-        assert error.message == "Perplexity did not take the connection within 10 s."
+        assert error.message == "Perplexity did not accept the connection within 10 s."
         assert error.next_step() == "Nothing was billed. Ask again in a while."
 
 
@@ -211,7 +212,7 @@ async def test_a_base_url_that_is_none_is_named(url: str) -> None:
     async with asking(base_url=url) as asked:
         error, _ = await error_of(asked, "Why?")
         assert isinstance(error, InvalidInputError)
-        assert error.message.startswith("PERPLEXITY_BASE_URL is no web address.")
+        assert error.message.startswith("PERPLEXITY_BASE_URL is not a web address.")
 
 
 @pytest.mark.parametrize("key", ["", "pplx-ключ", "two words", "line\nbreak"])

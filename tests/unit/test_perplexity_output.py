@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversation_mcp.errors import ProviderError, RunCancelledError
-from conversation_mcp.providers.responses.asked import Asked
+from conversation_mcp.providers.responses.inquiry import Inquiry
 from conversation_mcp.providers.responses.outcome import settle
 from conversation_mcp.providers.responses.output import answer_text
 from conversation_mcp.providers.wire.json_values import JsonObject, parse_object
@@ -91,7 +91,7 @@ def test_a_cut_that_is_reported_as_completed_is_a_cut() -> None:
         "incomplete_details": {"reason": "max_steps"},
         "output": [{"type": "message", "content": "so far"}],
     }
-    answer = settle(response, Asked("Perplexity", preset="fast"))
+    answer = settle(response, Inquiry("Perplexity", preset="fast"))
     assert (answer.finish_reason, answer.notices) == (
         "length",
         ("the answer was cut by the provider (max_steps). Ask it to continue.",),
@@ -112,13 +112,15 @@ JSON = st.recursive(
 
 @given(st.dictionaries(KEYS, JSON), st.sampled_from(["completed", "incomplete"]))
 def test_no_response_is_too_odd_to_have_its_answer_read(response: dict[str, Any], status: str) -> None:
-    assert settle({**response, "status": status}, Asked("Perplexity", related=True), streamed_text="something").content
+    assert settle(
+        {**response, "status": status}, Inquiry("Perplexity", related=True), streamed_text="something"
+    ).content
 
 
 @given(st.dictionaries(KEYS, JSON), st.sampled_from(["failed", "cancelled", "requires_action"]))
 def test_no_failure_is_too_odd_to_be_told(response: dict[str, Any], status: str) -> None:
     with pytest.raises(ProviderError) as caught:
-        settle({**response, "status": status}, Asked("Perplexity"))
+        settle({**response, "status": status}, Inquiry("Perplexity"))
     assert isinstance(caught.value, RunCancelledError) is (status == "cancelled")
     assert "\n" not in caught.value.sentence()
 

@@ -1,6 +1,6 @@
 import pytest
 
-from conversation_mcp.providers.wire.related import split_related
+from conversation_mcp.providers.wire.related_questions import split_related
 
 
 @pytest.mark.parametrize(

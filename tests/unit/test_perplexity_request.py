@@ -10,8 +10,8 @@ from tests.fixtures.agent_client import asking
 from tests.fixtures.asked import answer_of, request
 
 from conversation_mcp import __version__
-from conversation_mcp.providers.base import Mode
 from conversation_mcp.records.chat import ChatMessage
+from conversation_mcp.records.modes import Mode
 
 BEFORE = (
     ChatMessage("system", "Be brief."),

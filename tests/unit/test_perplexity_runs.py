@@ -194,7 +194,7 @@ async def test_an_unknown_run_is_lost_at_once(run: str) -> None:
         ("poll_500", "HTTP 500: internal error"),
         ("poll_401", "Perplexity refused the key"),
         ("poll_drop", "the connection failed"),
-        ("poll_html", "the answer is no JSON"),
+        ("poll_html", "the answer is not JSON"),
     ],
 )
 async def test_a_look_that_fails_says_nothing_about_the_run(fault: str, cause: str) -> None:

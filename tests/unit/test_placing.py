@@ -9,7 +9,7 @@ from conversation_mcp.conversations.markdown import markdown
 from conversation_mcp.exporting.catalog import FormatName, export_format
 from conversation_mcp.records.models import Conversation, Message, PendingTurn
 from conversation_mcp.records.transcript import transcript
-from conversation_mcp.tooling.rendering.turns import render_history
+from conversation_mcp.tooling.rendering.history import render_history
 from conversation_mcp.turns.changes import set_aside
 
 SAID = ("one?", "One.", "two?", "Two.", "three?", "Three.")
@@ -85,7 +85,7 @@ def test_the_history_says_what_it_has_no_room_for() -> None:
     long = LOST.changed(unanswered_turns=(turn("lost " * 100, after_message=2), turn("lost", after_message=4)))
     page = history_page(long, "c.json", limit=9, max_chars=60)
     assert [left.after_message for left in page.unanswered_turns or ()] == [4]
-    assert page.notices == ("1 question without an answer is left out here; read c.json",)
+    assert page.notices == ("1 unanswered question is left out here; read c.json",)
 
 
 def test_a_question_that_is_set_aside_keeps_its_place() -> None:

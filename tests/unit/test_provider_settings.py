@@ -6,7 +6,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.providers.configured import configured_in
+from conversation_mcp.providers.configuration import configured_in
 from conversation_mcp.settings import LoadedSettings, Settings, load_settings
 from conversation_mcp.sources import provider_settings
 

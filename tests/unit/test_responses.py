@@ -183,7 +183,7 @@ async def test_a_conversation_that_is_too_long_is_told_with_its_numbers() -> Non
     async with peer_of(known("llamacpp")) as peer:
         error = await error_of(peer, "Why? [[fault:overflow]]")
         assert isinstance(error, ContextTooLargeError)
-        assert "(42,020 tokens; it takes 2,048)" in error.message
+        assert "(42,020 tokens; limit 2,048)" in error.message
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from conversation_mcp.errors import ProviderError
 from conversation_mcp.providers.base import Event, Finished
-from conversation_mcp.providers.responses.asked import Asked
+from conversation_mcp.providers.responses.inquiry import Inquiry
 from conversation_mcp.providers.responses.stream import StreamReader
 from conversation_mcp.providers.wire.models import listed_models
 from conversation_mcp.providers.wire.problems import problem_in
@@ -49,7 +49,7 @@ EVENT = st.builds(typed, BODY, st.sampled_from(KINDS.split())) | st.builds(whole
 @example([{"type": "response.completed", "response": {"status": {}, "output": [[]]}}])
 @example([{"object": "response", "output": [{"type": []}]}])
 def test_events_of_any_shape_are_read_or_refused(events: list[dict[str, Any]]) -> None:
-    reader = StreamReader(Asked("Odd", output_limit_tokens=3, wants_sources=True))
+    reader = StreamReader(Inquiry("Odd", output_limit_tokens=3, wants_sources=True))
     said: list[Event] = []
     with suppress(ProviderError):
         for event in events:

@@ -24,55 +24,55 @@ def checked(settings: Settings) -> None:
         (
             {"default_model": "gpt-6-lunna"},
             snapshot(
-                "DEFAULT_MODEL: nobody knows the model 'gpt-6-lunna'. Near to it: openai:gpt-6-luna, openai:gpt-5.6-luna, openrouter:openai/gpt-6-luna-pro. It takes auto, auto:fast, auto:balanced, auto:deep, a known name, or provider:model."
+                "DEFAULT_MODEL: 'gpt-6-lunna' is not a known model. Similar names: openai:gpt-6-luna, openai:gpt-5.6-luna, openrouter:openai/gpt-6-luna-pro. Use auto, auto:fast, auto:balanced, auto:deep, a known name, or provider:model."
             ),
         ),
         (
             {"default_model": "nothing-like-it"},
             snapshot(
-                "DEFAULT_MODEL: nobody knows the model 'nothing-like-it'. It takes auto, auto:fast, auto:balanced, auto:deep, a known name, or provider:model."
+                "DEFAULT_MODEL: 'nothing-like-it' is not a known model. Use auto, auto:fast, auto:balanced, auto:deep, a known name, or provider:model."
             ),
         ),
         (
             {"default_model": "auto:best"},
             snapshot(
-                "DEFAULT_MODEL: nobody knows the model 'auto:best'. It takes auto, auto:fast, auto:balanced, auto:deep, a known name, or provider:model."
+                "DEFAULT_MODEL: 'auto:best' is not a known model. Use auto, auto:fast, auto:balanced, auto:deep, a known name, or provider:model."
             ),
         ),
         (
             {"documents_model": "gpt-6-lunna"},
             snapshot(
-                "CONVERSATION_MCP_DOCUMENTS_MODEL: nobody knows the model 'gpt-6-lunna'. Near to it: openai:gpt-6-luna, openai:gpt-5.6-luna, openrouter:openai/gpt-6-luna-pro. It takes auto, auto:fast, auto:balanced, auto:deep, a known name, or provider:model."
+                "CONVERSATION_MCP_DOCUMENTS_MODEL: 'gpt-6-lunna' is not a known model. Similar names: openai:gpt-6-luna, openai:gpt-5.6-luna, openrouter:openai/gpt-6-luna-pro. Use auto, auto:fast, auto:balanced, auto:deep, a known name, or provider:model."
             ),
         ),
         (
             {"disabled_models": ["gpt-6-sool"]},
             snapshot(
-                "DISABLED_MODELS: nobody knows the model 'gpt-6-sool'. Near to it: openai:gpt-6-sol, openai:gpt-5.6-sol, openrouter:openai/gpt-6-sol-pro. If it is right, write provider:gpt-6-sool."
+                "DISABLED_MODELS: 'gpt-6-sool' is not a known model. Similar names: openai:gpt-6-sol, openai:gpt-5.6-sol, openrouter:openai/gpt-6-sol-pro. If it is right, write provider:gpt-6-sool."
             ),
         ),
         (
             {"preferred_models": ["gpt-6-sol", "grok4.7"]},
             snapshot(
-                "PREFERRED_MODELS: nobody knows the model 'grok4.7'. Near to it: xai:grok-4.7, perplexity:xai/grok-4.6, xai:grok-4.5. If it is right, write provider:grok4.7."
+                "PREFERRED_MODELS: 'grok4.7' is not a known model. Similar names: xai:grok-4.7, perplexity:xai/grok-4.6, xai:grok-4.5. If it is right, write provider:grok4.7."
             ),
         ),
         (
             {"fallback_models": ["claude-sonet-4-6"]},
             snapshot(
-                "CONVERSATION_MCP_FALLBACK_MODELS: nobody knows the model 'claude-sonet-4-6'. Near to it: perplexity:anthropic/claude-sonnet-4-6, openrouter:anthropic/claude-sonnet-4.6, perplexity:anthropic/claude-sonnet-4-5. If it is right, write provider:claude-sonet-4-6."
+                "CONVERSATION_MCP_FALLBACK_MODELS: 'claude-sonet-4-6' is not a known model. Similar names: perplexity:anthropic/claude-sonnet-4-6, openrouter:anthropic/claude-sonnet-4.6, perplexity:anthropic/claude-sonnet-4-5. If it is right, write provider:claude-sonet-4-6."
             ),
         ),
         (
             {"openai_allowed_models": ["gpt-6-lunna"]},
             snapshot(
-                "OPENAI_ALLOWED_MODELS: nobody knows the model 'gpt-6-lunna'. Near to it: openai:gpt-6-luna, openai:gpt-5.6-luna, openai:gpt-6-sol. If it is right, write openai:gpt-6-lunna."
+                "OPENAI_ALLOWED_MODELS: 'gpt-6-lunna' is not a known model. Similar names: openai:gpt-6-luna, openai:gpt-5.6-luna, openai:gpt-6-sol. If it is right, write openai:gpt-6-lunna."
             ),
         ),
         (
             {"models": {"gpt-6-sol": {"context": 1}}},
             snapshot(
-                '[models."gpt-6-sol"] in the configuration file must be named provider:model. Near to it: openai:gpt-6-sol, openai:gpt-5.6-sol, openrouter:openai/gpt-6-sol-pro.'
+                '[models."gpt-6-sol"] in the configuration file must be named provider:model. Similar names: openai:gpt-6-sol, openai:gpt-5.6-sol, openrouter:openai/gpt-6-sol-pro.'
             ),
         ),
         ({"providers": {"openai": {"quirk": 1}}}, snapshot("[providers.openai] quirk: there is no such field.")),
@@ -115,11 +115,11 @@ def test_settings_without_names_cost_no_look_at_what_is_known() -> None:
     [
         (
             {"gemini_allowed_models": ["gpt-6-sol", "mini"]},
-            ["GEMINI_ALLOWED_MODELS (gpt-6-sol, mini) means no model of gemini that is known; no other is asked"],
+            ["GEMINI_ALLOWED_MODELS (gpt-6-sol, mini) matches no known model of gemini, and no other is asked"],
         ),
         (
             {"fallback_models": ["my-own-model"]},
-            ["CONVERSATION_MCP_FALLBACK_MODELS (my-own-model) means no model that is known; " + OWN_SERVER],
+            ["CONVERSATION_MCP_FALLBACK_MODELS (my-own-model) matches no known model; " + OWN_SERVER],
         ),
         ({"gemini_allowed_models": ["flash", "nobody-knows"], "openai_allowed_models": ["openai:gpt-99"]}, []),
         ({"perplexity_allowed_models": ["fast"], "ollama_allowed_models": ["mine"]}, []),

@@ -46,8 +46,8 @@ def test_entries_are_those_of_the_parser_in_pieces_of_any_size(
     [
         (b'[{"a": 1}, {"b": "x', "ends in the middle of entry 2", 19),
         (b'[{"a": 1}', "ends in the middle of entry 1", 9),
-        (b'[{"a": 1}]\n[{"b": 2}]', "goes on after its end", 12),
-        (b"[]\0\0", "goes on after its end", 3),
+        (b'[{"a": 1}]\n[{"b": 2}]', "continues after its end", 12),
+        (b"[]\0\0", "continues after its end", 3),
     ],
 )
 def test_what_does_not_end_as_an_array_is_told_with_its_place(data: bytes, reason: str, offset: int) -> None:

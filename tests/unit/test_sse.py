@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversation_mcp.providers.sse import EventTooLargeError, ServerSentEvent, SseParser
+from conversation_mcp.providers.wire.sse import EventTooLargeError, ServerSentEvent, SseParser
 
 STREAM = (
     "\ufeff: welcome\n"

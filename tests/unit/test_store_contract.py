@@ -1,45 +1,23 @@
 """What every store promises. A store is tested by being listed in the catalog."""
 
 import threading
-from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 
 import anyio
 import pytest
-from anyio import CancelScope, Event, create_task_group, to_thread
+from anyio import CancelScope, create_task_group, to_thread
 from anyio.lowlevel import checkpoint
-from tests.fixtures.stores import BAD_IDS, UNKNOWN, Clock, appended, conversation, ignore, started, texts_of
+from tests.fixtures.stores import BAD_IDS, UNKNOWN, Clock, NewStore, appended, conversation, ignore, started, texts_of
 
-from conversation_mcp.errors import ConversationBusyError, ConversationNotFoundError, InvalidInputError
+from conversation_mcp.errors import (
+    ConversationMCPError,
+    ConversationNotFoundError,
+    FilesystemError,
+    InvalidInputError,
+)
 from conversation_mcp.records.models import Conversation, ConversationId, Imported, iso
-from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Store
-from conversation_mcp.stores.catalog import STORES, build_store
-
-NewStore = Callable[[], Store]
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture(params=STORES)
-def new_store(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> NewStore:
-    """Open the same place once more, as another process would."""
-    return lambda: build_store(request.param, Settings(logs_dir=tmp_path / "logs"), clock)
-
-
-@pytest.fixture
-def store(new_store: NewStore) -> Store:
-    return new_store()
-
-
-@pytest.fixture(params=["this process", "another process"])
-def rival(request: pytest.FixtureRequest, store: Store, new_store: NewStore) -> Store:
-    """Somebody else who wants the turn lock."""
-    return store if request.param == "this process" else new_store()
+from conversation_mcp.stores.catalog import open_finder, open_store
 
 
 async def test_what_was_created_is_loaded_by_any_process(store: Store, new_store: NewStore) -> None:
@@ -110,17 +88,6 @@ async def test_an_unknown_id_is_not_found(store: Store) -> None:
     assert not await store.turn_is_held(UNKNOWN)
 
 
-async def test_a_reserved_id_can_be_locked_before_there_is_a_conversation_to_read(store: Store) -> None:
-    conversation_id = await store.reserve()
-    for call in (store.load(conversation_id), store.update(conversation_id, appended("more"))):
-        with pytest.raises(ConversationNotFoundError):
-            await call
-    lock = await store.acquire_turn(conversation_id, 0, ignore)
-    await store.create(conversation(conversation_id))
-    assert await store.turn_is_held(conversation_id)
-    await lock.release()
-
-
 @pytest.mark.parametrize("text", BAD_IDS)
 async def test_what_is_no_id_is_refused_by_every_call(store: Store, text: str) -> None:
     given = ConversationId(text)
@@ -140,9 +107,33 @@ async def test_what_is_no_id_is_refused_by_every_call(store: Store, text: str) -
 
 async def test_a_second_creation_does_not_replace_the_first(store: Store) -> None:
     conversation_id = await started(store, "first")
-    with pytest.raises(Exception, match="there is a conversation already"):
+    with pytest.raises(FilesystemError, match="there is a conversation already"):
         await store.create(conversation(conversation_id, "second"))
     assert texts_of(await store.load(conversation_id)) == ["first"]
+
+
+async def test_an_id_that_is_given_back_is_free_and_one_that_is_in_use_is_not_given_back(
+    store: Store, new_store: NewStore
+) -> None:
+    conversation_id, unused = await started(store), await store.reserve()
+    for each in (conversation_id, unused):
+        await new_store().unreserve(each)
+    assert texts_of(await store.load(conversation_id)) == ["Hello?"]
+    with pytest.raises(ConversationNotFoundError):
+        await store.acquire_turn(unused, 0, ignore)
+    assert await store.reserve_this(unused)
+
+
+async def test_a_caller_that_does_nothing_but_read_can_be_cancelled(store: Store) -> None:
+    conversation_id = await started(store)
+    reads = 0
+    with CancelScope() as scope:
+        while reads < 100:
+            await store.load(conversation_id)
+            reads += 1
+            if reads == 3:
+                scope.cancel()
+    assert reads == 3
 
 
 async def test_an_update_starts_from_what_is_stored_now(store: Store, new_store: NewStore) -> None:
@@ -238,98 +229,45 @@ async def test_an_update_that_is_cancelled_in_the_middle_or_while_it_waits_is_st
     assert texts_of(await store.load(conversation_id)) == ["Hello?", "slow", "waiting"]
 
 
-async def test_a_turn_lock_keeps_others_out_until_it_is_released(store: Store, rival: Store) -> None:
-    conversation_id = await started(store)
-    lock = await store.acquire_turn(conversation_id, 0, ignore)
-    assert await rival.turn_is_held(conversation_id)
-    with pytest.raises(ConversationBusyError):
-        await rival.acquire_turn(conversation_id, 0, ignore)
-    await lock.release()
-    assert not await rival.turn_is_held(conversation_id)
-    await (await rival.acquire_turn(conversation_id, 0, ignore)).release()
-
-
-async def test_reads_and_updates_do_not_wait_for_a_turn(store: Store) -> None:
-    conversation_id = await started(store)
-    lock = await store.acquire_turn(conversation_id, 0, ignore)
-    await store.update(conversation_id, appended("more"))
-    assert (await store.load(conversation_id)).message_count == 2
-    await lock.release()
-
-
-async def test_a_second_turn_is_told_that_it_waits_and_then_gets_the_lock(store: Store, rival: Store) -> None:
-    conversation_id = await started(store)
-    lock = await store.acquire_turn(conversation_id, 0, ignore)
-    told = Event()
-
-    async def on_wait(waited_seconds: float) -> None:
-        assert waited_seconds >= 0
-        told.set()
-
-    async def second() -> None:
-        await (await rival.acquire_turn(conversation_id, 10, on_wait)).release()
-
-    async with create_task_group() as group:
-        group.start_soon(second)
-        await told.wait()
-        await lock.release()
-
-
-async def test_a_wait_that_takes_too_long_ends_with_busy(store: Store, rival: Store) -> None:
-    conversation_id = await started(store)
-    lock = await store.acquire_turn(conversation_id, 0, ignore)
-    with pytest.raises(ConversationBusyError, match=f"another follow-up on {conversation_id} is still running"):
-        await rival.acquire_turn(conversation_id, 0.05, ignore)
-    await lock.release()
-    await (await store.acquire_turn(conversation_id, 0, ignore)).release()
-
-
-async def test_turns_of_one_process_come_in_the_order_of_the_calls(store: Store) -> None:
-    conversation_id = await started(store)
-    order: list[int] = []
-
-    async def turn(number: int) -> None:
-        lock = await store.acquire_turn(conversation_id, 10, ignore)
-        order.append(number)
-        await checkpoint()
-        await lock.release()
-
-    async with create_task_group() as group:
-        for number in range(20):
-            group.start_soon(turn, number)
-    assert order == list(range(20))
-
-
-async def test_a_waiter_that_is_cancelled_leaves_nothing_held(store: Store, rival: Store) -> None:
-    conversation_id = await started(store)
-    lock = await store.acquire_turn(conversation_id, 0, ignore)
-
-    async with create_task_group() as group:
-
-        async def give_up(waited_seconds: float) -> None:
-            group.cancel_scope.cancel()
-
-        group.start_soon(rival.acquire_turn, conversation_id, 10, give_up)
-    await lock.release()
-    await (await store.acquire_turn(conversation_id, 0, ignore)).release()
-
-
-async def test_a_lock_is_released_by_any_task_twice_and_while_being_cancelled(store: Store) -> None:
-    conversation_id = await started(store)
-    lock = await store.acquire_turn(conversation_id, 0, ignore)
-    async with create_task_group() as group:
-        group.cancel_scope.cancel()
-        await lock.release()
-    await lock.release()
-    again = await store.acquire_turn(conversation_id, 0, ignore)
-    await lock.release()
-    assert await store.turn_is_held(conversation_id)
-    await again.release()
-
-
 def test_an_unknown_store_is_refused_with_the_names_there_are(clock: Clock) -> None:
-    with pytest.raises(InvalidInputError, match=r"the store must be one of files.*; got 'cloud'"):
-        build_store("cloud", Settings(), clock)
+    for open_one in (open_store, open_finder):
+        with pytest.raises(InvalidInputError, match=r"must be a URL that begins with one of file:.*; got 'cloud'"):
+            open_one("cloud://me:secret@host", clock)
+
+
+def test_an_import_waits_for_another_one_and_says_so(store: Store, new_store: NewStore) -> None:
+    told: list[str] = []
+    waiting, done = threading.Event(), threading.Event()
+
+    def second() -> None:
+        with new_store().import_alone(waiting.set):
+            done.set()
+
+    thread = threading.Thread(target=second)
+    with store.import_alone(lambda: told.append("waiting for nobody")):
+        thread.start()
+        assert waiting.wait(60)
+        assert not done.is_set()
+    thread.join(60)
+    assert done.is_set()
+    assert told == []
+
+
+async def test_an_export_is_kept_with_its_conversation(store: Store, new_store: NewStore) -> None:
+    conversation_id, unknown = await started(store), UNKNOWN
+    first = await store.keep_export(conversation_id, ".md", "# Trees")
+    assert await new_store().keep_export(conversation_id, ".md", "# Grüße \ud83d") == first
+    assert conversation_id in first
+    assert await to_thread.run_sync(store.finder.ids) == [conversation_id]
+    with pytest.raises(ConversationMCPError):
+        await store.keep_export(unknown, ".md", "# Trees")
+    assert not await store.exists(unknown)
+
+
+async def test_a_try_leaves_no_trace(store: Store) -> None:
+    found = await store.try_out()
+    assert (found.state, found.text) == ("ok", "the store writes, locks and reads back")
+    assert await to_thread.run_sync(store.finder.ids) == []
 
 
 async def test_a_stamp_differs_after_each_write_and_only_then(store: Store, new_store: NewStore) -> None:

@@ -99,11 +99,11 @@ async def test_a_branch_that_is_cancelled_is_made_whole_or_not_at_all(tmp_path: 
 @asynccontextmanager
 async def pruning(shelf: Shelf, now: datetime) -> AsyncGenerator[tuple[Pruner, FileStore]]:
     """Yield what prunes the shelf at that time, and its store."""
-    keeper = IndexKeeper(shelf.index)
-    store = FileStore(shelf.root, now=Clock(now), on_written=keeper.note)
+    keeper = IndexKeeper(shelf.finder, Clock(now))
+    store = FileStore(shelf.root, now=Clock(now), keeper=keeper)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(keeper.run)
-        yield Pruner(store, shelf.index, keeper, Tidier(store, silent, 0), Clock(now)), store
+        yield Pruner(store, Tidier(store, silent, 0), Clock(now)), store
         tasks.cancel_scope.cancel()
 
 
@@ -162,14 +162,14 @@ async def test_a_deletion_that_finds_a_turn_does_not_wait_when_told_so(tmp_path:
 
 async def test_nothing_is_removed_for_good_while_the_index_cannot_forget_it(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path)
-    store = FileStore(shelf.root, now=shelf.clock)
+    store = FileStore(shelf.root, now=shelf.clock, keeper=IndexKeeper(shelf.finder, shelf.clock))
     shelf.put(1, "Xanadu?")
     await to_thread.run_sync(shelf.page)
     trashed = await store.trash.put(ConversationId(id_of(1)))
     lock = await to_thread.run_sync(lambda: shelf.indexes / ".locks" / f"{shelf.database.parent.name}.lock")
     lock.unlink()
     lock.mkdir()
-    can = TrashCan(store, shelf.index)
+    can = TrashCan(store)
     with pytest.raises(IndexNotErasedError) as caught:
         await can.erase([trashed])
     assert str(shelf.indexes) in caught.value.sentence()

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-from conversation_mcp.tools.catalog import TOOL_SETS, meant_by
+from conversation_mcp.tools.catalog import TOOL_SETS, meant_by, mode_of
 
 ON = TOOL_SETS["research"]
 
@@ -33,3 +33,24 @@ def test_every_name_from_elsewhere_leads_to_a_tool() -> None:
     text = files("conversation_mcp.tools").joinpath("known_elsewhere.toml").read_text("utf-8")
     tools = {tool for names in TOOL_SETS.values() for tool in names}
     assert set(tomllib.loads(text).values()) <= tools
+
+
+@pytest.mark.parametrize(
+    ("stored", "mode"),
+    [
+        ("search", "search"),
+        ("search_followup", "search"),
+        ("deep_research", "deep_research"),
+        ("deep_research_followup", "deep_research"),
+        ("chat", "chat"),
+        ("list_models", None),
+        ("a tool of another program", None),
+        ("catalog", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_what_a_stored_question_was_asked_for_is_known_by_its_tool_and_unknown_of_any_other(
+    stored: str | None, mode: str | None
+) -> None:
+    assert mode_of(stored) == mode

@@ -26,6 +26,7 @@ def test_the_tools_are_listed_as_they_were_reviewed() -> None:
     assert listed() == external_file("../fixtures/tools.json", format=".txt")
 
 
+@pytest.mark.slow
 def test_the_list_is_short_on_the_wire_and_is_the_one_that_was_reviewed(tmp_path: Path) -> None:
     with RawServer(tmp_path) as server:
         server.initialize()

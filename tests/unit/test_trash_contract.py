@@ -1,44 +1,16 @@
 """What the trash of every store promises."""
 
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 
 import pytest
-from anyio import create_task_group
-from tests.fixtures.library import MUCH_LATER
-from tests.fixtures.stores import UNKNOWN, Clock, appended, ignore, started, texts_of
+from anyio import create_task_group, to_thread
+from tests.fixtures.stores import UNKNOWN, Clock, NewStore, appended, conversation, ignore, started, texts_of
 
-from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError, InvalidInputError
-from conversation_mcp.records.ids import EPOCH
+from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError, FilesystemError, InvalidInputError
+from conversation_mcp.records.found import Wanted
 from conversation_mcp.records.models import ConversationId, Imported
 from conversation_mcp.records.origins import OWN, mark_of
-from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Call, Store
-from conversation_mcp.stores.catalog import STORES, build_store
-
-NewStore = Callable[[], Store]
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def told() -> list[str]:
-    """What was said to be written."""
-    return []
-
-
-@pytest.fixture(params=STORES)
-def new_store(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock, told: list[str]) -> NewStore:
-    """Open the same place once more, as another process would."""
-    return lambda: build_store(request.param, Settings(logs_dir=tmp_path / "logs"), clock, told.append)
-
-
-@pytest.fixture
-def store(new_store: NewStore) -> Store:
-    return new_store()
 
 
 async def ids_in_trash(store: Store) -> list[str]:
@@ -49,7 +21,7 @@ async def test_a_conversation_in_the_trash_is_nowhere_else(store: Store, new_sto
     conversation_id = await started(store, "Hello?")
     trashed = await store.trash.put(conversation_id)
     assert not await store.exists(conversation_id)
-    assert await store.changed_since(clock()) == ()
+    assert await to_thread.run_sync(store.finder.ids) == []
     for call in (
         store.load(conversation_id),
         store.update(conversation_id, appended("more")),
@@ -80,14 +52,12 @@ async def test_what_comes_back_is_as_it_was_and_goes_on(store: Store, new_store:
     assert texts_of(await store.update(conversation_id, appended("more"))) == ["Hello?", "more"]
 
 
-async def test_the_latest_deletion_comes_first_and_old_ones_are_left_out_when_asked(store: Store, clock: Clock) -> None:
+async def test_the_latest_deletion_comes_first(store: Store, clock: Clock) -> None:
     ids = [await started(store) for _ in range(3)]
     for conversation_id in ids:
         clock.move(1)
         await store.trash.put(conversation_id)
     assert await ids_in_trash(store) == ids[::-1]
-    assert len(await store.trash.entries(written_since=EPOCH)) == 3
-    assert await store.trash.entries(written_since=MUCH_LATER) == ()
 
 
 async def test_one_id_can_be_deleted_many_times_within_a_tick_of_the_clock(store: Store, new_store: NewStore) -> None:
@@ -116,9 +86,46 @@ async def test_what_was_brought_back_or_removed_is_not_found_again(store: Store)
         await store.trash.restore(again)
 
 
-async def test_what_was_deleted_for_good_leaves_a_mark_of_its_origin_and_nothing_else(
-    store: Store, new_store: NewStore, tmp_path: Path
-) -> None:
+async def test_nothing_is_restored_over_a_conversation_or_a_reserved_id(store: Store, new_store: NewStore) -> None:
+    conversation_id = await started(store, "deleted")
+    trashed = await store.trash.put(conversation_id)
+    assert await store.reserve_this(conversation_id)
+    with pytest.raises(FilesystemError, match="there is a conversation already"):
+        await new_store().trash.restore(trashed)
+    await store.create(conversation(conversation_id, "another"))
+    with pytest.raises(FilesystemError, match="there is a conversation already"):
+        await new_store().trash.restore(trashed)
+    assert texts_of(await store.load(conversation_id)) == ["another"]
+    assert await store.trash.entries() == (trashed,)
+
+
+async def test_two_of_one_id_stand_side_by_side_and_each_goes_alone(store: Store) -> None:
+    conversation_id = await started(store, "one")
+    first = await store.trash.put(conversation_id)
+    await store.reserve_this(conversation_id)
+    await store.create(conversation(conversation_id, "two"))
+    second = await store.trash.put(conversation_id)
+    assert await store.trash.entries() == (second, first)
+    await store.trash.remove(second)
+    assert texts_of(await store.trash.load(first)) == ["one"]
+
+
+async def test_removing_one_leaves_the_conversation_in_its_place_alone(store: Store, new_store: NewStore) -> None:
+    conversation_id = await started(store, "old")
+    trashed = await store.trash.put(conversation_id)
+    await store.reserve_this(conversation_id)
+    await store.create(conversation(conversation_id, "new"))
+    call = Call(conversation_id, "2026-01-31T00:00:00.000Z")
+    await store.calls.claim("a" * 64, call)
+    lock = await store.acquire_turn(conversation_id, 0, ignore)
+    await store.trash.remove(trashed)
+    assert await new_store().turn_is_held(conversation_id)
+    assert await new_store().calls.find("a" * 64) == call
+    await lock.release()
+    assert texts_of(await store.load(conversation_id)) == ["new"]
+
+
+async def test_what_was_deleted_for_good_leaves_a_mark_of_its_origin(store: Store, new_store: NewStore) -> None:
     assert await store.trash.marks() == frozenset()
     own = await started(store, "A secret question")
     imported = await started(store, "Another secret")
@@ -130,8 +137,6 @@ async def test_what_was_deleted_for_good_leaves_a_mark_of_its_origin_and_nothing
     for each in trashed:
         await store.trash.remove(each)
     assert await new_store().trash.marks() == expected
-    left = b"".join(path.read_bytes() for path in (tmp_path / "logs").rglob("*") if path.is_file())
-    assert not any(word in left for word in (b"secret", b"of mine", own.encode()))
 
 
 async def test_what_was_brought_back_has_no_mark(store: Store) -> None:
@@ -152,13 +157,20 @@ async def test_removing_frees_the_name_of_the_call_and_leaves_those_of_others(st
     assert await store.calls.is_asked_to_stop(Call(other, "2026-01-31T00:00:00.000Z"))
 
 
-async def test_every_move_is_told(store: Store, told: list[str]) -> None:
+async def test_the_finder_knows_of_every_move(store: Store) -> None:
     conversation_id = await started(store)
-    told.clear()
+    assert await listed(store) == [conversation_id]
     trashed = await store.trash.put(conversation_id)
+    assert await listed(store) == []
     await store.trash.restore(trashed)
-    await store.trash.remove(await store.trash.put(conversation_id))
-    assert told == [conversation_id] * 4
+    assert await listed(store) == [conversation_id]
+
+
+async def listed(store: Store) -> list[str]:
+    """Return what the finder lists without a look at what others have written."""
+    await to_thread.run_sync(store.finder.take_in_written)
+    page = await to_thread.run_sync(store.finder.page, Wanted(), 10)
+    return [found.conversation_id for found in page.found]
 
 
 async def test_of_many_who_delete_or_restore_at_once_one_succeeds(store: Store, new_store: NewStore) -> None:

@@ -9,13 +9,13 @@ from tests.fixtures.families import configured
 from conversation_mcp.errors import ContextTooLargeError, ProviderError
 from conversation_mcp.providers.wire.errors import ErrorMap
 from conversation_mcp.providers.wire.limits import LIMITS
-from conversation_mcp.providers.wire.problems import Problem, problem_in, read_problem
+from conversation_mcp.providers.wire.problems import WireProblem, problem_in, read_problem
 
 ERRORS = ErrorMap(configured("custom", "https://peer.example/v1"), LIMITS.timeouts)
 OWN_KEY = "AIza-0123456789"
 
 
-async def problem_of(status: int, text: str) -> Problem:
+async def problem_of(status: int, text: str) -> WireProblem:
     return await read_problem(httpx.Response(status, text=text), OWN_KEY)
 
 

@@ -1,4 +1,4 @@
-"""Runs a command and returns its exit code."""
+"""The entry point: runs a command and turns its errors into messages and exit codes."""
 
 import os
 import sys
@@ -13,31 +13,27 @@ from conversation_mcp.cli.output.terminal import (
     say,
     tolerate_narrow_encodings,
 )
-from conversation_mcp.cli.quick import quick_list
-from conversation_mcp.errors import ConversationMCPError, InvalidInputError
+from conversation_mcp.cli.quick import quick_list, quick_serve
+from conversation_mcp.cli.usage import FAILED, INTERRUPTED, WRONG_USAGE, WrongUsageError
+from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.errors.groups import single
 
 COMPLETION_VARIABLE = "_CONVERSATION_MCP_COMPLETE"
-FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
-
-
-class WrongUsageError(InvalidInputError):
-    """The command was called in a way that cannot be meant."""
 
 
 class Refused(Protocol):
-    """What the parser says of arguments that it does not take."""
+    """The parser's error about arguments that it does not accept."""
 
     exit_code: int
     message: str
     __context__: BaseException | None
 
     def format_message(self) -> str:
-        """Return why."""
+        """Return the reason."""
         ...
 
     def show(self) -> None:
-        """Print why, and how the command is used, on stderr."""
+        """Print the reason and the command's usage on stderr."""
         ...
 
 
@@ -49,14 +45,16 @@ def run() -> int:
     try:
         return _run_ungrouped(arguments)
     except ConversationMCPError as error:
+        from conversation_mcp.tooling.steps import COMMANDS
+
         _put_error(arguments, error)
-        say(error.sentence())
+        say(error.sentence(COMMANDS))
         return WRONG_USAGE if isinstance(error, WrongUsageError) else FAILED
-    except BrokenPipeError:
+    except BrokenPipeError:  # the reader of the pipe, such as `head`, has left
         discard_output()
         return FAILED
     except OSError as error:
-        if error.filename is not None:  # of a file, which should have been told in our words
+        if error.filename is not None:  # not from stdout: a file's error should have become one of ours
             raise
         discard_output()
         say(f"the output cannot be written: {error.strerror}.")
@@ -66,7 +64,7 @@ def run() -> int:
 
 
 def _run_ungrouped(arguments: list[str]) -> int:
-    """Run the command; what fails in tasks that ran together reaches a person as the one error that it is."""
+    """Run the command; unwrap the single error of a task group, which wraps even one in a group."""
     try:
         return _run(arguments)
     except BaseExceptionGroup as group:
@@ -74,11 +72,11 @@ def _run_ungrouped(arguments: list[str]) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    if COMPLETION_VARIABLE not in os.environ:
-        if not arguments:
-            from conversation_mcp.cli.serving import serve_until_closed
+    if COMPLETION_VARIABLE not in os.environ:  # under completion there are no arguments, which would mean `serve`
+        if (options := quick_serve(arguments)) is not None:
+            from conversation_mcp.cli.server_process import serve_until_closed
 
-            serve_until_closed({})
+            serve_until_closed(options)
             return 0
         if quick := quick_list(arguments):
             from conversation_mcp.cli.selection.lists import show_list
@@ -108,7 +106,7 @@ def _parse_and_run(arguments: list[str]) -> int:
 
 
 def _put_into_words(refused: Refused) -> None:
-    """Say in our words what a value must be that the library which checks values did not take."""
+    """Replace pydantic's words about a refused value with ours."""
     from pydantic import ValidationError
 
     from conversation_mcp.errors.validation import requirement
@@ -120,6 +118,9 @@ def _put_into_words(refused: Refused) -> None:
 
 
 def _put_error(arguments: list[str], error: ConversationMCPError) -> None:
-    """Print the error as a document where one was asked for and none has begun."""
+    """Print the error as a JSON document if --json was given and no other document has begun."""
+    # Looked up in the raw arguments, because the parser itself may have refused them.
     if "--json" in arguments and HALF_TOLD not in getattr(error, "__notes__", ()):
-        put_json({"error": error.data()})
+        from conversation_mcp.tooling.steps import COMMANDS
+
+        put_json({"error": error.data(COMMANDS)})

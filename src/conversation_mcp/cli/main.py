@@ -1,46 +1,89 @@
-"""The commands, each in a module of its own, as one command line."""
+"""The parser of the command line. A command's module is imported when that command is called or completed."""
 
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any, cast
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from conversation_mcp import __version__
-from conversation_mcp.cli.commands.archive import archive
-from conversation_mcp.cli.commands.ask import ask
-from conversation_mcp.cli.commands.branch import branch
-from conversation_mcp.cli.commands.cancel import cancel
-from conversation_mcp.cli.commands.chat import chat
-from conversation_mcp.cli.commands.config import config
-from conversation_mcp.cli.commands.delete import delete
-from conversation_mcp.cli.commands.doctor import doctor
-from conversation_mcp.cli.commands.export import export
-from conversation_mcp.cli.commands.import_ import import_conversations
-from conversation_mcp.cli.commands.index import index
-from conversation_mcp.cli.commands.list_ import list_conversations
-from conversation_mcp.cli.commands.merge import merge
-from conversation_mcp.cli.commands.models import models
-from conversation_mcp.cli.commands.prune import prune
-from conversation_mcp.cli.commands.rename import rename
-from conversation_mcp.cli.commands.resume import resume
-from conversation_mcp.cli.commands.search import search
-from conversation_mcp.cli.commands.serve import serve
-from conversation_mcp.cli.commands.show import show
-from conversation_mcp.cli.commands.stats import stats
-from conversation_mcp.cli.commands.tag import tag
-from conversation_mcp.cli.commands.trash import trash
-from conversation_mcp.cli.commands.verify import verify
-from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.options import Documents, LogsDir, ToolSets
 from conversation_mcp.cli.output.terminal import put
+from conversation_mcp.cli.usage import WrongUsageError
+
+COMMANDS = {
+    "ask": "Ask a question and keep the answer.",
+    "chat": "Open a prompt that remembers.",
+    "show": "Show a conversation.",
+    "list": "List the conversations, newest first.",
+    "search": "Find conversations by their words.",
+    "branch": "Branch a conversation at an answer.",
+    "merge": "Merge two or more conversations into a new one.",
+    "rename": "Give a conversation a title.",
+    "tag": "Add tags to a conversation, or remove them.",
+    "archive": "Put conversations away.",
+    "delete": "Move conversations to the trash.",
+    "prune": "Put old conversations away.",
+    "stats": "Show turns, tokens and cost.",
+    "export": "Write conversations to files of other formats.",
+    "import": "Bring in conversations from ChatGPT, Claude, Claude Code and others.",
+    "resume": "Fetch answers that nobody waited for.",
+    "cancel": "Stop a question that is being answered.",
+    "models": "Show which models can be asked, and why others cannot.",
+    "config": "Show each setting and where it comes from.",
+    "doctor": "Check everything, and show how to set up clients.",
+    "verify": "Check every conversation and the index.",
+    "index": "Show where the index is and what it knows.",
+    "serve": "Serve MCP over stdio, as clients start it.",
+    "trash": "Show, restore or empty the trash.",
+}
+"""Each command with the first sentence of its help, in the order of `--help`.
+
+A command is the function, or group of commands, with the name of its module.
+"""
+MODULES = {"list": "list_", "import": "import_"}
+"""The modules of commands whose names are builtins or keywords of Python."""
+
+
+class CommandGroup(TyperGroup):
+    """Lists the commands by their sentences and loads only the one that is called."""
+
+    def resolve_command(
+        self, ctx: object, args: list[str]
+    ) -> tuple[str | None, TyperCommand | TyperGroup | None, list[str]]:
+        name, known, rest = super().resolve_command(cast("Any", ctx), args)
+        return name, load_command(name) if name and known else None, rest
+
 
 app = typer.Typer(
     name="conversation-mcp",
+    cls=CommandGroup,
     help="Conversations that last, on answer engines that forget. Without a command it serves MCP over stdio.",
     no_args_is_help=False,
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+def load_command(name: str) -> TyperCommand | TyperGroup:
+    """Import a command and return it, ready to run."""
+    module = MODULES.get(name, name)
+    found: object = getattr(import_module(f"conversation_mcp.cli.commands.{module}"), module)
+    alone = typer.Typer(rich_markup_mode=None)  # typer builds a command only as a part of an app
+    if isinstance(found, typer.Typer):
+        alone.add_typer(found, name=name)
+    else:
+        alone.command(name)(cast("Any", found))
+    return cast("TyperCommand | TyperGroup", typer.main.get_group(alone).commands[name])
+
+
+def _unloaded() -> None:
+    """Stand in for a command until it is loaded; lists show only its name and sentence."""
+
+
+for _name, _sentence in COMMANDS.items():
+    app.command(_name, help=_sentence)(_unloaded)
 
 
 def _show_version(asked: bool) -> None:
@@ -63,36 +106,13 @@ def default(
     tools: ToolSets = None,
     version: Version = False,
 ) -> None:
-    """Serve when no command is given."""
+    """Serve if no command is given."""
     del version
     given = {"--logs-dir": logs_dir, "--documents": documents, "--tools": tools}
     if context.invoked_subcommand is None:
+        from conversation_mcp.cli.commands.serve import serve
+
         serve(logs_dir=logs_dir, documents=documents, tools=tools)
+    # The parser accepts these options before any command, where they would have no effect.
     elif misplaced := [name for name, value in given.items() if value]:
-        raise WrongUsageError(f"{misplaced[0]} belongs after {context.invoked_subcommand}, where it has that option.")
-
-
-app.command()(ask)
-app.command()(chat)
-app.command()(show)
-app.command("list")(list_conversations)
-app.command()(search)
-app.command()(branch)
-app.command()(merge)
-app.command()(rename)
-app.command()(tag)
-app.command()(archive)
-app.command()(delete)
-app.add_typer(trash, name="trash")
-app.command()(prune)
-app.command()(stats)
-app.command()(export)
-app.command("import")(import_conversations)
-app.command()(resume)
-app.command()(cancel)
-app.command()(models)
-app.command()(config)
-app.command()(doctor)
-app.command()(verify)
-app.command()(index)
-app.command()(serve)
+        raise WrongUsageError(f"{misplaced[0]} belongs after {context.invoked_subcommand}, if it has that option.")

@@ -12,10 +12,10 @@ LogsDir = Annotated[
 ]
 Documents = Annotated[
     list[Path] | None,
-    typer.Option(metavar="PATH", help="A file or folder the local provider answers from; may be repeated."),
+    typer.Option(metavar="PATH", help="A file or folder to search with the local provider; may be repeated."),
 ]
 ToolSets = Annotated[
-    str | None, typer.Option(metavar="SETS", help="Tool sets to switch on, separated by commas. Default: research.")
+    str | None, typer.Option(metavar="SETS", help="Tool sets to enable, separated by commas. Default: research.")
 ]
 Id = Annotated[
     str,
@@ -50,7 +50,7 @@ ModelName = Annotated[
     ),
 ]
 System = Annotated[
-    str | None, typer.Option("--system", "-s", metavar="TEXT", help="The system text of a conversation that is opened.")
+    str | None, typer.Option("--system", "-s", metavar="TEXT", help="The system text of a new conversation.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Limit = Annotated[
@@ -58,7 +58,7 @@ Limit = Annotated[
     typer.Option(min=0, metavar="N", help="How many to show, 0 for all. Default: 20 on a terminal, all in a pipe."),
 ]
 Cursor = Annotated[
-    str | None, typer.Option(metavar="CURSOR", help="Go on where a list ended: the nextCursor of its --json.")
+    str | None, typer.Option(metavar="CURSOR", help="Continue after a list: the nextCursor of its --json output.")
 ]
 Tool = Annotated[str | None, typer.Option(metavar="NAME", help="Only if a question was asked with this tool.")]
 Provider = Annotated[str | None, typer.Option(metavar="NAME", help="Only if this provider was asked.")]
@@ -69,7 +69,7 @@ Model = Annotated[
 Tags = Annotated[list[str] | None, typer.Option(metavar="TAG", help="Only with this tag; may be repeated.")]
 StateOption = Annotated[
     Literal["running", "interrupted", "failed", "archived"] | None,
-    typer.Option(help="Only if this became of the last question."),
+    typer.Option(help="Only with this state of the last question, or archived."),
 ]
 Archived = Annotated[bool, typer.Option("--archived", help="Only archived ones, which are hidden otherwise.")]
 After = Annotated[

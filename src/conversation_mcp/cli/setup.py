@@ -1,4 +1,4 @@
-"""What every command begins with: the settings, or only the folder where nothing else counts."""
+"""The setup of every command: the settings, or only the place of the conversations if nothing else is needed."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -6,14 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conversation_mcp.cli.output.terminal import say
-from conversation_mcp.sources import config_path, conversation_folder
+from conversation_mcp.clock import utc_now
+from conversation_mcp.sources import config_path, store_of, store_url
+from conversation_mcp.stores.catalog import open_finder
 
 if TYPE_CHECKING:
     from conversation_mcp.settings import LoadedSettings, Settings
+    from conversation_mcp.stores.finder import Finder
 
 
 def settings_from(options: Mapping[str, object]) -> "LoadedSettings":
-    """Return the settings, with the warnings about their sources said on stderr."""
+    """Return the settings; print the warnings about their sources on stderr."""
     from conversation_mcp.settings import load_settings
 
     loaded = load_settings(options, os.environ, config_path(), Path.cwd())
@@ -23,7 +26,7 @@ def settings_from(options: Mapping[str, object]) -> "LoadedSettings":
 
 
 def _check(settings: "Settings") -> "Iterable[str]":
-    """Yield what is odd about names of models in the settings, after a look whether they can be meant at all."""
+    """Check the names of models in the settings, and yield warnings about lists without an effect."""
     from conversation_mcp.providers.choosing.name_checks import (
         check_names,
         has_names,
@@ -31,12 +34,17 @@ def _check(settings: "Settings") -> "Iterable[str]":
     )
     from conversation_mcp.providers.model_facts import Catalogue
 
-    if has_names(settings):
+    if has_names(settings):  # the catalogue of models is slow to load, and most settings name none
         catalogue = Catalogue(settings.models).load()
         check_names(settings, catalogue)
         yield from idle_lists(settings, catalogue)
 
 
-def folder_from(logs_dir: Path | None) -> Path:
-    """Return the folder of the conversations."""
-    return conversation_folder(logs_dir, os.environ, config_path(), Path.cwd())
+def finder_from(logs_dir: Path | None) -> "Finder":
+    """Return the finder of the store; no other setting is read."""
+    return open_finder(store_of(logs_dir, os.environ, config_path(), Path.cwd()), utc_now)
+
+
+def finder_of(settings: "Settings") -> "Finder":
+    """Return the finder of the store in these settings."""
+    return open_finder(store_url(settings.store, settings.logs_dir), utc_now)

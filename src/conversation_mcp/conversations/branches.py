@@ -1,9 +1,9 @@
-"""A branch: a conversation of its own that begins like another one."""
+"""Branches: new conversations that begin with messages of another one."""
 
 from collections.abc import Sequence
 
-from conversation_mcp.conversations.whereabouts import with_recipients
-from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.conversations.recipients import with_recipients
+from conversation_mcp.errors import Argument, InvalidInputError
 from conversation_mcp.records.ids import created_at
 from conversation_mcp.records.models import Conversation, ConversationId, Message
 
@@ -11,17 +11,17 @@ KINDS = {"user": "a question", "tool": "the result of a tool"}
 
 
 def branched(original: Conversation, message_number: int, conversation_id: ConversationId) -> Conversation:
-    """Return the first state of a branch: the messages up to that number, and what stands beside them in the file.
+    """Return the first state of a branch: the messages up to that number, and the other fields of the file.
 
-    What became of questions without an answer stays with the original, and so do being archived and where it was
-    imported from: what grows there goes on in the original.
+    Unanswered questions, the archived state and the origin of an import stay with the original: a later import of the
+    same conversation continues the original, not the branch.
 
     Raises:
         InvalidInputError: no follow-up would work there; the message names the nearest numbers where one does.
     """
     points = _points(original.messages)
     if message_number not in points:
-        raise InvalidInputError(_refusal(original, message_number, points))
+        raise _refusal(original, message_number, points)
     now = created_at(conversation_id)
     return original.changed(
         conversation_id=conversation_id,
@@ -33,12 +33,12 @@ def branched(original: Conversation, message_number: int, conversation_id: Conve
         parents=None,
         pending_turn=None,
         unanswered_turns=None,
-        messages=with_recipients(original)[:message_number],
+        messages=with_recipients(original)[:message_number],  # `imported`, which told them, is gone
     )
 
 
 def _points(messages: Sequence[Message]) -> list[int]:
-    """Return the numbers after which a question can follow: nothing was said yet, or an answer was said last."""
+    """Return the numbers after which a question can follow: at the start, or after an answer."""
     points: list[int] = []
     last = "assistant"
     for number, message in enumerate(messages, 1):
@@ -49,14 +49,16 @@ def _points(messages: Sequence[Message]) -> list[int]:
     return points
 
 
-def _refusal(original: Conversation, message_number: int, points: Sequence[int]) -> str:
+def _refusal(original: Conversation, message_number: int, points: Sequence[int]) -> InvalidInputError:
     if not points:
-        return f"no message of {original.conversation_id} is an answer, so it cannot be branched."
+        return InvalidInputError(f"no message of {original.conversation_id} is an answer, so it cannot be branched.")
     below = [point for point in points if point < message_number][-1:]
     above = [point for point in points if point > message_number][:1]
     nearest = " or ".join(map(str, (*below, *above)))
     count = len(original.messages)
     if not 1 <= message_number <= count:
-        return f"messageNumber must be {nearest}: {original.conversation_id} has messages 1 to {count}."
-    kind = KINDS.get(original.messages[message_number - 1].role, "no answer")
-    return f"messageNumber must be {nearest}: message {message_number} is {kind}, and a branch ends at an answer."
+        why = f"{original.conversation_id} has messages 1 to {count}"
+    else:
+        kind = KINDS.get(original.messages[message_number - 1].role, "no answer")
+        why = f"message {message_number} is {kind}, and a branch ends at an answer"
+    return InvalidInputError(Argument("messageNumber"), f" must be {nearest}: {why}.")

@@ -1,36 +1,37 @@
-"""Cursors: opaque to clients, they hold the place where a page ended."""
+"""Cursors, opaque to clients, which hold the place where a page ended."""
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import astuple
 from hashlib import sha256
 
-from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.errors import Argument, InvalidInputError
 from conversation_mcp.records.found import Place
 from conversation_mcp.records.ids import SHAPE
 
+CURSOR = Argument("cursor")
 MAX_CHARS = 400
 MAX_NUMBER = 1 << 53
 
 
 def write_cursor(place: Place, query: str) -> str:
-    """Return the cursor of a place in the results of the query, or in the list if that is blank."""
+    """Return the cursor of a place in the results of the query, or in the list if the query is blank."""
     data = json.dumps([*astuple(place), _digest(query)], separators=(",", ":"))
     return urlsafe_b64encode(data.encode()).decode().rstrip("=")
 
 
 def read_cursor(cursor: str, query: str) -> Place:
-    """Return the place.
+    """Return the place of a cursor.
 
     Raises:
-        InvalidInputError: the text is no cursor, or that of another query.
+        InvalidInputError: the text is not a cursor, or belongs to another query.
     """
     try:
         place, digest = _parse(cursor)
     except (ValueError, TypeError, OverflowError):
-        raise InvalidInputError("cursor must be the nextCursor of an earlier result, unchanged.") from None
+        raise InvalidInputError(CURSOR, " must be the nextCursor of an earlier result, unchanged.") from None
     if digest != _digest(query):
-        raise InvalidInputError("cursor belongs to another query; give the same query again, or no cursor.")
+        raise InvalidInputError(CURSOR, " belongs to another query; give the same query again, or no cursor.")
     return place
 
 

@@ -1,4 +1,4 @@
-"""What conversations are chosen by, from the texts that somebody gave."""
+"""Filters of conversations, made from the texts that a user or client gives."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ def wanted_of(
     tags: Iterable[str] = (),
     **kinds: str | None,
 ) -> Wanted:
-    """Return which conversations are meant; `kinds` are tool, provider and model. Raises ValueError for a bad time."""
+    """Return the filter; `kinds` are tool, provider and model. Raises ValueError for a time that cannot be read."""
     given = [*kinds.items(), *(("tag", tag) for tag in tags)]
     return Wanted(
         query=query,

@@ -1,4 +1,4 @@
-"""The stored transcript, a page at a time, oldest first."""
+"""Pages of the stored transcript, oldest message first."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -12,17 +12,17 @@ from conversation_mcp.text import counted, cut
 
 
 class NumberedMessage(Message):
-    """A message with its number: its 1-based place in the file, the system message counted."""
+    """A message with its number in the file."""
 
     number: int
-    """The place in the file, from 1; the system message counts."""
+    """The place in the file, counted from 1 with the system message."""
 
 
 class HistoryPage(Record):
     """A page of a conversation."""
 
     conversation_id: str
-    """The id that was asked for."""
+    """The id of the conversation."""
     created_at: str
     """When the conversation was started."""
     updated_at: str
@@ -30,7 +30,7 @@ class HistoryPage(Record):
     message_count: int
     """All messages in the file, the system message included."""
     parents: tuple[dict[str, JsonValue], ...] | None = None
-    """Of a merge: the conversations whose messages stand in it, and how many each has given."""
+    """Of a merge: the conversations whose messages it holds, and how many messages each contributed."""
     messages: tuple[NumberedMessage, ...]
     """The page, oldest first."""
     unanswered_turns: tuple[PendingTurn, ...] | None = None
@@ -40,18 +40,18 @@ class HistoryPage(Record):
     pending_age_seconds: int | None = None
     """How long ago that question was asked."""
     offset: int
-    """How many messages that are shown at all come before this page."""
+    """How many of the `totalCount` messages come before this page."""
     total_count: int
-    """How many messages are shown at all; the system message only if it was asked for."""
+    """How many messages all pages show; the system message counts only if it was requested."""
     has_more: bool
     """Whether there are messages after this page."""
     notices: tuple[str, ...] | None = None
-    """What was cut, and what became known while looking."""
+    """What was cut, and what was found out meanwhile."""
     conversation_path: str
     """The absolute path of conversation.json."""
 
     def noting(self, notices: tuple[str, ...], pending_age_seconds: int | None) -> "HistoryPage":
-        """Return the page with what is known beside the file: notices, and the age of the pending question."""
+        """Return the page with facts from outside the file: notices, and the age of the pending question."""
         facts: dict[str, object] = {"notices": (*notices, *(self.notices or ()))} if notices else {}
         if pending_age_seconds is not None:
             facts["pending_age_seconds"] = pending_age_seconds
@@ -67,11 +67,11 @@ def history_page(
     with_system_prompt: bool = False,
     max_chars: int,
 ) -> HistoryPage:
-    """Return up to `limit` messages from the oldest on, or the last ones when no offset is given.
+    """Return up to `limit` messages from `offset` on, or the last ones if no offset is given.
 
-    Questions without an answer come with the message that stands before them, the first ones with the first message.
+    Unanswered questions come with the message before them, or with the first message if there is none before.
 
-    A page is never empty because of `max_chars`: fewer messages are shown, and one that is too long alone is cut.
+    `max_chars` never makes a page empty: fewer messages are shown, and a single message that is too long is cut.
     """
     shown = [
         _numbered(number, message)
@@ -154,4 +154,4 @@ def _fitting(turns: Sequence[PendingTurn], max_chars: int) -> tuple[PendingTurn,
 
 def _left_out(count: int, path: str) -> tuple[str, ...]:
     are = "is" if count == 1 else "are"
-    return (f"{counted(count, 'question')} without an answer {are} left out here; read {path}",) if count else ()
+    return (f"{counted(count, 'unanswered question')} {are} left out here; read {path}",) if count else ()

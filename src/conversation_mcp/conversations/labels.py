@@ -1,8 +1,8 @@
-"""What a person says of a conversation: its title, its tags, whether it is put away."""
+"""The labels that a person gives a conversation: title, tags, archived or not."""
 
 from collections.abc import Callable, Iterable
 
-from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.errors import Argument, InvalidInputError
 from conversation_mcp.records.models import Conversation
 from conversation_mcp.records.titles import CONTROLS
 from conversation_mcp.text import fold, storable
@@ -12,20 +12,20 @@ MAX_TAG_CHARS = 50
 MAX_TAGS = 50
 
 Retag = Callable[[tuple[str, ...]], Iterable[str]]
-"""Makes the new tags from those that are there."""
+"""Makes the new tags from the present ones."""
 
 
 def with_facts(
     conversation: Conversation, title: str | None = None, retag: Retag | None = None, archived: bool | None = None
 ) -> Conversation:
-    """Return the conversation with what is given; an empty title and an empty list of tags leave the file.
+    """Return the conversation with the given labels; an empty title or list of tags is removed from the file.
 
     Raises:
         InvalidInputError: the title or a tag is too long, or there are too many tags.
     """
     changes: dict[str, object] = {}
     if title is not None:
-        changes["title"] = _line("title", title, MAX_TITLE_CHARS) or None
+        changes["title"] = _line(Argument("title"), title, MAX_TITLE_CHARS) or None
     if retag is not None:
         changes["tags"] = clean_tags(retag(conversation.tags or ())) or None
     if archived is not None:
@@ -34,23 +34,23 @@ def with_facts(
 
 
 def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Return the tags as they are stored: each on one line and once, whatever its case.
+    """Return the tags as they are stored: each on one line, and only once regardless of case.
 
     Raises:
-        InvalidInputError: one is too long, or there are too many.
+        InvalidInputError: a tag is too long, or there are too many.
     """
-    cleaned = (_line("a tag", tag, MAX_TAG_CHARS) for tag in tags)
+    cleaned = (_line("a tag", tag, MAX_TAG_CHARS, field="tags") for tag in tags)
     kept: dict[str, str] = {}
     for tag in cleaned:
         if tag:
             kept.setdefault(fold(tag), tag)
     if len(kept) > MAX_TAGS:
-        raise InvalidInputError(f"a conversation takes up to {MAX_TAGS} tags; got {len(kept)}.")
+        raise InvalidInputError(f"a conversation can have up to {MAX_TAGS} tags; got {len(kept)}.", field="tags")
     return tuple(kept.values())
 
 
-def _line(name: str, text: str, max_chars: int) -> str:
+def _line(name: str, text: str, max_chars: int, field: str | None = None) -> str:
     line = " ".join(storable(text).translate(CONTROLS).split())
     if len(line) > max_chars:
-        raise InvalidInputError(f"{name} takes up to {max_chars} characters; got {len(line):,}.")
+        raise InvalidInputError(name, f" must be at most {max_chars} characters long; got {len(line):,}.", field=field)
     return line

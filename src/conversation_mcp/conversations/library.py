@@ -1,26 +1,16 @@
-"""The library: conversations found among many, a page at a time."""
+"""The library, which finds conversations and returns them in pages."""
 
-from collections.abc import Awaitable, Callable
-from datetime import datetime, timedelta
 from functools import partial
 
-import anyio
 from anyio import to_thread
 
 from conversation_mcp.conversations.cursors import read_cursor, write_cursor
 from conversation_mcp.conversations.phrases import notices_of
-from conversation_mcp.records.found import Found, State, Wanted
+from conversation_mcp.records.found import Listed, State, Wanted
 from conversation_mcp.records.models import Record
-from conversation_mcp.stores.files.index.base import Index
-from conversation_mcp.stores.files.keeper import Comparison, IndexKeeper
+from conversation_mcp.stores.base import Report, Store
 
-COMPARED_AT_ONCE = 20_000
-COMPARED_EVERY = timedelta(seconds=5)
-SEEN_WITHIN = timedelta(seconds=10)
 PATIENCE_SECONDS = 20.0
-TOLD_EVERY_SECONDS = 1.0
-
-Report = Callable[[str], Awaitable[None]]
 
 
 class ListedConversation(Record):
@@ -37,15 +27,20 @@ class ListedConversation(Record):
     message_count: int
     """All its messages, the system message included."""
     last_question: str | None = None
-    """The beginning of the last question, also of one that has no answer."""
+    """The beginning of the last question, answered or not."""
     cost_usd: float | None = None
-    """What it has cost, as far as providers reported it."""
+    """Its cost, as far as providers reported it."""
     state: State | None = None
-    """What became of a last question without an answer, or `archived`."""
+    """What became of an unanswered last question, or `archived`."""
     snippet: str | None = None
-    """The part of it that fits the query best, with the words that were found between `**`."""
+    """The part that matches the query best, with the matching words between `**`."""
     message_number: int | None = None
-    """The number of the message with that part; absent when it is the title or a question without an answer."""
+    """The number of the message with that part; absent if the part is the title or an unanswered question."""
+
+    @classmethod
+    def of_facts(cls, facts: Listed) -> "ListedConversation":
+        """Return the facts that results show."""
+        return cls.of(**{name: getattr(facts, name) for name in cls.model_fields})
 
 
 class ConversationPage(Record):
@@ -54,103 +49,41 @@ class ConversationPage(Record):
     conversations: tuple[ListedConversation, ...]
     """The page."""
     next_cursor: str | None = None
-    """What to ask the next page with; absent on the last one."""
+    """The cursor for the next page; absent on the last one."""
     unreadable_count: int
-    """How many conversations of the folder were skipped because their files cannot be read."""
+    """How many conversations were skipped because their files cannot be read."""
     notices: tuple[str, ...] | None = None
     """What is missing or was not done as asked."""
 
 
 class Library:
-    """Finds conversations in the index and keeps what it says true.
+    """Finds conversations. Waits up to `patience_seconds` for the index, then says what may be missing."""
 
-    Up to `compared_at_once` conversations the folder is compared before each answer. Above that, a comparison of the
-    last seconds is enough, and the next runs in the background. An answer waits `patience_seconds` for a comparison;
-    after that it says what is missing.
-    """
-
-    def __init__(
-        self,
-        index: Index,
-        keeper: IndexKeeper,
-        now: Callable[[], datetime],
-        *,
-        compared_at_once: int = COMPARED_AT_ONCE,
-        patience_seconds: float = PATIENCE_SECONDS,
-    ) -> None:
-        self._index = index
-        self._keeper = keeper
-        self._now = now
-        self._compared_at_once = compared_at_once
+    def __init__(self, store: Store, *, patience_seconds: float = PATIENCE_SECONDS) -> None:
+        self._store = store
         self._patience_seconds = patience_seconds
 
     async def find(self, wanted: Wanted, limit: int, cursor: str | None, report: Report) -> ConversationPage:
-        """Return a page; changes by hand and by other processes are in it.
+        """Return a page, which includes changes made by hand and by other processes.
 
         Raises:
-            InvalidInputError: the cursor is none.
-            FilesystemError: the folder cannot be read.
+            InvalidInputError: the text is not a cursor, or belongs to another query.
+            FilesystemError: the place cannot be read.
         """
         place = read_cursor(cursor, wanted.query) if cursor else None
-        look_up = partial(self._index.page, wanted, limit, place)
-        missing = await self._freshen(report)
+        look_up = partial(self._store.finder.page, wanted, limit, place)
+        missing = await self._store.freshen(self._patience_seconds, report)
         page = await to_thread.run_sync(look_up)
-        if not page.is_complete and missing is None:  # the index was lost in between
-            missing = await self._freshen(report)
+        if not page.is_complete and missing is None:  # the index was lost after `freshen`
+            missing = await self._store.freshen(self._patience_seconds, report)
             page = await to_thread.run_sync(look_up)
         return ConversationPage.of(
-            conversations=tuple(map(_listed, page.found)),
+            conversations=tuple(map(ListedConversation.of_facts, page.found)),
             next_cursor=write_cursor(page.next, wanted.query) if page.next else None,
             unreadable_count=page.unreadable_count,
             notices=(*([missing] if missing else []), *notices_of(page)) or None,
         )
 
     async def take_in(self) -> None:
-        """Take in at once what this program has written, for those who do not compare."""
-        await to_thread.run_sync(self._index.take_in_noted)
-
-    async def _freshen(self, report: Report) -> str | None:
-        """Bring the index up to the folder as far as that is worth the wait, and return what is missing then."""
-        standing = await to_thread.run_sync(self._index.standing)
-        if standing.compared_at is None or standing.conversation_count <= self._compared_at_once:
-            return await self._wait(self._keeper.compare(), report)
-        age = abs(self._now() - standing.compared_at)
-        comparison = self._keeper.compare() if age > COMPARED_EVERY else None
-        if comparison is not None and age > SEEN_WITHIN:
-            return await self._wait(comparison, report)
-        await to_thread.run_sync(self._index.take_in_noted)
-        return None
-
-    async def _wait(self, comparison: Comparison, report: Report) -> str | None:
-        with anyio.move_on_after(self._patience_seconds):
-            while not comparison.done.is_set():
-                with anyio.move_on_after(TOLD_EVERY_SECONDS):
-                    await comparison.done.wait()
-                    break
-                await report(f"looking at the files of conversations: {_progress(comparison)}")
-        if comparison.error is not None:
-            raise comparison.error
-        if comparison.done.is_set():
-            return None
-        return f"not all files were looked at yet ({_progress(comparison)}), so some may be missing; ask again"
-
-
-def _listed(found: Found) -> ListedConversation:
-    facts = found.facts
-    return ListedConversation.of(
-        conversation_id=facts.conversation_id,
-        title=facts.title,
-        created_at=facts.created_at,
-        updated_at=facts.updated_at,
-        message_count=facts.message_count,
-        last_question=facts.last_question,
-        cost_usd=facts.cost_usd,
-        state=found.state,
-        snippet=found.snippet or None,
-        message_number=found.message_number,
-    )
-
-
-def _progress(comparison: Comparison) -> str:
-    watch = comparison.watch
-    return f"{watch.seen:,} of {watch.total:,}" if watch.total else f"{watch.seen:,} so far"
+        """Take in at once what this program has written, for readers that do not wait for a comparison."""
+        await to_thread.run_sync(self._store.finder.take_in_written)

@@ -1,9 +1,9 @@
-"""A merge: a conversation of its own in which others stand one after the other."""
+"""Merges: new conversations that hold the messages of others, one after the other."""
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain, takewhile
 
-from conversation_mcp.conversations.whereabouts import (
+from conversation_mcp.conversations.recipients import (
     recipients_of_questions,
     whereabouts_of,
     with_recipients,
@@ -18,19 +18,19 @@ LEADING = frozenset({"system", "developer"})
 
 
 def merged(originals: Sequence[Conversation], conversation_id: ConversationId) -> Conversation:
-    """Return the first state of a merge: one system text, the messages in the order of the originals, all their facts.
+    """Return the first state of a merge: one system text, then the messages of the originals in order, with all facts.
 
-    Title and what else stands in the file are those of the first that has them, tags are those of all. Questions
-    without an answer come along without what they cost, which counts for the original, as it does for the messages. A
-    question that is being answered stays with its original. `parent` names the first original and the number of all
-    messages, because that is what programs read that do not know `parents`.
+    The title and unknown fields are those of the first original that has them, the tags those of all. Unanswered
+    questions are copied without their cost, which counts for the original, as the cost of the messages does. A question
+    that is being answered stays with its original. `parent` names the first original and the number of all messages:
+    readers that do not know `parents` then count no cost of these messages twice.
 
     Raises:
-        InvalidInputError: there are not two different ones.
+        InvalidInputError: there are not at least two different originals.
     """
     ids = [original.conversation_id for original in originals]
     if len(set(ids)) < len(ids) or len(ids) < 2:  # noqa: PLR2004 -- a merge is of two
-        raise InvalidInputError("merging needs at least two different conversations.")
+        raise InvalidInputError("merging needs at least two different conversations.", field="conversationIds")
     heads = [_head(original) for original in originals]
     is_same = len({_recipients(original) for original in originals}) == 1
     messages_of = with_recipients if is_same else with_recipients_of_questions
@@ -66,12 +66,12 @@ def merged(originals: Sequence[Conversation], conversation_id: ConversationId) -
 
 
 def _recipients(original: Conversation) -> frozenset[str] | None:
-    """Return who outside of this machine has all words; None where not all have the same."""
+    """Return which services outside of this machine have the whole text; None if they have different parts of it."""
     return None if any(recipients_of_questions(original, {})) else frozenset(whereabouts_of(original, {}).outside)
 
 
 def dropped_texts(originals: Sequence[Conversation]) -> tuple[str, ...]:
-    """Return a notice of each original whose system text is another one than the merge has."""
+    """Return a notice for each original whose system text differs from that of the merge."""
     texts = [tuple(said.content for said in _head(original)) for original in originals]
     kept = next(filter(None, texts), ())
     return tuple(
@@ -86,7 +86,7 @@ def _head(original: Conversation) -> tuple[Message, ...]:
 
 
 def _unanswered(original: Conversation, moved: int) -> Iterator[PendingTurn]:
-    """Yield the questions that got no answer where they were asked; the messages before them are `moved` by so many."""
+    """Yield the unanswered questions of an original whose messages are moved by `moved` places."""
     pending, last = original.pending_turn, len(original.messages)
     for place, turn in (*placed(original), *(((last, pending),) if pending else ())):
         if turn.status != "running":

@@ -1,4 +1,4 @@
-"""Whether questions and answers follow each other; what edits by hand can upset."""
+"""The order of questions and answers, which edits by hand can upset."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ SPOKEN = {"user": "question", "assistant": "answer"}
 
 
 def order_problems(conversation: Conversation) -> Iterator[str]:
-    """Yield what a person who edited the file should look at; follow-ups are sent all the same."""
+    """Yield the problems that a person who edited the file should look at; none of them prevents a follow-up."""
     before: Message | None = None
     number = 0
     for number, message in enumerate(conversation.messages, 1):

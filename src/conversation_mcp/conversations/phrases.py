@@ -1,4 +1,4 @@
-"""How facts about conversations read, in results, in exports and on a terminal alike."""
+"""The wording of facts about conversations, the same in results, in exports and on a terminal."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -6,17 +6,17 @@ from conversation_mcp.records.found import SHOWN_PROBLEMS, Page
 
 
 def dotted(*facts: str | None) -> str:
-    """Return the facts that are known on one line, with dots between them."""
+    """Return the known facts on one line, separated by dots."""
     return " · ".join(fact for fact in facts if fact)
 
 
 def paragraphs(*texts: str | None) -> str:
-    """Return the texts that are not empty, with a blank line between them."""
+    """Return the texts that are not empty, separated by blank lines."""
     return "\n\n".join(text for text in texts if text)
 
 
 def answered_by(provider: str | None, preset: str | None, model: str | None) -> str:
-    """Return who answered: `perplexity low (openai/gpt-6-luna)`; `local` has no model beside its name."""
+    """Return who answered, as `perplexity low (openai/gpt-6-luna)`; `local` is shown without a model."""
     name = " ".join(part for part in (provider, preset) if part)
     if not model or model == provider:
         return name
@@ -24,18 +24,23 @@ def answered_by(provider: str | None, preset: str | None, model: str | None) -> 
 
 
 def merged_from(parents: Iterable[Mapping[str, object]] | None) -> str:
-    """Return which conversations were merged, and how many messages each has given; empty for what is no merge."""
+    """Return which conversations were merged, with the number of messages of each; empty if it is not a merge."""
     parts = [f"{one.get('conversationId')} ({one.get('messageCount')} messages)" for one in parents or ()]
     return f"Merged from {' and '.join(parts)}" if parts else ""
 
 
 def minute(time: str | None) -> str:
-    """Return an ISO 8601 time without its seconds, in the zone that it names."""
+    """Return an ISO 8601 time without its seconds, in its own time zone."""
     return (time or "")[:16].replace("T", " ") + (" UTC" if (time or "").endswith("Z") else "")
 
 
+def noted(notices: Iterable[str] | None) -> str:
+    """Return the notices of a result, each on a line of its own."""
+    return "\n".join(f"Notice: {notice}" for notice in notices or ())
+
+
 def notices_of(page: Page) -> Iterator[str]:
-    """Yield what a reader must know beside the conversations."""
+    """Yield the notices of a page."""
     yield from page.notices
     if page.unreadable_count:
         yield skipped(page.unreadable_count, page.problems)

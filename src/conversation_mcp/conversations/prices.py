@@ -1,4 +1,4 @@
-"""What an answer probably cost where its provider does not say: its tokens at the prices of the catalogue."""
+"""Estimates of costs that providers did not report: tokens times the prices of the catalogue."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ TOKENS_PER_PRICE = 10**6
 
 
 class Prices:
-    """The prices of models, of a catalogue that is ready."""
+    """The prices of models, from a catalogue that was loaded."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
@@ -17,11 +17,11 @@ class Prices:
 
     @property
     def date(self) -> str:
-        """The day of the prices."""
+        """The date of the prices."""
         return self._catalogue.date
 
     def estimate(self, turn: Mapping[str, Any]) -> float | None:
-        """Return what a message or question cost, in US dollars; None where tokens or price are not known."""
+        """Return the cost of a message or question in US dollars; None if its tokens or their price are unknown."""
         usage: Mapping[str, Any] = turn.get("usage") or {}
         provider, sent, came = turn.get("provider"), usage.get("inputTokens") or 0, usage.get("outputTokens") or 0
         if provider is None or not (sent or came):

@@ -1,6 +1,7 @@
-"""Pruning: what was not touched for long is put away, or moved to the trash."""
+"""Pruning: conversations that were not touched for long are archived or moved to the trash."""
 
 import logging
+import math
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,75 +14,66 @@ from conversation_mcp.conversations.labels import with_facts
 from conversation_mcp.conversations.tidier import Tidier
 from conversation_mcp.errors import ConversationBusyError, ConversationMCPError, ConversationNotFoundError
 from conversation_mcp.records.facts import milliseconds_of
-from conversation_mcp.records.found import Facts, Place, State, Wanted
+from conversation_mcp.records.found import Listed, Place, State, Wanted
 from conversation_mcp.records.models import Conversation, ConversationId, iso
 from conversation_mcp.stores.base import Store
-from conversation_mcp.stores.files.index.base import Index
-from conversation_mcp.stores.files.keeper import IndexKeeper
+from conversation_mcp.stores.finder import PAGE
 
 Action = Literal["trash", "archive"]
 
 STEPS: tuple[tuple[Action, State | None], ...] = (("trash", None), ("trash", "archived"), ("archive", None))
-PAGE = 500
 START_AFTER_SECONDS = 5.0
-"""A client that has just started the server waits for other things."""
+"""Keeps pruning out of the start, when a client waits for the first answers."""
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Which conversations are old enough for what; those with tags or a question without an answer are kept."""
+class PrunePlan:
+    """The conversations that are old enough for each action; those with tags or a pending question are kept."""
 
-    old: tuple[tuple[Action, Facts], ...]
+    old: tuple[tuple[Action, Listed], ...]
     kept_count: int
     unreadable_count: int
     problems: tuple[str, ...]
-    """Why the first few of those cannot be read."""
+    """Why the first few of the unreadable ones cannot be read."""
     before_milliseconds: Mapping[Action, int]
-    """What was last updated before that is old."""
+    """Conversations last updated before these times are old."""
 
 
 @dataclass(frozen=True)
 class Pruned:
-    """What became of one of them: done, or not because of the problem; kept when something happened to it meanwhile."""
+    """The result for one conversation: done, failed with a problem, or kept because it has changed meanwhile."""
 
     action: Action
-    facts: Facts
+    facts: Listed
     is_kept: bool = False
     problem: str | None = None
 
 
 class Pruner:
-    """Finds old conversations in the index, and looks at each file again before it does something to it."""
+    """Finds old conversations in the index, and checks each file again before changing it."""
 
-    def __init__(
-        self, store: Store, index: Index, keeper: IndexKeeper, tidier: Tidier, now: Callable[[], datetime]
-    ) -> None:
+    def __init__(self, store: Store, tidier: Tidier, now: Callable[[], datetime]) -> None:
         self._store = store
-        self._index = index
-        self._keeper = keeper
         self._tidier = tidier
         self._now = now
 
-    async def plan(self, ages: Mapping[Action, timedelta]) -> Plan:
-        """Return what is to be done at those ages; what goes to the trash is not archived before.
+    async def plan(self, ages: Mapping[Action, timedelta]) -> PrunePlan:
+        """Return what is to be done at these ages; a conversation that goes to the trash is not archived first.
 
         Raises:
             FilesystemError: the folder cannot be read.
         """
-        comparison = self._keeper.compare()
-        await comparison.done.wait()
-        if comparison.error is not None:
-            raise comparison.error
+        await self._store.freshen(math.inf, _silent)
         now = milliseconds_of(iso(self._now()))
         before: dict[Action, int] = {}
         for action, age in ages.items():
             before[action] = now - age // timedelta(milliseconds=1)
         return await to_thread.run_sync(self._plan, before)
 
-    async def carry_out(self, plan: Plan) -> AsyncGenerator[Pruned]:
-        """Do it, one after the other, and yield what became of each."""
+    async def carry_out(self, plan: PrunePlan) -> AsyncGenerator[Pruned]:
+        """Carry out the plan, one conversation after the other, and yield the result of each."""
         for action, facts in plan.old:
             try:
                 await self._prune(action, ConversationId(facts.conversation_id), plan.before_milliseconds[action])
@@ -93,7 +85,7 @@ class Pruner:
                 yield Pruned(action, facts)
 
     async def archive_idle(self, age: timedelta) -> None:
-        """Archive what is that old, once, some time after the start; nobody waits for it."""
+        """Archive conversations of that age, once, shortly after the start; nobody waits for it."""
         await anyio.sleep(START_AFTER_SECONDS)
         try:
             async for pruned in self.carry_out(await self.plan({"archive": age})):
@@ -104,8 +96,8 @@ class Pruner:
         except Exception:
             logger.exception("idle conversations are not archived")
 
-    def _plan(self, before: Mapping[Action, int]) -> Plan:
-        old: dict[str, tuple[Action, Facts]] = {}
+    def _plan(self, before: Mapping[Action, int]) -> PrunePlan:
+        old: dict[str, tuple[Action, Listed]] = {}
         kept: set[str] = set()
         for action, state in STEPS:
             if action in before:
@@ -114,18 +106,19 @@ class Pruner:
                         kept.add(facts.conversation_id)
                     else:
                         old.setdefault(facts.conversation_id, (action, facts))
-        page = self._index.page(Wanted(), 1)
-        return Plan(tuple(old.values()), len(kept), page.unreadable_count, page.problems, before)
+        page = self._store.finder.page(Wanted(), 1)
+        return PrunePlan(tuple(old.values()), len(kept), page.unreadable_count, page.problems, before)
 
-    def _walk(self, wanted: Wanted) -> Iterator[Facts]:
+    def _walk(self, wanted: Wanted) -> Iterator[Listed]:
         place: Place | None = None
         while True:
-            page = self._index.page(wanted, PAGE, place)
-            yield from (found.facts for found in page.found)
+            page = self._store.finder.page(wanted, PAGE, place)
+            yield from page.found
             if (place := page.next) is None:
                 return
 
     async def _prune(self, action: Action, conversation_id: ConversationId, before_milliseconds: int) -> None:
+        # Called under the lock: the conversation may have been used since the plan was made.
         def check(conversation: Conversation) -> None:
             is_old = milliseconds_of(conversation.updated_at) < before_milliseconds
             if not is_old or conversation.tags or conversation.pending_turn:
@@ -146,4 +139,4 @@ async def _silent(_text: str) -> None:
 
 
 class _KeptError(Exception):
-    """Something has happened to the conversation since it was found to be old."""
+    """The conversation has changed since it was found to be old."""

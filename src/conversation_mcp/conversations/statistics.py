@@ -1,23 +1,21 @@
-"""What was asked and what it took, summed up over all conversations."""
+"""Statistics of all conversations: questions, tokens and costs."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 from conversation_mcp.conversations.prices import Prices
 from conversation_mcp.records.costs import Data, chargeable
-from conversation_mcp.records.facts import milliseconds_of, moment_of
-from conversation_mcp.stores.files.index.base import Watch
-from conversation_mcp.stores.files.newest import facts_in
-from conversation_mcp.stores.files.scan import File, find_all, read_each
+from conversation_mcp.records.facts import facts_of, milliseconds_of, moment_of
+from conversation_mcp.stores.finder import Finder
+from conversation_mcp.stores.headway import Headway
 
 By = Literal["day", "tool", "provider", "model", "conversation"]
 
 
 @dataclass(frozen=True)
 class Turn:
-    """A question with its answer, or without one."""
+    """A question, with its answer if it has one."""
 
     milliseconds: int
     tool: str | None
@@ -26,13 +24,13 @@ class Turn:
     input_tokens: int
     output_tokens: int
     cost_usd: float
-    """As the provider reported it, else as it is estimated."""
+    """The cost that the provider reported, else an estimate."""
     is_estimate: bool
     is_answered: bool | None
-    """None for a message that is no answer but was charged all the same."""
+    """None for a message that is not an answer but was charged."""
 
     def key(self, by: By, conversation_id: str) -> str | None:
-        """Return what the turn is counted under, None where that is not known."""
+        """Return the key under which the turn is counted, None if it is unknown."""
         if by == "day":
             return moment_of(self.milliseconds).date().isoformat()
         named = {"tool": self.tool, "provider": self.provider, "model": self.model, "conversation": conversation_id}
@@ -41,7 +39,7 @@ class Turn:
 
 @dataclass
 class Sums:
-    """What several turns took together, as far as it is known."""
+    """The known totals of several turns."""
 
     answered: int = 0
     unanswered: int = 0
@@ -52,7 +50,7 @@ class Sums:
     """The part of the cost that no provider reported."""
 
     def add(self, turn: Turn) -> None:
-        """Count the turn."""
+        """Add the turn to the totals."""
         self.answered += turn.is_answered is True
         self.unanswered += turn.is_answered is False
         self.input_tokens += turn.input_tokens
@@ -63,50 +61,46 @@ class Sums:
 
 @dataclass(frozen=True)
 class Statistics:
-    """The sums by key: days in order, else the most expensive first. None is what is not known."""
+    """The sums by key: days in order, other keys by cost, highest first. The key None is for unknown ones."""
 
     sums: Mapping[str | None, Sums]
     total: Sums
     conversation_count: int
-    """Those in the trash included."""
+    """All conversations, the trash included."""
     problems: tuple[str, ...]
     titles: Mapping[str | None, str]
-    """By their ids, where the sums are those of conversations."""
+    """Titles by id, if the sums are by conversation."""
 
 
-def statistics(root: Path, by: By, since_milliseconds: int | None, prices: Prices, watch: Watch) -> Statistics:
-    """Read every conversation, archived ones and those in the trash too, and hold no more of them than the sums.
+def statistics(finder: Finder, by: By, since_milliseconds: int | None, prices: Prices, headway: Headway) -> Statistics:
+    """Read every conversation, including archived ones and the trash, keeping only the sums in memory.
 
     Raises:
-        FilesystemError: the folder cannot be read.
+        FilesystemError: the place cannot be read.
     """
     sums: dict[str | None, Sums] = {}
     total, count, problems = Sums(), 0, list[str]()
     titles: dict[str | None, str] = {}
-
-    def take(file: File, data: Data) -> tuple[Turn, ...]:
-        if by == "conversation":
-            titles[file.conversation_id] = facts_in(file, data).title
-        return tuple(turns_since(data, since_milliseconds, prices))
-
-    for file, turns in read_each(_watched(find_all(root), watch), take, problems):
+    for conversation_id, data in finder.contents(headway, problems):
         count += 1
-        for turn in turns:
-            sums.setdefault(turn.key(by, file.conversation_id), Sums()).add(turn)
+        if by == "conversation":
+            titles[conversation_id] = facts_of(data, conversation_id, 0).title
+        for turn in turns_since(data, since_milliseconds, prices):
+            sums.setdefault(turn.key(by, conversation_id), Sums()).add(turn)
             total.add(turn)
     order = sorted(sums, key=str) if by == "day" else sorted(sums, key=lambda key: _weight(sums[key]), reverse=True)
     return Statistics({key: sums[key] for key in order}, total, count, tuple(problems), titles)
 
 
 def turns_since(data: Data, since_milliseconds: int | None, prices: Prices) -> Iterator[Turn]:
-    """Yield the turns of the data of a file that were asked or answered since then."""
+    """Yield the turns in the data of a file that were asked or answered since then."""
     for turn in turns_of(data, prices):
         if since_milliseconds is None or turn.milliseconds >= since_milliseconds:
             yield turn
 
 
 def turns_of(data: Data, prices: Prices) -> Iterator[Turn]:
-    """Yield the turns of the data of a file; the time of one that has none is that of the conversation."""
+    """Yield the turns in the data of a file; one without a time counts at the start of the conversation."""
     asked_with: str | None = None
     for at, turn in chargeable(data):
         role = turn.get("role")
@@ -140,9 +134,3 @@ def _milliseconds(at: str | None, otherwise: str) -> int:
 
 def _weight(sums: Sums) -> tuple[float, int, int]:
     return sums.cost_usd, sums.answered, sums.unanswered
-
-
-def _watched(files: Iterator[File], watch: Watch) -> Iterator[File]:
-    for file in files:
-        yield file
-        watch.seen += 1

@@ -1,4 +1,4 @@
-"""Putting conversations in order: branches and merges of them, what is said of them, and moving them to the trash."""
+"""Operations on whole conversations: branching, merging, labelling, and moving to the trash."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -8,15 +8,13 @@ from conversation_mcp.conversations.labels import Retag, with_facts
 from conversation_mcp.conversations.merges import dropped_texts, merged
 from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.models import Conversation, ConversationId
-from conversation_mcp.stores.base import Store, Trashed
-
-Report = Callable[[str], Awaitable[None]]
+from conversation_mcp.stores.base import Report, Store, Trashed
 
 
 class Tidier:
-    """Changes what stands beside the messages. Only a deletion waits for a running turn, up to `lock_wait_seconds`.
+    """Changes conversations without asking a provider. Only a deletion waits for a running turn, `lock_wait_seconds`.
 
-    `save` writes an answer of the conversation that could not be written before, and raises when it still cannot be.
+    `save` writes an answer that could not be written before, and raises if it still cannot be.
     """
 
     def __init__(
@@ -27,25 +25,25 @@ class Tidier:
         self._lock_wait_seconds = lock_wait_seconds
 
     async def branch(self, conversation_id: str, message_number: int) -> Conversation:
-        """Open a conversation with the messages up to that number; the original is only read.
+        """Start a conversation with the messages up to that number; the original is only read.
 
         Raises:
             InvalidInputError: no follow-up would work there; the message names the nearest numbers where one does.
         """
         checked = check_id(conversation_id)
         original = await self._store.load(checked)
-        branched(original, message_number, checked)  # a bad number leaves no trace
+        branched(original, message_number, checked)  # raises for a bad number before an id is reserved
         return await finish(self._open(lambda new: branched(original, message_number, new)))
 
     async def merge(self, conversation_ids: Sequence[str]) -> tuple[Conversation, tuple[str, ...]]:
-        """Open a conversation with the messages of all of these, and tell what it lacks; the originals are only read.
+        """Start a conversation with the messages of all of these, which are only read; return notices of what it lacks.
 
         Raises:
-            InvalidInputError: there are not two different ones.
+            InvalidInputError: there are not at least two different ones.
         """
         checked = [check_id(conversation_id) for conversation_id in conversation_ids]
         originals = [await self._store.load(conversation_id) for conversation_id in checked]
-        merged(originals, checked[0])  # what cannot be merged leaves no trace
+        merged(originals, checked[0])  # raises for a bad merge before an id is reserved
         return await finish(self._open(lambda new: merged(originals, new))), dropped_texts(originals)
 
     async def update(
@@ -56,10 +54,10 @@ class Tidier:
         retag: Retag | None = None,
         archived: bool | None = None,
     ) -> Conversation:
-        """Change what is given; nothing is written where everything is so already.
+        """Change the given labels; write nothing if none of them changes.
 
         Raises:
-            InvalidInputError: the title or the tags cannot be taken.
+            InvalidInputError: the title or the tags are not valid.
         """
         checked = check_id(conversation_id)
         stored = await self._store.load(checked)
@@ -75,9 +73,9 @@ class Tidier:
         wait_seconds: float | None = None,
         check: Callable[[Conversation], None] | None = None,
     ) -> Trashed:
-        """Move the conversation to the trash, a damaged one too, when no turn runs on it any more.
+        """Move the conversation, even a damaged one, to the trash once no turn runs on it.
 
-        `check` gets the conversation as it then is; what it raises ends the deletion.
+        `check` receives the conversation under the lock; an error that it raises prevents the deletion.
 
         Raises:
             ConversationBusyError: a turn has been running for too long.
@@ -90,7 +88,7 @@ class Tidier:
         wait_seconds = self._lock_wait_seconds if wait_seconds is None else wait_seconds
         lock = await self._store.acquire_turn(checked, wait_seconds, on_wait)
         try:
-            await self._save(checked)
+            await self._save(checked)  # before the file moves away from under an answer that is still in memory
             if check:
                 check(await self._store.load(checked))
             return await self._store.trash.put(checked)

@@ -1,4 +1,4 @@
-"""The trash as people see it: what is in it, bringing back, and deleting for good."""
+"""The trash as people use it: listing, restoring, and deleting for good."""
 
 from collections.abc import Sequence
 
@@ -9,18 +9,17 @@ from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.models import Record
 from conversation_mcp.records.titles import title_of_conversation
 from conversation_mcp.stores.base import Store, Trashed
-from conversation_mcp.stores.files.index.base import Index
 
 
 class TrashedConversation(Record):
     """A conversation in the trash."""
 
     conversation_id: str
-    """The id that it had, and has again when it is brought back."""
+    """Its id, which it keeps when it is restored."""
     deleted_at: str
     """When it was moved to the trash."""
     title: str | None = None
-    """What it is called; absent when its file cannot be read."""
+    """Its title; absent if its file cannot be read."""
     message_count: int | None = None
     """All its messages, the system message included."""
     problem: str | None = None
@@ -30,18 +29,18 @@ class TrashedConversation(Record):
 
 
 class TrashCan:
-    """Deleted conversations: shown, brought back, or removed from the folder and from the index for good."""
+    """Lists deleted conversations, restores them, or removes them from store and index for good."""
 
-    def __init__(self, store: Store, index: Index) -> None:
+    def __init__(self, store: Store) -> None:
         self._trash = store.trash
-        self._index = index
+        self._finder = store.finder
 
     async def entries(self) -> tuple[Trashed, ...]:
-        """Return what is in the trash, the latest deletion first."""
+        """Return the contents of the trash, the latest deletion first."""
         return await self._trash.entries()
 
     async def facts_of(self, trashed: Trashed) -> TrashedConversation:
-        """Return what a person wants to know of it."""
+        """Return the facts of an entry that are shown to people."""
         known: dict[str, object] = {}
         try:
             conversation = await self._trash.load(trashed)
@@ -56,11 +55,11 @@ class TrashCan:
         )
 
     async def restore(self, conversation_id: str) -> Trashed:
-        """Bring the conversation back as it was when it was last deleted.
+        """Restore the conversation as it was when it was last deleted.
 
         Raises:
             ConversationNotFoundError: it is not in the trash.
-            FilesystemError: there is a conversation with this id already; neither is changed.
+            FilesystemError: a conversation with this id exists already; neither is changed.
         """
         checked = check_id(conversation_id)
         for trashed in await self._trash.entries():
@@ -70,15 +69,15 @@ class TrashCan:
         raise ConversationNotFoundError(checked, "the trash")
 
     async def erase(self, trashed: Sequence[Trashed]) -> tuple[str, ...]:
-        """Remove conversations for good: their words in the index, then their files and what stands beside them.
+        """Remove conversations for good: their words in the index, then their files and everything kept with them.
 
-        Whatever ends this early leaves the rest in the trash. Return the ids of those whose deletion could not be
-        noted, so that an import may bring them back.
+        If it ends early, the rest stays in the trash. Return the ids whose deletion could not be recorded, so that an
+        import may bring them back.
 
         Raises:
             IndexNotErasedError: the index cannot be written; nothing was removed.
             FilesystemError: one cannot be removed.
         """
-        if trashed:
-            await to_thread.run_sync(self._index.erase, {each.conversation_id for each in trashed})
+        if trashed:  # the index first: while the files exist, an interrupted erasure can be repeated
+            await to_thread.run_sync(self._finder.erase, {each.conversation_id for each in trashed})
         return tuple([each.conversation_id for each in trashed if not await self._trash.remove(each)])

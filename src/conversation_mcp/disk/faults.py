@@ -1,4 +1,4 @@
-"""Turns errors of the operating system into the errors that users see."""
+"""Translation of operating system errors into the errors that users see."""
 
 import errno
 from collections.abc import Generator
@@ -25,15 +25,16 @@ REASONS = {
 
 @contextmanager
 def explained(path: PathLike[str] | str, conversation_id: str | None = None) -> Generator[None]:
-    """Raise an OSError of the block as a FilesystemError that names the path and a plain reason."""
+    """Raise an OSError of the block as a FilesystemError with the path and a reason in plain words."""
     try:
         yield
     except OSError as error:
         reason = reason_of(error)
+        # A link that was refused may be a parent of the path; the error names the link.
         named = error.filename if error.errno == errno.ELOOP and error.filename else path
         raise FilesystemError(str(named), reason, conversation_id) from error
 
 
 def reason_of(error: OSError) -> str:
-    """Return in plain words why the system refused."""
+    """Return in plain words why the operating system refused."""
     return REASONS.get(error.errno or 0) or error.strerror or str(error)

@@ -1,4 +1,4 @@
-"""Reading and writing files so that neither a crash nor a planted name can do harm. All of it blocks."""
+"""Reading and writing of files, safe against crashes and planted links. All functions block."""
 
 import errno
 import os
@@ -14,22 +14,26 @@ from conversation_mcp.clock import utc_now
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
 MAX_FILE_BYTES = 64 * 1024 * 1024
+"""A conversation is read into memory as a whole."""
 PLAIN_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""Follow no link, wait for no pipe, and leave line ends alone on Windows."""
 NO_FOLDER_SYNC = frozenset({errno.EINVAL, errno.ENOTSUP})
 SHARING_WINERRORS = frozenset({5, 32, 33})
+"""Access denied, sharing violation, lock violation: how Windows refuses while another program has the file open."""
 HAS_DRAFT_LOCKS = os.name == "posix"
 DEAD_AFTER_SECONDS = 3600
+"""The age at which a draft counts as dead where drafts cannot be locked."""
 RETRY_SECONDS = (0.05, 0.1, 0.2, 0.4, 0.8, 0.8)
 
 
 def refuse_link(path: Path) -> None:
-    """Raise ELOOP when the path is a symbolic link."""
+    """Raise ELOOP if the path is a symbolic link."""
     if path.is_symlink():
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
 
 
 def open_regular(path: str, flags: int) -> int:
-    """Open a regular file of bearable size, never through a link and never waiting for a pipe. Fits as an `opener`.
+    """Open a regular file of limited size, never through a link and without waiting for a pipe. Serves as an `opener`.
 
     Raises:
         OSError: with EISDIR, ELOOP, ENXIO or EFBIG, among others.
@@ -43,18 +47,18 @@ def open_regular(path: str, flags: int) -> int:
 
 
 def read_file(path: Path) -> bytes:
-    """Return what a regular file holds; raises as `open_regular`."""
+    """Return the content of a regular file. Raises the errors of `open_regular`."""
     with open(path, "rb", buffering=0, opener=open_regular) as file:
         return file.readall()
 
 
 def read_linked_file(path: Path) -> bytes:
-    """Do the same with a file that the user may have put elsewhere, behind a link."""
+    """Return the content of a file that may be a link, as a user's own file often is."""
     return read_file(Path(os.path.realpath(path)))
 
 
 def create_private(path: Path, flags: int) -> int:
-    """Open a file that did not exist, for its owner alone whatever the umask."""
+    """Create and open a file that only its owner can access, whatever the umask."""
     descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL | PLAIN_FLAGS, FILE_MODE)
     if hasattr(os, "fchmod"):
         os.fchmod(descriptor, FILE_MODE)
@@ -62,7 +66,7 @@ def create_private(path: Path, flags: int) -> int:
 
 
 def claim_folder(folder: Path) -> bool:
-    """Make the folder, for its owner alone whatever the umask; False when the name is taken."""
+    """Create a folder that only its owner can access, whatever the umask; return False if the name is taken."""
     try:
         folder.mkdir(FOLDER_MODE)
     except FileExistsError:
@@ -72,19 +76,22 @@ def claim_folder(folder: Path) -> bool:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make the folder and its missing parents, each for its owner alone."""
+    """Create the folder and its missing parents, which only their owner can access."""
     if not folder.is_dir():
         make_private_folder(folder.parent)
         claim_folder(folder)
 
 
 def replace_file(path: Path, data: bytes, *, is_durable: bool = True) -> None:
-    """Give the file new content, durably; a reader sees the old bytes or the new ones, and a failure leaves the old."""
+    """Replace the content of a file; readers see the old bytes or the new ones, and a failure keeps the old ones.
+
+    If `is_durable`, the new content also survives a crash of the machine from here on.
+    """
     replace_by_pieces(path, (data,), is_durable=is_durable)
 
 
 def replace_by_pieces(path: Path, pieces: Iterable[bytes], *, is_durable: bool = True) -> None:
-    """Do the same with content that need not be in memory at once; an error of the pieces is a failure too."""
+    """Replace the content of a file with pieces that need not fit in memory; an error of the iterable is a failure."""
     draft, descriptor = _open_draft(path)
     try:
         try:
@@ -98,7 +105,7 @@ def replace_by_pieces(path: Path, pieces: Iterable[bytes], *, is_durable: bool =
                 patiently(lambda: draft.replace(path))
         finally:
             os.close(descriptor)
-        if not HAS_DRAFT_LOCKS:
+        if not HAS_DRAFT_LOCKS:  # Windows does not rename open files; elsewhere the descriptor's lock guards the draft
             patiently(lambda: draft.replace(path))
     except BaseException:
         with suppress(OSError):
@@ -109,7 +116,7 @@ def replace_by_pieces(path: Path, pieces: Iterable[bytes], *, is_durable: bool =
 
 
 def patiently(step: Callable[[], object], sleep: Callable[[float], object] = time.sleep) -> None:
-    """Do the step, again for a while if Windows refuses it because somebody is looking at the file."""
+    """Do the step, and repeat it for about two seconds while Windows refuses it because the file is open elsewhere."""
     for pause_seconds in RETRY_SECONDS:
         try:
             step()
@@ -123,7 +130,7 @@ def patiently(step: Callable[[], object], sleep: Callable[[float], object] = tim
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable, where the system can."""
+    """Make the names in a folder durable, if the system can."""
     if os.name != "posix":
         return
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -137,7 +144,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def remove_dead_drafts(folder: Path) -> bool:
-    """Remove the drafts of writes that were killed, and tell whether there were any; those of live processes stay."""
+    """Remove the drafts of killed writes, not those of live processes; return whether any of them held something."""
     found = False
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
@@ -148,13 +155,13 @@ def remove_dead_drafts(folder: Path) -> bool:
 
 
 def _open_draft(path: Path) -> tuple[Path, int]:
-    """Make a draft of the file, locked for as long as its writer lives, where the system can do that."""
+    """Create a draft of the file, locked while its writer lives, if the system has such locks."""
     while True:
         draft = path.with_name(f".{path.stem}.{token_hex(8)}.tmp")
         descriptor = create_private(draft, os.O_WRONLY)
         if not _lock(descriptor, "LOCK_EX") or os.fstat(descriptor).st_nlink:
             return draft, descriptor
-        os.close(descriptor)  # somebody took it for dead before it was locked
+        os.close(descriptor)  # it was removed as dead before it was locked
 
 
 def _remove_if_dead(draft: Path) -> bool:
@@ -163,13 +170,18 @@ def _remove_if_dead(draft: Path) -> bool:
         return is_old and draft.unlink() is None
     descriptor = os.open(draft, os.O_WRONLY | PLAIN_FLAGS)
     try:
-        return _lock(descriptor, "LOCK_EX", "LOCK_NB") and draft.unlink() is None
+        if not _lock(descriptor, "LOCK_EX", "LOCK_NB"):
+            return False
+        # An empty one may be so young that its writer has not locked it yet. That writer makes another.
+        was_begun = os.fstat(descriptor).st_size > 0
+        draft.unlink()
+        return was_begun
     finally:
         os.close(descriptor)
 
 
 def _lock(descriptor: int, *flags: str) -> bool:
-    """Lock the file; False where another process has it or the system has no such locks."""
+    """Lock the file; return False if another process has locked it or the system has no such locks."""
     if not HAS_DRAFT_LOCKS:
         return False
     import fcntl

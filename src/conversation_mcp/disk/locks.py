@@ -1,4 +1,4 @@
-"""Locks between processes: files in `.locks`, never replaced; the system frees those of a process that died."""
+"""Locks between processes: files in `.locks`, which are never replaced. The system releases those of dead processes."""
 
 import errno
 import os
@@ -9,23 +9,22 @@ from pathlib import Path
 
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import PLAIN_FLAGS, claim_folder, create_private, refuse_link
-from conversation_mcp.errors import ConversationMCPError
 
 HAS_SHARED_LOCKS = os.name == "posix"
 PROBE_SECONDS = 0.002
 PROBES = 500
-"""So often a lock is tried that nobody holds and somebody is asking for."""
+"""How often a lock is tried that no process holds but others are probing."""
 POLL_SECONDS = 0.003
 
 
 class FileLock:
-    """A lock that is held, by whichever thread or task has this object."""
+    """A held lock, which belongs to this object rather than to a thread or task."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor: int | None = descriptor
 
     def release(self) -> None:
-        """Give the lock back; harmless when it was given back already. Does not wait for anything."""
+        """Release the lock; harmless if it was released before. Never waits."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
             from filelock import unlock_descriptor
@@ -37,13 +36,13 @@ class FileLock:
 
 
 class LockFolder:
-    """The `.locks` folder; it appears with the first lock."""
+    """The `.locks` folder, created with the first lock."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def try_lock(self, name: str, before_creating: Callable[[], object]) -> FileLock | None:
-        """Take the lock if it is free; a lock file is not made when `before_creating` raises.
+        """Take the lock if it is free; no lock file is created if `before_creating` raises.
 
         Raises:
             FilesystemError: the lock file cannot be used.
@@ -54,7 +53,7 @@ class LockFolder:
                 descriptor = self._open(path, before_creating)
                 try:
                     free = _try(descriptor)
-                    removed = os.fstat(descriptor).st_nlink == 0
+                    removed = os.fstat(descriptor).st_nlink == 0  # so it excludes nobody any more
                 except BaseException:
                     os.close(descriptor)
                     raise
@@ -66,7 +65,7 @@ class LockFolder:
 
     @contextmanager
     def hold(self, name: str, before_creating: Callable[[], object], wait_seconds: float) -> Generator[None]:
-        """Hold the lock during the block; else as `try_lock`.
+        """Hold the lock during the block, waiting for it up to `wait_seconds`; else like `try_lock`.
 
         Raises:
             FilesystemError: the lock file cannot be used, or was not free in time.
@@ -83,7 +82,7 @@ class LockFolder:
             lock.release()
 
     def is_locked(self, name: str) -> bool:
-        """Tell whether anybody holds the lock, without creating anything."""
+        """Tell whether any process holds the lock, without creating anything."""
         path = self._folder / name
         with _explained(path):
             try:
@@ -96,7 +95,7 @@ class LockFolder:
                 os.close(descriptor)
 
     def remove(self, name: str) -> None:
-        """Remove the lock file, unless somebody holds the lock; whoever has opened it opens the next."""
+        """Remove the lock file, unless the lock is held; a process that has opened it then opens a new one."""
         path = self._folder / name
         if path.exists() and (lock := self.try_lock(name, lambda: None)):
             try:
@@ -116,20 +115,12 @@ class LockFolder:
                 return create_private(path, os.O_RDWR)
 
 
-def is_being_answered(folder: Path, conversation_id: str) -> bool:
-    """Tell whether a live process runs a turn on a conversation of the folder; leaves no trace."""
-    try:
-        return LockFolder(folder / ".locks").is_locked(f"{conversation_id}.lock")
-    except ConversationMCPError:
-        return False
-
-
 def _explained(path: Path) -> AbstractContextManager[None]:
     return explained(path, path.name.partition(".")[0])
 
 
 def _try(descriptor: int) -> bool:
-    """Try to take the lock; a process that only asks whether it is held keeps nobody out, however slow it is."""
+    """Try to take the lock, again and again while only probes of `is_locked` are in the way."""
     from filelock import lock_descriptor
 
     for _ in range(PROBES if HAS_SHARED_LOCKS else 2):
@@ -142,7 +133,7 @@ def _try(descriptor: int) -> bool:
 
 
 def _is_free(descriptor: int) -> bool:
-    """Tell whether nobody holds the lock; whoever only asks the same does not count."""
+    """Tell whether no process holds the lock. Probes use shared locks, and so do not disturb each other."""
     if not HAS_SHARED_LOCKS:
         return _try(descriptor)
     import fcntl

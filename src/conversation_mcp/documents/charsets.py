@@ -1,4 +1,4 @@
-"""From the bytes of a text file to its text: UTF, what the file declares, or what can be told without a guess."""
+"""Decoding of text files: as UTF, in the encoding that the file declares, or in one that is beyond doubt."""
 
 import codecs
 import re
@@ -20,16 +20,16 @@ MARKS = (
 )
 ESCAPE, STATEFUL_SIGNS = b"\x1b", re.compile(rb"\x1b|~\{")
 STATEFUL = re.compile(r"iso[-_]?2022|hz")
-"""Encodings whose bytes are ASCII, which is UTF-8 too."""
+"""Encodings whose bytes are all ASCII, so that their files are valid UTF-8 as well."""
 WESTERN = frozenset({"cp1252", "iso-8859-15", "mac_roman"})
 NO_TEXT = re.compile(r"utf[-_]?(?:7|16|32)|idna|punycode|undefined|mbcs|oem|.*escape")
-"""What no declaration in readable bytes can mean, or what is no encoding of files."""
+"""Encodings in which the declaration itself could not have been read, and codecs that are not for files."""
 COMMENTS = re.compile(rb"<!--.*?-->", re.DOTALL)
 SAMPLE_BYTES = 65_536
 MAX_LOST_SHARE = 0.02
-"""Of the letters that are not ASCII: how many bytes of a declared encoding may be broken."""
+"""How many of the letters outside ASCII may be broken in a declared encoding."""
 MIN_KEPT, MAX_STRAY_SHARE = 2, 0.005
-"""How many letters of UTF-8 there must be for each broken byte; how much of ASCII may be of some other encoding."""
+"""How many letters of valid UTF-8 outweigh a broken byte; how much of an ASCII file may be in another encoding."""
 FAMILY = re.compile(r"(?:8bit-|2byte-|x-)?(?:windows|win|cp|ibm|dos|ms)[-_ ]?(\d{3,5})")
 LINE_ENDS = re.compile(r"-(?:unix|dos|mac)\Z")
 PRINTABLE_ASCII = frozenset(range(0x20, 0x7F))
@@ -37,7 +37,7 @@ UNSEEN = frozenset("\xad\u200b\u200c\u200d\ufeff")
 
 
 class UnknownEncodingError(Exception):
-    """The bytes are text, but nothing says of which encoding."""
+    """The bytes are text, but their encoding cannot be determined."""
 
 
 @dataclass(frozen=True)
@@ -59,17 +59,17 @@ class _Declaration:
 
 
 def decoded(data: bytes, suffix: str = "") -> str | None:
-    """Return the text of the bytes of a file whose name ends so; None when they are no text.
+    """Return the text of a file whose name ends in `suffix`; None if the bytes are not text.
 
     Raises:
-        UnknownEncodingError: they are neither UTF nor of an encoding that is declared or plain to see.
+        UnknownEncodingError: they are not UTF, and their encoding is neither declared nor beyond doubt.
     """
     mark = next((encoding for mark, encoding in MARKS if data.startswith(mark)), None)
     if mark:
         return data.decode(mark, "replace")
     if b"\0" in data:
         return _unmarked_utf(data)
-    try:
+    try:  # before any declaration: other encodings are hardly ever valid UTF-8, but declarations are often wrong
         text = data.decode()
     except UnicodeDecodeError:
         text = _mostly_utf8(data) or _in_declared(data, _declared(data, suffix)) or western(data) or _mostly_ascii(data)
@@ -84,7 +84,7 @@ def decoded(data: bytes, suffix: str = "") -> str | None:
 
 
 def _unmarked_utf(data: bytes) -> str | None:
-    """Read UTF-16 and UTF-32 without a mark: the zero bytes of spaces, line ends and Latin letters give it away."""
+    """Read UTF-16 and UTF-32 without a byte order mark, which the zero bytes of spaces and Latin letters reveal."""
     for little, big in (("utf-32-le", "utf-32-be"), ("utf-16-le", "utf-16-be")):
         texts = [text for codec in (little, big) if (text := _plain(data, codec))]
         text = max(texts, key=_plain_chars, default="")
@@ -94,7 +94,7 @@ def _unmarked_utf(data: bytes) -> str | None:
 
 
 def _plain(data: bytes, codec: str) -> str | None:
-    """Return the text, if all of it is what people write."""
+    """Return the text, if all of its characters are printable or spaces."""
     try:
         text = data.decode(codec)
     except UnicodeDecodeError:
@@ -107,13 +107,13 @@ def _plain_chars(text: str) -> int:
 
 
 def _is_pairs_of_ascii(text: str) -> bool:
-    """Tell whether most of what looks like other scripts are two letters or signs of ASCII side by side."""
+    """Tell whether most characters of other scripts are really two ASCII characters side by side."""
     others = [ord(char) for char in text[:SAMPLE_BYTES] if not char.isascii()]
     return sum({code >> 8, code & 0xFF} <= PRINTABLE_ASCII for code in others) * 2 > len(others)
 
 
 def _mostly_utf8(data: bytes) -> str | None:
-    """Return the text in which a few bytes are broken."""
+    """Return the text of UTF-8 with a few broken bytes."""
     readable = data.decode("utf-8", "ignore")
     lost = len(data) - len(readable.encode())
     kept = sum(not char.isascii() for char in readable)
@@ -121,7 +121,7 @@ def _mostly_utf8(data: bytes) -> str | None:
 
 
 def _mostly_ascii(data: bytes) -> str | None:
-    """Return the text with signs for the few letters that cannot be told."""
+    """Return the text of ASCII with a few unknown bytes, which are replaced by signs."""
     stray = len(data) - len(data.decode("ascii", "ignore"))
     return data.decode("utf-8", "replace") if stray <= MAX_STRAY_SHARE * len(data) else None
 
@@ -132,7 +132,7 @@ def _in_declared(data: bytes, declared: str | None) -> str | None:
     text = data.decode(declared, "replace")
     others = len(text) - _plain_chars(text)
     is_broken = text.count("\ufffd") > MAX_LOST_SHARE * others
-    is_mistaken = declared in WESTERN and not is_mostly_western(text)  # what many programs write unasked
+    is_mistaken = declared in WESTERN and not is_mostly_western(text)  # many programs declare these by default
     return None if is_broken or is_mistaken else text
 
 
@@ -165,7 +165,7 @@ def _meant(name: str, meanings: Mapping[str, str]) -> str:
 def _is_known(name: str) -> bool:
     try:
         b"a".decode(name)
-    except (LookupError, ValueError):  # also of a codec that is not about text
+    except (LookupError, ValueError):  # LookupError also for a codec that is not for text
         return False
     return True
 

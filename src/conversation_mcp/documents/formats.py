@@ -1,4 +1,4 @@
-"""Which files are read and how, by their names; the facts are in formats.toml."""
+"""The formats of files, judged by their names; the facts are in formats.toml."""
 
 import re
 import tomllib
@@ -30,20 +30,20 @@ Format = Literal[
     "mail",
 ]
 NEEDED_MODULES = {"pdf": "pypdf", "docx": "mammoth", "xlsx": "openpyxl", "rtf": "striprtf"}
-"""What the extra `documents` installs."""
+"""The modules that the extra `documents` installs."""
 CONVERTED: frozenset[Format] = frozenset({"pdf", "docx", "xlsx", "rtf", "pptx", "odf", "epub", "mail"})
 
 
 @dataclass(frozen=True)
 class Language:
-    """How definitions look in a language, and the comments and decorators above them."""
+    """The syntax of definitions in a language, and of the comments and decorators above them."""
 
     definition: re.Pattern[str]
     above: tuple[str, ...]
 
 
 class Formats:
-    """Judges names of files and folders; remembers nothing else."""
+    """Determines the formats of files by their names."""
 
     def __init__(self, missing: frozenset[Format] | None = None) -> None:
         facts: dict[str, Any] = tomllib.loads(
@@ -67,7 +67,7 @@ class Formats:
         self._max_bytes: tuple[int, int] = facts["max_text_bytes"], facts["max_converted_bytes"]
 
     def of(self, name: str) -> Format | Reason:
-        """Return how a file of a folder is read, or why it is not."""
+        """Return the format of a file in a folder, or the reason why it is not read."""
         lower = name.lower()
         if self._secrets.match(lower) or (suffix(lower) in self._secret_data and self._secret_words.search(lower)):
             return Reason.SECRET
@@ -79,13 +79,13 @@ class Formats:
         return Reason.NEEDS_EXTRA if found in self.missing else found
 
     def named(self, name: str) -> Format | Reason:
-        """Return how a file is read that was named itself: whatever it is called, as text if need be."""
+        """Return the format of a file that was named itself, which is read whatever its name, as text if need be."""
         lower = name.lower()
         found = self._by_name.get(lower) or self._by_suffix.get(suffix(lower)) or "markdown"
         return Reason.NEEDS_EXTRA if found in self.missing else found
 
     def is_foreign(self, folder: str) -> bool:
-        """Tell whether folders of that name hold what others wrote and a program installed."""
+        """Tell whether folders of that name hold installed packages rather than the user's files."""
         return folder.lower() in self._folders
 
     def max_bytes(self, form: Format) -> int:

@@ -1,4 +1,4 @@
-"""What git ignores: the `.gitignore` files of a folder, of those in it, and of those above it in its repository."""
+"""The rules of `.gitignore` files: those of a folder, its subfolders, and the folders above it in a repository."""
 
 import os
 from collections.abc import Sequence
@@ -15,13 +15,13 @@ MAX_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Ignoring:
-    """The rules that hold in a folder, the nearest last; the nearest that says something decides."""
+    """The rules that apply in a folder, the nearest last; the nearest that matches decides."""
 
     rules: tuple[tuple[str, "GitIgnoreSpec"], ...] = field(default=())
 
     @classmethod
     def above(cls, folder: Path) -> "Ignoring":
-        """Return the rules of the repository that a named folder is in; none if they ignore what was named."""
+        """Return the rules of the repository around a named folder; none if they ignore that folder itself."""
         above: list[Path] = []
         at = folder
         while not (at / ".git").exists():
@@ -35,7 +35,7 @@ class Ignoring:
         return cls() if rules.ignores(str(folder), is_folder=True) else rules
 
     def within(self, folder: str) -> "Ignoring":
-        """Return the rules with those of a `.gitignore` in the folder."""
+        """Return the rules together with those of a `.gitignore` in the folder."""
         try:
             with open(os.path.join(folder, FILE_NAME), "rb", opener=_open) as file:  # noqa: PTH118 -- for each folder
                 lines = file.read(MAX_BYTES).decode("utf-8-sig", "replace").splitlines()
@@ -44,7 +44,7 @@ class Ignoring:
         return Ignoring((*self.rules, (folder, rules_of(lines))))
 
     def ignores(self, path: str, *, is_folder: bool) -> bool:
-        """Tell whether git would leave the path out."""
+        """Tell whether git would ignore the path."""
         for folder, rules in reversed(self.rules):
             below = path[len(folder) + 1 :].replace(os.sep, "/") + ("/" if is_folder else "")
             if (decided := rules.check_file(below).include) is not None:
@@ -57,7 +57,7 @@ def _open(path: str, flags: int) -> int:
 
 
 def rules_of(lines: Sequence[str]) -> "GitIgnoreSpec":
-    """Read the lines; git passes over those that are no patterns."""
+    """Read the lines, skipping those that are not valid patterns, as git does."""
     from pathspec import GitIgnoreSpec
 
     try:

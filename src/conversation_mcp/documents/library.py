@@ -1,6 +1,7 @@
-"""The user's documents as something that can be asked: an index that follows the files, and what it holds."""
+"""The library of the user's documents: keeps their index up to date and finds passages in it."""
 
 from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -10,17 +11,18 @@ from conversation_mcp.documents.formats import Formats
 from conversation_mcp.documents.query_words import RelatedWords, load_related_words
 from conversation_mcp.documents.question import Question
 from conversation_mcp.documents.ranking import Ranker
-from conversation_mcp.documents.refresh import Taker, Work, problems
+from conversation_mcp.documents.readings import Reading, Readings
 from conversation_mcp.documents.roots import Root
+from conversation_mcp.documents.rows import DocumentRows, problems
 from conversation_mcp.documents.schema import schema
 from conversation_mcp.documents.scope import Scope
-from conversation_mcp.documents.selection import Finder, Findings
+from conversation_mcp.documents.selection import Findings, PassageFinder
 from conversation_mcp.documents.skips import Skipped
-from conversation_mcp.documents.walk import Documents
+from conversation_mcp.documents.walk import Document, Documents, current_stamp
 from conversation_mcp.errors import FilesystemError, ProviderUnavailableError
-from conversation_mcp.searching.cache import Cache
-from conversation_mcp.searching.cache import Work as SqlWork
+from conversation_mcp.searching.cache import Cache, Work
 from conversation_mcp.searching.database import IndexFile, purge_orphans
+from conversation_mcp.searching.stamped import UNTRUSTED, Backlog, Follower
 
 if TYPE_CHECKING:
     import sqlite3
@@ -28,11 +30,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 ATTEMPTS = 3
-"""How often something is done anew because files or the index were changed meanwhile."""
+"""How often a step is tried, if files or the index are changed meanwhile."""
 
 
-class Library:
-    """The documents of one set of names. All of it blocks, a step for about a second."""
+class DocumentLibrary:
+    """The documents that the user named. All methods block; each step of `catch_up` for about a second."""
 
     def __init__(self, roots: Sequence[Root], indexes: Path, now: Callable[[], datetime], formats: Formats) -> None:
         self.roots = tuple(roots)
@@ -40,20 +42,24 @@ class Library:
         self._left_out = Skipped()
         self._now = now
         self._indexes = indexes
+        # An index that was made without a converter lacks the passages of its files, and a pattern changes which count.
         kind = "\0".join(("documents", *sorted(formats.missing), *(root.pattern for root in self.roots)))
         self._file = IndexFile([root.path for root in self.roots], indexes, schema(kind))
         self._cache = Cache(self._file, self._build_at_once)
-        self.problem: str | None = None
-        """Why no index is kept, if none is."""
+
+    @property
+    def problem(self) -> str | None:
+        """Why the index cannot be kept in a file, if it cannot."""
+        return self._cache.problem
 
     @property
     def skipped(self) -> Skipped:
-        """What was left out at the last look."""
+        """What the last comparison left out."""
         return self._left_out.with_all(self._ask(lambda database: list(problems(database))))
 
     @property
     def has_text(self) -> bool:
-        """Whether there is any passage; an index that was lost since the last look is made anew first."""
+        """Whether there is any passage; an index that was lost meanwhile is rebuilt first."""
         for _ in range(ATTEMPTS):
             if self._ask(lambda database: database.execute("SELECT 1 FROM passages LIMIT 1").fetchone()):
                 return True
@@ -62,7 +68,7 @@ class Library:
         return False
 
     def survey(self) -> tuple[int, Skipped]:
-        """Count the documents and what is left out; what was read in vain is known only where there is an index."""
+        """Count the documents and what is left out; files without readable text are known only if an index exists."""
         documents = Documents(self.roots, self._formats)
         count = sum(1 for _ in documents)
         vain = self._ask(lambda database: list(problems(database))) if self._file.path.exists() else []
@@ -72,16 +78,20 @@ class Library:
         """Remove the indexes of documents that are gone."""
         purge_orphans(self._indexes)
 
-    def catch_up(self) -> Generator[Work]:
-        """Bring the index up to the files; yield before each step what there is to do, and how much is done."""
+    def catch_up(self) -> Generator[Backlog[Document]]:
+        """Bring the index up to date; yield the work and its progress before each step."""
         for _ in range(ATTEMPTS):
             replacements = self._cache.replacements
-            work = self._ask(self._look)
-            yield work
-            while not work.is_done:
-                self._ask(lambda database, work=work: self._taker(database).go_on(work))
-                yield work
-            if self._cache.replacements == replacements:
+            documents = Documents(self.roots, self._formats)
+            backlog = self._take_in(lambda database, of=documents: self._follower(database, of).look())
+            self._left_out = documents.skipped
+            yield backlog
+            while not backlog.is_done:
+                self._take_in(
+                    lambda database, of=documents, backlog=backlog: self._follower(database, of).go_on(backlog)
+                )
+                yield backlog
+            if self._cache.replacements == replacements:  # else an empty index has replaced a damaged one meanwhile
                 return
 
     def find(self, question: Question, scope: Scope, limit: int, *, by_parts: bool) -> Findings:
@@ -89,7 +99,8 @@ class Library:
         for _ in range(ATTEMPTS - 1):
             findings = self._ask(lambda database: self._found(database, question, scope, limit, by_parts=by_parts))
             paths = sorted({str(passage.path) for passage in findings.passages})
-            if self._ask(lambda database, paths=paths: self._taker(database).are_current(paths)):
+            # A file that has changed since would be cited with lines that are no longer there.
+            if self._ask(lambda database, paths=paths: _are_current(DocumentRows(database), paths)):
                 return findings
             for _ in self.catch_up():
                 pass
@@ -101,30 +112,43 @@ class Library:
         if not scope.is_all and not scope.apply(database):
             return Findings((), (), is_out_of_scope=True)
         ranker = Ranker(database, self._related, is_scoped=not scope.is_all)
-        return Finder(database, ranker).find(question, limit, by_parts=by_parts)
+        return PassageFinder(database, ranker).find(question, limit, by_parts=by_parts)
 
     @cached_property
     def _related(self) -> RelatedWords:
         return load_related_words()
 
-    def _look(self, database: "sqlite3.Connection") -> Work:
-        documents = Documents(self.roots, self._formats)
-        work = self._taker(database).look(documents)
-        self._left_out = documents.skipped
-        return work
-
-    def _taker(self, database: "sqlite3.Connection") -> Taker:
-        return Taker(database, self._formats, self._now)
+    def _follower(self, database: "sqlite3.Connection", documents: Documents) -> Follower[Document, Reading]:
+        return Follower(DocumentRows(database), Readings(documents, self._formats, self._now))
 
     def _build_at_once(self, database: "sqlite3.Connection") -> None:
-        work = self._look(database)
-        while not work.is_done:
-            self._taker(database).go_on(work)
+        documents = Documents(self.roots, self._formats)
+        follower = self._follower(database, documents)
+        backlog = follower.look()
+        self._left_out = documents.skipped
+        follower.finish(backlog)
 
-    def _ask(self, do: SqlWork[T]) -> T:
-        try:
-            result, self.problem = self._cache.ask(do)
-        except FilesystemError as error:
-            message = f"the documents cannot be searched ({error.message.rstrip('.')})."
-            raise ProviderUnavailableError(message) from error
-        return result
+    def _ask(self, do: Work[T]) -> T:
+        with _explained():
+            return self._cache.look(do)
+
+    def _take_in(self, do: Work[T]) -> T:
+        with _explained():
+            return self._cache.take_in(do)
+
+
+@contextmanager
+def _explained() -> Generator[None]:
+    try:
+        yield
+    except FilesystemError as error:
+        message = f"the documents cannot be searched ({error.message.rstrip('.')})."
+        raise ProviderUnavailableError(message) from error
+
+
+def _are_current(rows: DocumentRows, paths: Sequence[str]) -> bool:
+    """Tell whether the files are unchanged since they were read, as far as that can be known."""
+    if not paths:  # nothing was found, perhaps only because the index was lost and is empty
+        return rows.newest() > 0
+    known, now = rows.stamps(paths), {path: current_stamp(path) for path in paths}
+    return all(path in known and now[path] and known[path][1] in {UNTRUSTED, now[path]} for path in paths)

@@ -1,4 +1,4 @@
-"""Cuts a document at its headings, paragraphs and functions into passages that know where they stand."""
+"""Passages of documents, cut at headings, paragraphs and functions, each with its place in the file."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ BREAKS = (re.compile("[.!?]\\s+|[\u3002\uff01\uff1f]\\s*"), re.compile(r"\s+"))
 
 @dataclass(frozen=True)
 class Passage:
-    """A piece of a document; the lines named, 1-based and both included, contain its text."""
+    """A piece of a document. Its lines count from 1, and both the first and the last belong to it."""
 
     path: Path
     title: str
@@ -37,7 +37,7 @@ class Passage:
 
     @property
     def location(self) -> str:
-        """Where the passage stands: `path:start-end` or `path:line`, as terminals open it; else `path, page 3`."""
+        """The place of the passage: `path:start-end` or `path:line`, as terminals open it; else `path, page 3`."""
         path = self.shown_path
         is_one = self.end_line <= self.start_line
         numbers = str(self.start_line) if is_one else f"{self.start_line}-{self.end_line}"
@@ -73,7 +73,7 @@ def cut(outline: Outline, path: Path) -> list[Passage]:
 
 
 def _sections(marks: Sequence[Mark]) -> list[_Section]:
-    """Gather the blocks of lines under each heading; a last heading with nothing below it is its own block."""
+    """Collect the blocks of lines under each heading; a heading with nothing below it becomes a block itself."""
     trail: list[Heading] = []
     sections = [_Section((), 0)]
     for number, mark in enumerate(marks):
@@ -114,7 +114,7 @@ def _groups(lines: Sequence[str], blocks: Sequence[tuple[int, int]]) -> Iterator
 
 
 def _pieces(lines: Sequence[str], start: int, end: int) -> Iterator[tuple[int, int, str]]:
-    """Cut a block that is too long for one passage at its lines, and a line that is too long at its sentences."""
+    """Cut a block that is too long for one passage between lines, and a line that is too long between sentences."""
     if end - start == 1:
         yield from ((start, end, piece) for piece in _line_pieces(lines[start]))
         return
@@ -129,7 +129,7 @@ def _pieces(lines: Sequence[str], start: int, end: int) -> Iterator[tuple[int, i
 
 
 def _again_from(lines: Sequence[str], first: int, number: int) -> int:
-    """Return where the next piece begins: some lines early, so that what belongs together stands together once."""
+    """Return where the next piece begins: some lines early, so that one of two pieces holds what belongs together."""
     size, again = len(lines[number]), number
     while again - 1 > first:
         size += len(lines[again - 1]) + 1

@@ -1,4 +1,4 @@
-"""How the words of a question are asked of full-text search: as they are, and as what else they may be called."""
+"""The terms by which full-text search finds the words of a question: themselves, their parts, and related words."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -6,48 +6,48 @@ from importlib.resources import files
 from itertools import pairwise
 
 from conversation_mcp.documents.question import Words
+from conversation_mcp.searching.stemming import root
+from conversation_mcp.searching.words import any_of, quoted
 from conversation_mcp.text import PUNCTUATION, is_searchable, name_parts, query_terms
 
 MIN_PIECE_CHARS = 3
 PIECES = re.compile(r"[^\W_]+")
-ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "ers", "ors", "er", "or", "es", "ed", "s", "e", "y")
-MIN_STEM_CHARS = 3
 
 
 class RelatedWords:
-    """Groups of words for the same thing, found by any form of one."""
+    """Groups of words for the same thing, which are looked up by any form of one of them."""
 
     def __init__(self, groups: Iterable[str]) -> None:
         self._by_stem: dict[str, list[str]] = {}
         for group in groups:
             words = group.split()
             for word in words:
-                known = self._by_stem.setdefault(rough_stem(word), [])
+                known = self._by_stem.setdefault(root(word), [])
                 known += [other for other in words if other != word and other not in known]
 
     def of(self, word: str) -> list[str]:
-        """Return the other words of its groups."""
-        return self._by_stem.get(rough_stem(word), [])
+        """Return the other words of the word's groups."""
+        return self._by_stem.get(root(word), [])
 
 
 def load_related_words() -> RelatedWords:
-    """Read the groups that come with the program."""
+    """Read the groups that are shipped with the program."""
     text = files("conversation_mcp.documents").joinpath("related.txt").read_text("utf-8")
     return RelatedWords(line for line in text.splitlines() if not line.startswith("#"))
 
 
 def load_stopwords() -> frozenset[str]:
-    """Read the English words that say nothing of what a question is about."""
+    """Read the English words that do not tell what a question is about."""
     return frozenset(files("conversation_mcp.documents").joinpath("stopwords_en.txt").read_text("utf-8").split())
 
 
 def terms_of(word: str) -> list[str]:
-    """Return the terms of a folded word, any of which finds it."""
+    """Return the terms of a folded word, each of which finds it."""
     return [quoted(term) for term in query_terms(word)]
 
 
 def other_terms(words: Words, related: RelatedWords) -> dict[str, list[str]]:
-    """Return for each word what else may find it: parts of names, two words as one, words for the same thing."""
+    """Return other terms for each word: parts of names, two words written as one, and words for the same thing."""
     others: dict[str, list[str]] = {}
     for word, typed in words.items():
         terms = [*_pieces(word, typed), *related.of(word)]
@@ -59,27 +59,8 @@ def other_terms(words: Words, related: RelatedWords) -> dict[str, list[str]]:
     return others
 
 
-def any_of(terms: Iterable[str]) -> str:
-    """Return the expression that one of the terms is enough for."""
-    return " OR ".join(dict.fromkeys(terms))
-
-
-def quoted(term: str) -> str:
-    """Return the term as data, whatever is in it."""
-    return '"' + term.replace('"', '""') + '"'
-
-
-def rough_stem(word: str) -> str:
-    """Return what the forms of an English word have in common, near enough to find its group."""
-    for ending in ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= MIN_STEM_CHARS:
-            stem = word.removesuffix(ending)
-            return stem[:-1] if len(stem) > MIN_STEM_CHARS and stem[-1] == stem[-2] else stem
-    return word
-
-
 def _pieces(word: str, typed: str) -> Iterator[str]:
-    """Yield the words that a name is made of."""
+    """Yield the words in a name."""
     for name in PIECES.findall(typed.strip(PUNCTUATION)):
         if parts := name_parts(name):
             yield parts
@@ -90,5 +71,5 @@ def _pieces(word: str, typed: str) -> Iterator[str]:
 
 
 def by_word(words: Words) -> Mapping[str, str]:
-    """Return for each word the expression that finds it."""
+    """Return the expression that finds each word."""
     return {word: any_of(terms) for word in words if (terms := terms_of(word))}

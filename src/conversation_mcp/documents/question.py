@@ -1,4 +1,4 @@
-"""What is looked for: the words of the last question, with the conversation before it as weaker context."""
+"""The words to search for: those of the last question, with earlier questions as weaker context."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,12 +15,12 @@ SENTENCES = re.compile("[?!;\\n\u3002\uff1f\uff01\uff1b]+|\\.(?=\\s|\\Z)")
 CLAUSES = re.compile(r",|\b(?:and|or|as well as)\b", re.IGNORECASE)
 
 Words = Mapping[str, str]
-"""Words to look for, folded, each with the way it was typed."""
+"""Folded words to search for, each with its form as typed."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """The words to look for, those of each part, and the passages that were quoted before."""
+    """The words to search for, those of each part of the question, and the passages that earlier answers cited."""
 
     words: Words
     context: Words
@@ -30,7 +30,7 @@ class Question:
 
     @classmethod
     def of(cls, messages: Sequence[ChatMessage], stopwords: frozenset[str]) -> "Question":
-        """Read the conversation; a question without words of its own (`and then?`) asks on with earlier ones."""
+        """Read the conversation; a question without words of its own (`and then?`) uses those of earlier ones."""
         questions = [message.content for message in messages if message.role == "user"]
         answers = "\n".join(message.content for message in messages if message.role == "assistant")
         last = questions[-1] if questions else ""
@@ -46,7 +46,7 @@ class Question:
 
 
 def _parts(text: str, stopwords: frozenset[str]) -> tuple[Words, ...]:
-    """Return the words of each sentence, or of each clause of a single one; nothing if there is but one."""
+    """Return the words of each sentence, or of each clause of a single sentence; nothing if there is only one part."""
     text = _bounded(text)
     for division in (SENTENCES, CLAUSES):
         parts = [words for part in division.split(text) if (words := _words(part, stopwords))]

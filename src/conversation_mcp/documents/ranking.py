@@ -1,4 +1,4 @@
-"""Ranks passages for words: full-text search proposes, a closer look at the best decides."""
+"""Ranking of passages: full-text search proposes candidates, and a closer look at these decides."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,10 +8,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from conversation_mcp.documents.passages import Passage
-from conversation_mcp.documents.query_words import RelatedWords, any_of, by_word, other_terms
+from conversation_mcp.documents.query_words import RelatedWords, by_word, other_terms
 from conversation_mcp.documents.question import Words
 from conversation_mcp.documents.rows import indexed, passages_of
 from conversation_mcp.searching.database import connect
+from conversation_mcp.searching.words import any_of
 from conversation_mcp.text import FTS_TOKENIZER
 
 if TYPE_CHECKING:
@@ -25,9 +26,10 @@ NEARNESS_WEIGHT = 0.6
 NEAR_WORDS = 6
 CITED_WEIGHT = 0.5
 MAX_RANKED = 20_000
-"""Ranking takes some microseconds for each passage with one of the words."""
+"""Ranking takes some microseconds per passage with one of the words; this bounds it to a fraction of a second."""
 
 IN_SCOPE = "AND +rowid IN (SELECT p.id FROM passages p JOIN wanted w ON w.file = p.file)"
+"""The `+` makes SQLite look up the words first, rather than each passage of the scope."""
 SCORES = """
     SELECT rowid, -bm25(words, TITLE, HEADING, 1.0) AS score FROM words WHERE words MATCH ? SCOPE
     ORDER BY score DESC, rowid LIMIT ?
@@ -39,7 +41,7 @@ SPEAKING = "SELECT rowid FROM shortlist WHERE shortlist MATCH ?"
 
 @dataclass(frozen=True)
 class Ranked:
-    """A passage, how well it fits, and which of the words it speaks of."""
+    """A passage with its score and the words of the question that it contains."""
 
     row: int
     passage: Passage
@@ -50,14 +52,14 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Passages, best first, and the words that no passage speaks of, as they were typed."""
+    """Passages, best first, and the words that no passage contains, as typed."""
 
     found: tuple[Ranked, ...]
     missing: tuple[str, ...]
 
 
 class Ranker:
-    """Ranks the passages of an index; with a scope only those of the files in the table `wanted`."""
+    """Ranks the passages of an index; with a scope, only those of the files in the table `wanted`."""
 
     def __init__(self, database: "sqlite3.Connection", related: RelatedWords, *, is_scoped: bool = False) -> None:
         self._database = database
@@ -65,7 +67,7 @@ class Ranker:
         self._scope = IN_SCOPE if is_scoped else ""
 
     def rank(self, words: Words, context: Words, cited: frozenset[str]) -> Ranking:
-        """Return the passages that speak of any of the words; the context counts less, and what was quoted before."""
+        """Return the passages that contain any of the words; context, and passages cited before, count less."""
         asked = by_word(words)
         counts = {word: self._count(match) for word, match in asked.items()}
         present = {word: asked[word] for word, count in counts.items() if count}
@@ -75,7 +77,7 @@ class Ranker:
         alike = self._scores(any_of(others.values()), CANDIDATES)
         contextual = self._scores(any_of(by_word(context).values()), CANDIDATES)
         passages = passages_of(self._database, list(scores | alike))
-        context_weight = 1 / max(1, len(asked))  # `and on Windows?` leans on what was asked before
+        context_weight = 1 / max(1, len(asked))  # `and on Windows?` needs its context more than a long question does
         value = self._values(counts)
         closer = Closer(passages, present, others)
         found: list[Ranked] = []
@@ -93,12 +95,12 @@ class Ranker:
         return Ranking(tuple(found), missing)
 
     def _values(self, counts: Mapping[str, int]) -> dict[str, float]:
-        """Return how much a word tells: the fewer passages have it, the more."""
+        """Return the weight of each word: the fewer passages contain it, the higher."""
         total = self._database.execute("SELECT count(*) FROM passages").fetchone()[0]
         return {word: math.log(1 + total / max(1, count)) for word, count in counts.items()}
 
     def matching(self, match: str, limit: int) -> list[Passage]:
-        """Return the passages that fit an expression, best first."""
+        """Return the passages that match an expression, best first."""
         passages = passages_of(self._database, rows := list(self._scores(match, limit)))
         return [passages[row] for row in rows]
 
@@ -111,7 +113,7 @@ class Ranker:
         return self._database.execute(COUNT.replace("SCOPE", self._scope), (match, MAX_RANKED)).fetchone()[0]
 
     def _narrowed(self, present: Mapping[str, str], counts: Mapping[str, int]) -> list[str]:
-        """Return what proposes passages: all words, or where they are very common the rarer ones of them."""
+        """Return the expressions that propose candidates: of all words, or of the rarer ones if they are common."""
         chosen: list[str] = []
         total = 0
         for word in sorted(present, key=counts.__getitem__):
@@ -123,9 +125,10 @@ class Ranker:
 
 
 class Closer:
-    """A closer look at some passages: which speak of which word, and how near each other the words stand."""
+    """A closer look at some passages: which words each contains, and how close together these are."""
 
     def __init__(self, passages: Mapping[int, Passage], asked: Words, others: Words) -> None:
+        # Each word is asked of a table with the candidates only, instead of the whole index.
         with closing(connect(":memory:")) as shortlist:
             shortlist.execute(SHORTLIST)
             texts = ((row, indexed(_all_text(passage))) for row, passage in passages.items())
@@ -136,19 +139,20 @@ class Closer:
 
             self._own = {word: having(match) for word, match in asked.items()}
             self._like = {word: having(match) for word, match in others.items()}
+            # FTS5's NEAR takes phrases only, so a word with several terms has no neighbours.
             pairs = pairwise(match for match in asked.values() if " OR " not in match)
             self._near = [having(f"NEAR({one} {two}, {NEAR_WORDS})") for one, two in pairs]
 
     def words_of(self, row: int) -> frozenset[str]:
-        """Return the words that a passage has."""
+        """Return the words that a passage contains."""
         return frozenset(word for word, rows in self._own.items() if row in rows)
 
     def words_like(self, row: int) -> frozenset[str]:
-        """Return the words for which a passage has others that mean much the same."""
+        """Return the words for which a passage contains related ones."""
         return frozenset(word for word, rows in self._like.items() if row in rows)
 
     def nearness(self, row: int) -> float:
-        """Return the share of neighbours in the question that are near each other in a passage."""
+        """Return the share of neighbouring words of the question that are close together in a passage."""
         return sum(row in rows for rows in self._near) / max(1, len(self._near))
 
 
@@ -157,9 +161,9 @@ def _all_text(passage: Passage) -> str:
 
 
 def chosen(rankings: Sequence[Sequence[Ranked]], limit: int, per_file: int, weakest_share: float) -> list[Ranked]:
-    """Return the best of each in turn: few of a file, equal ones once, none that fits far less than the best.
+    """Return the best of each ranking in turn: few per file, no duplicates, none far weaker than the best.
 
-    One that speaks of a word that none before it has is taken although it fits far less.
+    A weak passage is still chosen if it contains a word that none before it does.
     """
     picked: list[Ranked] = []
     waiting = [list(reversed(ranking)) for ranking in rankings]
@@ -188,7 +192,7 @@ def _is_too_many(ranked: Ranked, picked: Sequence[Ranked], per_file: int) -> boo
 
 
 def shingles(text: str) -> set[str]:
-    """Return the words of a text, three at a time."""
+    """Return the sequences of three words in a text, by which duplicates are recognized."""
     words = indexed(text).split()
     return {" ".join(words[place : place + 3]) for place in range(max(1, len(words) - 2))}
 

@@ -1,4 +1,4 @@
-"""From a file to its outline, or to the reason why it has none."""
+"""Reading of files: their passages, or the reason why there are none."""
 
 import os
 import stat
@@ -28,12 +28,13 @@ CONVERTERS: Mapping[Format, tuple[str, str]] = {
     "epub": ("book", "epub"),
     "mail": ("mail", "mail"),
 }
-"""The modules and functions that read what is no text; they are imported with the first such file."""
+"""The modules and functions that read files other than text. Their libraries are imported with the first such file."""
 OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""The walk has resolved links already, so one that is here now has been put there since; pipes must not block."""
 
 
 class Content:
-    """The bytes of a file as they were read, and what they are worth."""
+    """The bytes of a file, from which its passages are made only if the digest is new."""
 
     def __init__(self, data: bytes, document: Document, formats: Formats) -> None:
         self._data = data
@@ -42,7 +43,7 @@ class Content:
         self.digest = blake2b(data, digest_size=HASH_BYTES).digest()
 
     def passages(self) -> list[Passage] | Reason:
-        """Return the passages, none of an empty file, or why there are none."""
+        """Return the passages, none for an empty file, or the reason why it cannot be read."""
         path = Path(self._document.path)
         try:
             outline = self._outline(path.name)
@@ -86,7 +87,7 @@ class Content:
 
 
 def read(document: Document, formats: Formats) -> Content | Reason | None:
-    """Return what is in a file now; None when it is gone."""
+    """Return the content of a file now; None if it is gone."""
     try:
         with open(document.path, "rb", opener=_open) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

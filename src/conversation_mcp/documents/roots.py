@@ -1,4 +1,4 @@
-"""What the user named: files, folders and patterns; never the whole disk or the home folder by accident."""
+"""The files, folders and patterns that the user named, but never the whole disk or the home folder by accident."""
 
 import os
 import re
@@ -20,14 +20,14 @@ NAMED_BY = "CONVERSATION_MCP_DOCUMENTS or --documents"
 
 @dataclass(frozen=True)
 class Root:
-    """A file or folder that was named, by its real path; of a pattern, the folder that it begins with."""
+    """A named file or folder by its real path, or the folder that a named pattern begins with."""
 
     path: Path
     pattern: str = ""
     is_folder: bool = True
 
     def takes(self, path: str) -> bool:
-        """Tell whether a file below it was meant."""
+        """Tell whether the root includes a file below it."""
         return not self.pattern or self._pattern.match_file(relative(path, self.path))
 
     @cached_property
@@ -36,22 +36,22 @@ class Root:
 
 
 def roots_of(named: Sequence[Path], home: Path | None) -> list[Root]:
-    """Return what was named, once each, in its order.
+    """Return the roots of what was named, in order and without repetition.
 
     Raises:
-        ProviderNotConfiguredError: something does not exist, or is the whole disk or home folder.
+        ProviderNotConfiguredError: one does not exist, or is the whole disk or home folder.
     """
     return list(dict.fromkeys(_root(path, home) for path in named))
 
 
 def relative(path: str, folder: Path) -> str:
-    """Return the path below a folder, with `/`."""
+    """Return the path relative to a folder, with `/` as the separator."""
     return path[len(str(folder)) :].lstrip(os.sep).replace(os.sep, "/")
 
 
 def nothing_to_read(named: Sequence[Path], left_out: str) -> ProviderNotConfiguredError:
-    """Return the error for documents that hold no text, with the sentence about what was left out."""
-    error = _refusal(f"no file that can be read in {', '.join(map(str, named))}")
+    """Return the error for documents without any text, with the sentence about what was left out."""
+    error = _refusal(f"there is no readable file in {', '.join(map(str, named))}")
     error.advice = f"{left_out} {error.advice}".lstrip()
     return error
 
@@ -74,7 +74,7 @@ def _root(path: Path, home: Path | None) -> Root:
 
 
 def _split(path: Path) -> tuple[Path, tuple[str, ...]]:
-    """Return the path, and of one that is a pattern the parts from the first special character on."""
+    """Split a pattern before the first part with a special character; the second half is empty for a plain path."""
     parts = path.parts
     first = next((number for number, part in enumerate(parts) if MAGIC.search(part)), len(parts))
     if first == len(parts) or os.path.lexists(path):

@@ -1,32 +1,34 @@
-"""Reads and writes what the index holds of files; the words of a passage are made from what is kept of it."""
+"""The rows of files and passages in the index.
+
+FTS5 keeps no copy of the words (`content=''`): to delete them, they are derived again from the stored passage.
+"""
 
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from conversation_mcp.documents.kinds.outline import Unit
 from conversation_mcp.documents.passages import UNPRINTABLE, Passage
+from conversation_mcp.documents.readings import Reading
 from conversation_mcp.documents.skips import Reason
 from conversation_mcp.documents.walk import Document
+from conversation_mcp.searching.stamped import BATCH, Seen, StampedRows
 from conversation_mcp.text import index_text, name_parts, storable
 
 if TYPE_CHECKING:
     import sqlite3
 
-BATCH = 900
-"""Old versions of SQLite take no more than 999 values."""
 BETWEEN = "\x1f"
 BOUNDARY = " \ue000 "
-"""Stands between a text and the parts of its names, so that no phrase reaches from one to the other."""
+"""Separates a text from the parts of its names, so that no phrase matches across the two."""
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]{2,}")
 DIVISION = re.compile(r"[-\u00ad\u2010][ \t]*[\r\n][\s>#*/]*(?=[^\W\d_])")
-"""Where a word is divided; what begins the next line may be the sign of a quote or a comment."""
+"""A hyphen at the end of a line; the next line may begin with the sign of a quote or a comment."""
 MAX_HALF_CHARS = 40
 FIRST_HALF, SECOND_HALF = re.compile(r"[^\W\d_]+\Z"), re.compile(r"[^\W\d_]+")
-KNOWN = "SELECT id, stamp, digest FROM files WHERE path = ?"
+KNOWN = "SELECT id, digest FROM files WHERE path = ?"
 PUT_FILE = """
     INSERT INTO files (path, shown, stamp, digest, modified, title, unit, problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (path) DO UPDATE SET shown = excluded.shown, stamp = excluded.stamp, digest = excluded.digest,
@@ -44,71 +46,70 @@ PASSAGES = """
 """
 
 
-@dataclass(frozen=True)
-class Known:
-    """What is known of a file that was read."""
+class DocumentRows(StampedRows[Reading]):
+    """The rows of files and of their passages."""
 
-    id: int
-    stamp: int
-    digest: bytes | None
+    TABLE = "files"
+    ROW = "id"
+    KEY = "path"
 
+    def stored(self, key: str) -> bytes:
+        """Return the path as the bytes of the file system, which need not be text."""
+        return os.fsencode(key)
 
-class Rows:
-    """Reads and writes the rows of files, inside of the transaction that the caller began."""
+    def key(self, stored: str | bytes) -> str:
+        """Return the path."""
+        return os.fsdecode(stored)
 
-    def __init__(self, database: "sqlite3.Connection") -> None:
-        self._database = database
+    def put(self, key: str, seen: Seen[Reading]) -> None:
+        """Write the passages of a file, or the reason why it has none; if it was only touched, just its stamp."""
+        document, content = seen.content.document, seen.content.content
+        if isinstance(content, Reason):
+            self.write(document, seen.stamp, None, content)
+        elif content.digest == self._known(key)[1]:
+            touched = (seen.stamp, document.modified_ns, self.stored(key))
+            self.database.execute("UPDATE files SET stamp = ?, modified = ? WHERE path = ?", touched)
+        else:
+            self.write(document, seen.stamp, content.digest, content.passages())
 
-    def stamps(self, paths: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """Return the ids and stamps of those of the files that are known."""
-        marks = ",".join("?" * len(paths))
-        found = self._database.execute(
-            f"SELECT path, id, stamp FROM files WHERE path IN ({marks})",  # noqa: S608 -- marks only
-            [os.fsencode(path) for path in paths],
-        )
-        return {os.fsdecode(path): (row, stamp) for path, row, stamp in found}
-
-    def known(self, path: str) -> Known | None:
-        """Return what is known of a file, if it was read."""
-        found = self._database.execute(KNOWN, (os.fsencode(path),)).fetchone()
-        return Known(*found) if found else None
-
-    def restamp(self, known: Known, document: Document, stamp: int) -> None:
-        """Note that a file was touched, but holds what it held."""
-        self._database.execute(
-            "UPDATE files SET stamp = ?, modified = ? WHERE id = ?", (stamp, document.modified_ns, known.id)
-        )
-
-    def put(self, document: Document, stamp: int, digest: bytes | None, found: Sequence[Passage] | Reason) -> None:
-        """Write what was found in a file over what was there before, or why nothing was."""
-        path = os.fsencode(document.path)
-        if known := self.known(document.path):
-            self._drop_passages(known.id)
+    def write(self, document: Document, stamp: int, digest: bytes | None, found: Sequence[Passage] | Reason) -> None:
+        """Replace the rows of a file and of its passages."""
+        self._drop_passages(self._known(document.path)[0])
         problem = found.value if isinstance(found, Reason) else None
         passages = () if isinstance(found, Reason) else found
         title = _on_one_line(passages[0].title) if passages else None
         unit = passages[0].unit if passages else None
-        shown = storable(document.shown)
-        facts = (path, shown, stamp, digest, document.modified_ns, title, unit, problem)
-        self._database.execute(PUT_FILE, facts)
-        (file,) = self._database.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
+        shown, path = storable(document.shown), self.stored(document.path)
+        self.database.execute(PUT_FILE, (path, shown, stamp, digest, document.modified_ns, title, unit, problem))
+        file, _ = self._known(document.path)
         for passage in passages:
             headings = BETWEEN.join(_on_one_line(heading) for heading in passage.headings)
             text = storable(passage.text).replace("\0", " ")
-            row = self._database.execute(
+            row = self.database.execute(
                 PUT_PASSAGE, (file, passage.start_line, passage.end_line, headings, text)
             ).lastrowid
-            self._database.execute(PUT_WORDS, (row, *_words(title, shown, headings, text)))
+            self.database.execute(PUT_WORDS, (row, *_words(title, shown, headings, text)))
 
-    def drop(self, file: int) -> None:
-        """Forget a file."""
+    def drop(self, key: str) -> None:
+        """Remove the rows of a file."""
+        file, _ = self._known(key)
         self._drop_passages(file)
-        self._database.execute("DELETE FROM files WHERE id = ?", (file,))
+        self.database.execute("DELETE FROM files WHERE id = ?", (file,))
 
-    def _drop_passages(self, file: int) -> None:
-        kept = self._database.execute(KEPT, (file,)).fetchall()
-        self._database.executemany(DROP_WORDS, ((row, *_words(*facts)) for row, *facts in kept))
-        self._database.execute("DELETE FROM passages WHERE file = ?", (file,))
+    def _known(self, path: str) -> tuple[int | None, bytes | None]:
+        """Return the id of a file and the digest of its content when it was read."""
+        return self.database.execute(KNOWN, (self.stored(path),)).fetchone() or (None, None)
+
+    def _drop_passages(self, file: int | None) -> None:
+        kept = self.database.execute(KEPT, (file,)).fetchall()
+        self.database.executemany(DROP_WORDS, ((row, *_words(*facts)) for row, *facts in kept))
+        self.database.execute("DELETE FROM passages WHERE file = ?", (file,))
+
+
+def problems(database: "sqlite3.Connection") -> Iterator[tuple[Reason, str]]:
+    """Yield the files that could not be read, with the reason."""
+    for path, problem in database.execute("SELECT path, problem FROM files WHERE problem IS NOT NULL ORDER BY path"):
+        yield Reason(problem), os.fsdecode(path)
 
 
 def passages_of(database: "sqlite3.Connection", ids: Sequence[int]) -> dict[int, Passage]:
@@ -124,9 +125,9 @@ def passages_of(database: "sqlite3.Connection", ids: Sequence[int]) -> dict[int,
 
 
 def indexed(text: str) -> str:
-    """Return the words of a text, then those of its camelCase names, and those that were divided at the end of a line.
+    """Return the words of a text, then those of its camelCase names, and words that were hyphenated at line ends.
 
-    A word that has its hyphen anyhow stands among the divided ones too; nobody looks for it there.
+    A word that always has a hyphen is then also indexed without it, which does no harm.
     """
     names = {name for name in NAME.findall(text) if not name[1:].islower()}
     parts = sorted({parts for name in names if (parts := name_parts(name))})
@@ -135,7 +136,7 @@ def indexed(text: str) -> str:
 
 
 def _divided(text: str) -> Iterator[str]:
-    """Yield the words that were divided at the end of a line."""
+    """Yield the whole words that were hyphenated at line ends."""
     for found in DIVISION.finditer(text):
         start, end = found.span()
         before = FIRST_HALF.search(text[max(0, start - MAX_HALF_CHARS) : start])

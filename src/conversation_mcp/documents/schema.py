@@ -1,4 +1,4 @@
-"""The tables of the index of documents: files, their passages, and the words of those."""
+"""The tables of the index of documents: files, passages, and words."""
 
 from conversation_mcp.searching.database import Schema
 from conversation_mcp.text import FTS_TOKENIZER
@@ -20,5 +20,5 @@ TABLES = f"""
 
 
 def schema(kind: str) -> Schema:
-    """Return the tables; what was read with other converters is another index."""
+    """Return the schema for a set of documents and installed converters, each of which has an index of its own."""
     return Schema(VERSION, TABLES, kind)

@@ -1,4 +1,4 @@
-"""Which of the documents a question is about: by path and by date."""
+"""The scope of a question: which documents it is about, by path and by date."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ FOREVER_NS = 1 << 62
 
 @dataclass(frozen=True)
 class Scope:
-    """Files that were changed between two times and that the patterns take, or with `is_denied` do not take."""
+    """Files that were changed between two times and that match the patterns, or do not match if `is_denied`."""
 
     patterns: tuple[str, ...] = ()
     is_denied: bool = False
@@ -38,7 +38,7 @@ class Scope:
 
     @classmethod
     def of(cls, options: Options, now: datetime) -> "Scope":
-        """Read the filters of a question; days are days of UTC, the first and the last included."""
+        """Read the filters of a question; days are in UTC, and both the first and the last are included."""
         names = options.search_domain_filter or ()
         after, before = -FOREVER_NS, FOREVER_NS
         if options.search_recency_filter:
@@ -52,11 +52,11 @@ class Scope:
 
     @property
     def is_all(self) -> bool:
-        """Whether every file is meant."""
+        """Whether every file is in scope."""
         return self == Scope()
 
     def apply(self, database: "sqlite3.Connection") -> int:
-        """Put the files that are meant into the table `wanted` of this connection, and return how many they are."""
+        """Fill the table `wanted` of this connection with the files in scope, and return their number."""
         database.execute("CREATE TEMP TABLE IF NOT EXISTS wanted (file INTEGER PRIMARY KEY)")
         database.execute("DELETE FROM wanted")
         takes = self._matcher()
@@ -78,7 +78,7 @@ class Scope:
 
 
 def _specs(patterns: tuple[str, ...]) -> "Iterator[GitIgnoreSpec]":
-    """Yield what matches paths below the named folders, and whole paths, as lines of a `.gitignore` do."""
+    """Yield the rules for paths below the named folders, and those for whole paths, as lines of a `.gitignore`."""
     posix = [pattern.replace(os.sep, "/").removeprefix("./") for pattern in patterns]
     home = os.path.expanduser("~").replace(os.sep, "/")  # noqa: PTH111 -- a home that is unknown is no error here
     spelled = [home + pattern[1:] if pattern.startswith("~/") else pattern for pattern in posix]

@@ -1,4 +1,4 @@
-"""Finds what answers a question: the best passages, the words that none speaks of, and headings that come near."""
+"""The selection of passages that answer a question; if none does, of headings that come near."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,9 +6,10 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from conversation_mcp.documents.passages import Passage
-from conversation_mcp.documents.query_words import any_of, by_word, quoted
+from conversation_mcp.documents.query_words import by_word
 from conversation_mcp.documents.question import Question, Words
 from conversation_mcp.documents.ranking import Ranker, chosen
+from conversation_mcp.searching.words import any_of, quoted
 
 if TYPE_CHECKING:
     import sqlite3
@@ -24,9 +25,9 @@ LIKELY = "SELECT term FROM vocabulary WHERE col = 'heading' AND term >= ? AND te
 
 @dataclass(frozen=True)
 class Findings:
-    """The passages that fit a question, best first; the words none speaks of, as typed; headings that come near.
+    """The best passages for a question, the words that none contains, as typed, and headings that come near.
 
-    `is_partial` says that even the best speaks of little of what was asked.
+    `is_partial` says that even the best passage covers little of the question.
     """
 
     passages: tuple[Passage, ...]
@@ -37,15 +38,15 @@ class Findings:
     """Whether the filters leave no document."""
 
 
-class Finder:
-    """Answers from the index with passages."""
+class PassageFinder:
+    """Finds the passages of an index that answer a question."""
 
     def __init__(self, database: "sqlite3.Connection", ranker: Ranker) -> None:
         self._database = database
         self._ranker = ranker
 
     def find(self, question: Question, limit: int, *, by_parts: bool) -> Findings:
-        """Return at most `limit` passages, at most three of a file; by parts, some for each part of the question."""
+        """Return at most `limit` passages, at most three per file; `by_parts`, some for each part of the question."""
         whole = self._ranker.rank(question.words, question.context, question.cited)
         if not whole.found:
             return Findings((), whole.missing, tuple(self._nearest(question)))
@@ -58,7 +59,7 @@ class Finder:
         return Findings(tuple(ranked.passage for ranked in picked), whole.missing, is_partial=best < ENOUGH_COVERAGE)
 
     def _nearest(self, question: Question) -> list[Passage]:
-        """Return passages, one of a heading, that suit the context or whose heading is spelled much like a word."""
+        """Return passages, one per heading, that match the context or whose heading is spelled much like a word."""
         near = self._ranker.matching(any_of(by_word(question.context).values()), NEAREST_HEADINGS)
         if alike := list(self._spelled_alike(question.words)):
             near += self._ranker.matching(any_of(f"heading : {quoted(term)}" for term in alike), NEAREST_HEADINGS)

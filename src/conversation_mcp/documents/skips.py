@@ -1,4 +1,4 @@
-"""What was left out, counted by reason."""
+"""Files that were left out, counted by reason."""
 
 import os
 from collections import Counter
@@ -29,16 +29,16 @@ class Reason(StrEnum):
 
 
 BY_CONVENTION = frozenset({Reason.HIDDEN, Reason.IGNORED, Reason.INSTALLED, Reason.GENERATED, Reason.OTHER})
-"""What nobody expects in an answer; the doctor names it all the same."""
+"""Files that nobody expects in an answer; only `doctor` names them."""
 SOUND = frozenset({Reason.UNREAD_KIND, Reason.NEEDS_EXTRA, Reason.UNKNOWN_ENCODING, Reason.NO_TEXT})
-"""What may well hold the answer, and is not damaged."""
+"""Undamaged files that may well hold the answer."""
 BY_KIND = frozenset({Reason.UNREAD_KIND, Reason.NEEDS_EXTRA})
-"""What is counted by the ends of the names, too."""
+"""Files that are also counted by the suffixes of their names."""
 SHOWN_KINDS = 8
 
 
 class Skipped:
-    """Counts what was left out, and keeps the first few names of each reason."""
+    """Counts files that were left out, and keeps the first few names for each reason."""
 
     def __init__(self) -> None:
         self.counts: Counter[Reason] = Counter()
@@ -46,7 +46,7 @@ class Skipped:
         self.kinds: dict[Reason, Counter[str]] = {}
 
     def add(self, reason: Reason, name: str) -> None:
-        """Count one more."""
+        """Count a file."""
         self.counts[reason] += 1
         examples = self.examples.setdefault(reason, [])
         if len(examples) < SHOWN_EXAMPLES:
@@ -55,7 +55,7 @@ class Skipped:
             self.kinds.setdefault(reason, Counter())[suffix(name).lower() or "no suffix"] += 1
 
     def with_all(self, others: Iterable[tuple[Reason, str]]) -> "Skipped":
-        """Return a copy that counts some more."""
+        """Return a copy that also counts these files."""
         skipped = Skipped()
         skipped.counts.update(self.counts)
         skipped.examples.update({reason: list(names) for reason, names in self.examples.items()})
@@ -65,23 +65,23 @@ class Skipped:
         return skipped
 
     def summary(self) -> Iterator[tuple[str, int, tuple[str, ...]]]:
-        """Yield each reason with how many it left out and the first few names."""
+        """Yield each reason with the number of files and the first few names."""
         for reason in Reason:
             if count := self.counts[reason]:
                 yield f"{reason}{self._listed_kinds(reason)}", count, tuple(self.examples[reason])
 
     @property
     def unexpected(self) -> int:
-        """How many files were left out that an answer could be in."""
+        """How many files were left out that could hold an answer."""
         return sum(count for reason, count in self.counts.items() if reason not in BY_CONVENTION)
 
     @property
     def has_sound(self) -> bool:
-        """Whether some are sound files of another kind or encoding, which their owner can convert."""
+        """Whether some are undamaged files of another kind or encoding, which their owner can convert."""
         return any(self.counts[reason] for reason in SOUND)
 
     def sentence(self) -> str:
-        """Return what was left out against expectation, and why; empty when nothing was."""
+        """Return a sentence about the files left out unexpectedly, and why; empty if there are none."""
         counts = [
             f"{self.counts[reason]:,} {reason}{self._listed_kinds(reason)}"
             for reason in Reason
@@ -99,7 +99,7 @@ class Skipped:
 
 
 def suffix(name: str) -> str:
-    """Return the end of a name or path from its last dot on."""
+    """Return the suffix of a name or path, from its last dot on."""
     name = name.rpartition(os.sep)[2]
     dot = name.rfind(".")
     return name[dot:] if dot > 0 else ""

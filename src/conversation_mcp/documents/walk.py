@@ -1,4 +1,4 @@
-"""The named documents on disk: which files they are, without reading them."""
+"""The walk that finds the files behind the named roots, without reading them."""
 
 import os
 import stat
@@ -10,13 +10,14 @@ from conversation_mcp.documents.formats import Format, Formats
 from conversation_mcp.documents.ignore_rules import Ignoring
 from conversation_mcp.documents.roots import Root, relative
 from conversation_mcp.documents.skips import Reason, Skipped
+from conversation_mcp.searching.stamped import stamp_of
 
 VIRTUAL_ENVIRONMENT = "pyvenv.cfg"
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A file that is read, its path from the folder that was named, and what tells its states apart."""
+    """A file to read: its path, its path below the named folder (`shown`), and its stamp."""
 
     path: str
     shown: str
@@ -35,7 +36,7 @@ class Documents:
         self._formats = formats
 
     def __iter__(self) -> Iterator[Document]:
-        """Yield the files as they are now; what roots share comes once for each. `skipped` grows meanwhile."""
+        """Yield the files as they are now, those that roots share once for each root. Fills `skipped` meanwhile."""
         self.skipped = Skipped()
         for root in self._roots:
             yield from self._below(root) if root.is_folder else self._named(root)
@@ -70,7 +71,7 @@ class Documents:
                     folders += [(entry.path, ignoring)] * self._is_entered(entry, ignoring)
                 else:
                     yield from self._file(root, entry, ignoring)
-            waiting += reversed(folders)
+            waiting += reversed(folders)  # a stack: the last one is walked next
 
     def _is_entered(self, entry: "os.DirEntry[str]", ignoring: Ignoring) -> bool:
         if entry.name.startswith("."):
@@ -104,7 +105,7 @@ class Documents:
         return Reason.HIDDEN if name.startswith(".") else self._formats.of(name)
 
     def _linked(self, link: Path, judged: Format | Reason) -> Iterator[Document]:
-        """Follow a link to a file of the named folders; a folder in them is read where it is, not through links."""
+        """Follow a link to a file in the named folders; a linked folder in them is walked at its own place only."""
         try:
             target = link.resolve(strict=True)
             found = target.lstat()
@@ -133,20 +134,15 @@ class Documents:
             yield _document(path, shown, judged, found)
 
 
-def stamp_of(path: str) -> int | None:
-    """Return what tells the states of a file apart; None when there is no such file."""
+def current_stamp(path: str) -> int | None:
+    """Return the stamp of a file; None if there is no such regular file."""
     try:
         found = os.lstat(path)
     except (OSError, ValueError):
         return None
-    return _stamp(found) if stat.S_ISREG(found.st_mode) else None
+    return stamp_of(found) if stat.S_ISREG(found.st_mode) else None
 
 
 def _document(path: str, shown: str, form: Format, found: os.stat_result) -> Document:
     changed = max(found.st_mtime_ns, found.st_ctime_ns)
-    return Document(path, shown, form, found.st_mtime_ns, _stamp(found), changed)
-
-
-def _stamp(found: os.stat_result) -> int:
-    """Return the hash of numbers, which never varies."""
-    return hash((found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size))
+    return Document(path, shown, form, found.st_mtime_ns, stamp_of(found), changed)

@@ -1,4 +1,4 @@
-"""Whether bytes of which nothing says the encoding are text of a Western European language."""
+"""Recognition of Western European text whose encoding nothing declares."""
 
 import re
 import tomllib
@@ -23,7 +23,7 @@ MISPLACED = re.compile(
     rf"|(?<={LETTER})[±¶¼¡¿‡\u201a\u201e](?!{LETTER})|(?<!\S)[±¶](?={LETTER})"
     rf"|(?<=[a-zß-öø-ÿ])[À-ÖØ-Þ]|(?<=[A-Z])[À-ÖØ-Þ](?=[a-zß-öø-ÿ])|[ìù](?={LETTER})|ñ(?![aeiouáéíóúü])"
 )
-"""Signs inside of words or on their wrong side, capitals among small letters, letters where no word has them."""
+"""Signs inside words or on the wrong side of them, capitals among small letters, letters where no word has them."""
 UNIT = re.compile(r"\b[cdkm]?m[²³]")
 UNEXPECTED_SHARE, KNOWN_WORD, ENOUGH = log(0.0003), log(4), log(3)
 MIN_KNOWN_WORDS, MIN_KNOWN_SHARE = 3, 0.15
@@ -31,7 +31,7 @@ MIN_KNOWN_WORDS, MIN_KNOWN_SHARE = 3, 0.15
 
 @dataclass(frozen=True)
 class _Language:
-    """A language by its letters and words, as they look when read as Western ones."""
+    """The letters and words of a language, as they look when its encoding is read as the Western one."""
 
     codec: str
     prior: float
@@ -44,7 +44,7 @@ class _Language:
 
 
 def western(data: bytes) -> str | None:
-    """Return the text; None where it may well be of another encoding."""
+    """Return the text; None if it may well be in another encoding."""
     try:
         text = data.decode(CODEC)
     except UnicodeDecodeError:
@@ -65,13 +65,13 @@ def western(data: bytes) -> str | None:
 
 
 def is_mostly_western(text: str) -> bool:
-    """Tell whether most words with special letters have plain ones too, as in no other script."""
+    """Tell whether most words with special letters also have plain ones, which is so in no other script."""
     words = [word for word in WORD.findall(text[:SAMPLE_CHARS]) if not word.isascii() and len(word) > 1]
     return 2 * sum(any(map(str.isascii, word)) for word in words) >= len(words)
 
 
 def _is_spelled_sensibly(text: str) -> bool:
-    """Tell whether special letters stand among plain ones in their words, and signs where they belong."""
+    """Tell whether words with special letters also have plain ones, and signs are where they belong."""
     if MISPLACED.search(text):
         return False
     words = [word for word in WORD.findall(text) if not word.isascii()]
@@ -80,7 +80,7 @@ def _is_spelled_sensibly(text: str) -> bool:
 
 
 def _special_letters(sample: str, languages: Iterable[_Language]) -> Iterable[str]:
-    """Yield what is no ASCII in each of the different words, where it is a letter in any language."""
+    """Yield the letters outside ASCII of each distinct word, if they are letters in any of the languages."""
     known = frozenset[str]().union(*(language.shares for language in languages))
     found = {token.lower() for token in TOKEN.findall(sample) if not token.isascii() and WORD.search(token)}
     for token in islice(sorted(found), MAX_WORDS):
@@ -99,7 +99,7 @@ def _is_full_of(known: frozenset[str], words: list[str]) -> bool:
 
 @cache
 def _facts() -> tuple[frozenset[str], tuple[_Language, ...]]:
-    """Return the signs and letters of Western texts, and the languages."""
+    """Return the signs and letters of Western text, and the languages."""
     data: dict[str, Any] = tomllib.loads(
         files("conversation_mcp.documents").joinpath("western.toml").read_text("utf-8")
     )
@@ -109,7 +109,7 @@ def _facts() -> tuple[frozenset[str], tuple[_Language, ...]]:
 
 
 def _language(facts: dict[str, Any], codec: str) -> _Language:
-    """Read a language; its letters are written with how many of a thousand letters they are."""
+    """Read a language, whose letters are listed with their frequency per thousand."""
     numbers = {part[0]: float(part[1:]) for part in facts["letters"].split()}
     total = sum(numbers.values())
     seen = {form: log(number / total) for letter, number in numbers.items() for form in (letter, letter.upper())}

@@ -1,7 +1,12 @@
-"""Every sentence that a user can see go wrong: what happened, then what to do next."""
+"""Every error that a user can see, as one sentence on what happened and one on what to do next.
 
-from conversation_mcp.errors.base import NO_TOOLS, ConversationMCPError, Tools
+An error carries data and names no tool, option or command: the code that shows it calls `next_step` with the names of
+the steps that can be taken there.
+"""
+
+from conversation_mcp.errors.base import NO_STEPS, ConversationMCPError, Step, Steps
 from conversation_mcp.errors.conversations import (
+    Argument,
     BudgetReachedError,
     ConversationBusyError,
     ConversationCorruptedError,
@@ -42,8 +47,9 @@ from conversation_mcp.errors.providers import (
 
 __all__ = [
     "MAYBE_BILLED",
-    "NO_TOOLS",
+    "NO_STEPS",
     "AnswerIncompleteError",
+    "Argument",
     "BudgetReachedError",
     "CancelledUnsentError",
     "ContextTooLargeError",
@@ -74,8 +80,9 @@ __all__ = [
     "RunLostError",
     "ServerEndedError",
     "ServerEndingError",
+    "Step",
+    "Steps",
     "StreamBrokenError",
-    "Tools",
     "TurnLimitReachedError",
     "WordsStayError",
 ]

@@ -1,16 +1,21 @@
-"""What all errors that users read have in common."""
+"""The base of all errors that users read."""
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from conversation_mcp.text import without_keys
 
-Tools = frozenset[str]
-NO_TOOLS: Tools = frozenset()
+Step = Literal["start", "find", "read", "wait", "fetch", "stop", "compare", "check", "name", "chat"]
+"""A possible next step: to start, find or read a conversation, to wait for, fetch or stop an answer, and so on."""
+Steps = Mapping[Step, str]
+"""The steps that can be taken where an error is shown, with their names there; `{}` stands for the object of a step."""
+NO_STEPS: Steps = {}
 
 
-def stopping(conversation_id: str | None, tools: Tools) -> str:
-    """Return how a question that is being answered is stopped."""
-    return "cancel_turn" if "cancel_turn" in tools else f"`conversation-mcp cancel {conversation_id}`"
+def new_conversation(steps: Steps, start: str = "Start") -> str:
+    """Return the advice to start a new conversation."""
+    opener = f" with {steps['start']}" if "start" in steps else ""
+    return f"{start} a new conversation{opener}."
 
 
 class ConversationMCPError(Exception):
@@ -27,12 +32,12 @@ class ConversationMCPError(Exception):
         self._is_kept = False
 
     def keep_in(self, conversation_id: str) -> None:
-        """Say that this conversation holds the question that was asked."""
+        """Record that this conversation holds the question; the message then says so."""
         self.conversation_id, self._is_kept = conversation_id, True
 
     @property
     def message(self) -> str:
-        """What happened, without keys that somebody put where they do not belong."""
+        """What happened, with misplaced keys removed."""
         return self._message
 
     @message.setter
@@ -41,23 +46,25 @@ class ConversationMCPError(Exception):
 
     @property
     def was_sent(self) -> bool:
-        """Whether a provider may have got the words."""
+        """Whether a provider may have received the words."""
         return False
 
-    def next_step(self, tools: Tools = NO_TOOLS) -> str:
-        """Return the sentence that says what to do next; it names only tools that are switched on."""
-        del tools
+    def next_step(self, steps: Steps = NO_STEPS) -> str:
+        """Return the sentence that says what to do next, with the names of the steps that can be taken."""
+        del steps
         return self.advice
 
-    def data(self, tools: Tools = NO_TOOLS) -> dict[str, object]:
-        """Return the same for programs: code, message, whether it may work later, and the conversation."""
-        message = self.sentence(tools).removeprefix(f"{self.code}: ")
+    def data(self, steps: Steps = NO_STEPS) -> dict[str, object]:
+        """Return the error for programs: code, message, whether a retry may succeed, and the conversation."""
         found = {"conversationId": self.conversation_id} if self.conversation_id else {}
-        return {"code": self.code, "message": message, **found, "retryable": self.retryable}
+        return {"code": self.code, "message": self._told(steps), **found, "retryable": self.retryable}
 
-    def sentence(self, tools: Tools = NO_TOOLS) -> str:
+    def sentence(self, steps: Steps = NO_STEPS) -> str:
         """Return the code, what happened and what to do next."""
-        sentence = f"{self.code}: {self.message} {self.next_step(tools)}".rstrip()
-        if self._is_kept and str(self.conversation_id) not in sentence:
-            sentence += f" The question is kept in {self.conversation_id}."
-        return sentence
+        return f"{self.code}: {self._told(steps)}"
+
+    def _told(self, steps: Steps) -> str:
+        told = f"{self.message} {self.next_step(steps)}".rstrip()
+        if self._is_kept and str(self.conversation_id) not in told:  # said once, also by errors that name it anyway
+            told += f" The question is kept in {self.conversation_id}."
+        return told

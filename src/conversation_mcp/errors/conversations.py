@@ -1,9 +1,9 @@
-"""What goes wrong with conversations, input and the program itself."""
+"""Errors about conversations, input and the program itself."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
-from conversation_mcp.errors.base import NO_TOOLS, ConversationMCPError, Tools, stopping
-from conversation_mcp.text import dollars
+from conversation_mcp.errors.base import NO_STEPS, ConversationMCPError, Steps, new_conversation
+from conversation_mcp.text import dollars, without_keys
 
 
 class ConversationNotFoundError(ConversationMCPError):
@@ -14,9 +14,9 @@ class ConversationNotFoundError(ConversationMCPError):
     def __init__(self, conversation_id: str, folder: str) -> None:
         super().__init__(f"no conversation {conversation_id} in {folder}.", conversation_id=conversation_id)
 
-    def next_step(self, tools: Tools = NO_TOOLS) -> str:
-        check = "Check the id with list_conversations" if "list_conversations" in tools else "Check the id"
-        return f"{check}, or start one with search." if "search" in tools else f"{check}."
+    def next_step(self, steps: Steps = NO_STEPS) -> str:
+        check = f"Check the id with {steps['find']}" if "find" in steps else "Check the id"
+        return f"{check}, or start one with {steps['start']}." if "start" in steps else f"{check}."
 
 
 class ConversationCorruptedError(ConversationMCPError):
@@ -41,15 +41,14 @@ class ConversationBusyError(ConversationMCPError):
             conversation_id=conversation_id,
         )
 
-    def next_step(self, tools: Tools = NO_TOOLS) -> str:
-        how = "Try again"
-        if "get_conversation_history" in tools:
-            how += ", or wait for it with get_conversation_history and waitSeconds 50"
-        return f"{how}; {stopping(self.conversation_id, tools)} stops it."
+    def next_step(self, steps: Steps = NO_STEPS) -> str:
+        wait = f", or wait for it with {steps['wait']}" if "wait" in steps else ""
+        stop = f"; {steps['stop'].format(self.conversation_id)} stops it" if "stop" in steps else ""
+        return f"Try again{wait}{stop}."
 
 
 class RunAliveError(ConversationBusyError):
-    """An earlier question of the conversation is still being worked on at its provider."""
+    """A provider is still working on an earlier question of the conversation."""
 
     def __init__(self, conversation_id: str, provider: str, doing: str, waited_seconds: float) -> None:
         super().__init__(conversation_id, waited_seconds)
@@ -60,7 +59,7 @@ class RunAliveError(ConversationBusyError):
 
 
 class ServerEndingError(ConversationMCPError):
-    """The server ends and takes no question any more."""
+    """The server is ending and accepts no more questions."""
 
     code = "SERVER_ENDING"
     retryable = True
@@ -73,7 +72,7 @@ class ServerEndingError(ConversationMCPError):
 class EarlierTurnFailedError(ConversationMCPError):
     """The same call was made before and failed; its caller never heard of it."""
 
-    advice = "That is the outcome of this same call, made earlier. Ask again to try anew."
+    advice = "That is the outcome of this same call, made earlier. Ask again to retry."
 
     def __init__(self, code: str, message: str, conversation_id: str) -> None:
         super().__init__(message)
@@ -82,23 +81,30 @@ class EarlierTurnFailedError(ConversationMCPError):
 
 
 class WordsStayError(ConversationMCPError):
-    """Words that were only on this machine would leave it, and nobody named who is to get them."""
+    """Words that were only on this machine would leave it, and the call does not name their recipient."""
 
     code = "FORBIDDEN"
 
-    def __init__(self, recipient: str, what: str, how: str, conversation_id: str | None = None) -> None:
+    def __init__(self, recipient: str, what: str, how: str = "", conversation_id: str | None = None) -> None:
+        """Make the error; `how` replaces the advice to name the recipient on the call."""
         message = f"{what} would go to {recipient}, which is outside of this machine. Nothing was sent."
         super().__init__(message, conversation_id=conversation_id)
-        self.advice = f"{how}; CONVERSATION_MCP_SHARING=always allows it for everything."
+        self._recipient, self._how = recipient, how
+        self.models_here: tuple[str, ...] = ()
+        """Models on this machine that could answer instead."""
+        self.is_chat_only = False
+        """Whether these models can only chat, though the call asked for something else."""
 
-    def stays_with(self, names: Iterable[str], how: str = "") -> None:
-        """Say who could answer on this machine, and how they are asked."""
-        if models := " or ".join(names):
-            self.advice += f" To keep it here, name {models}{how}."
+    def next_step(self, steps: Steps = NO_STEPS) -> str:
+        name = f": {steps['name'].format(self._recipient)}" if "name" in steps else ""
+        how = self._how or f"To send it there, name it on the call{name}"
+        chat = f" and ask by {steps.get('chat', 'chat')}" if self.is_chat_only else ""
+        here = f" To keep it here, name {' or '.join(self.models_here)}{chat}." if self.models_here else ""
+        return f"{how}; CONVERSATION_MCP_SHARING=always allows it for everything.{here}"
 
 
 class BudgetReachedError(ConversationMCPError):
-    """The day's cost is at the limit that was set."""
+    """The day's cost has reached its limit."""
 
     code = "BUDGET_REACHED"
     advice = "Wait for the next day (UTC), or raise CONVERSATION_MCP_MAX_COST_USD_PER_DAY."
@@ -111,7 +117,7 @@ class BudgetReachedError(ConversationMCPError):
 
 
 class FilesystemError(ConversationMCPError):
-    """The folder or file cannot be read or written."""
+    """A folder or file cannot be read or written."""
 
     code = "FILESYSTEM_ERROR"
     retryable = True
@@ -122,13 +128,13 @@ class FilesystemError(ConversationMCPError):
 
 
 class IndexNotErasedError(FilesystemError):
-    """Conversations cannot be removed for good, because the index that may hold words of them cannot be written."""
+    """Conversations cannot be removed for good, because their words cannot be erased from the index."""
 
-    advice = "Nothing was removed for good. Remove that folder, which is made anew, then try again."
+    advice = "Nothing was removed for good. Remove that folder, which is created again, then try again."
 
 
 class IdTakenError(FilesystemError):
-    """A conversation cannot be brought back, because another one has its id now."""
+    """A conversation cannot be restored, because another one has its id now."""
 
     retryable = False
     advice = "Nothing was changed. Delete the one that is there now first, or leave this one in the trash."
@@ -137,14 +143,36 @@ class IdTakenError(FilesystemError):
         super().__init__(path, "there is a conversation already", conversation_id)
 
 
+class Argument(str):
+    """The name of an argument within a message, as it is on the wire."""
+
+    __slots__ = ()
+
+
 class InvalidInputError(ConversationMCPError):
-    """An argument, option or setting is not what it must be."""
+    """An argument, option or setting is not valid.
+
+    A message that names arguments comes in pieces (`Argument`), because they may have other names where it is shown.
+    `field` is the argument at fault, if any; the display adds it if the message does not name it.
+    """
 
     code = "VALIDATION_ERROR"
 
+    def __init__(self, *pieces: str, field: str | None = None) -> None:
+        super().__init__("".join(pieces))
+        self._pieces = pieces
+        self.field = field or next((piece for piece in pieces if isinstance(piece, Argument)), None)
+
+    def message_with(self, names: Mapping[str, str]) -> str:
+        """Return the message with its arguments renamed as the mapping says."""
+        if self.message != without_keys("".join(self._pieces)):  # changed since, such as by a provider's `Guard`
+            return self.message
+        named = (names.get(piece, piece) if isinstance(piece, Argument) else piece for piece in self._pieces)
+        return without_keys("".join(named))
+
 
 class TurnLimitReachedError(ConversationMCPError):
-    """The conversation has as many questions as MAX_CONVERSATION_TURNS allows."""
+    """The conversation has as many turns as MAX_CONVERSATION_TURNS allows."""
 
     code = "TURN_LIMIT_REACHED"
 
@@ -154,12 +182,12 @@ class TurnLimitReachedError(ConversationMCPError):
             conversation_id=conversation_id,
         )
 
-    def next_step(self, tools: Tools = NO_TOOLS) -> str:
-        return "Start a new conversation with search." if "search" in tools else "Start a new conversation."
+    def next_step(self, steps: Steps = NO_STEPS) -> str:
+        return new_conversation(steps)
 
 
 class InternalError(ConversationMCPError):
-    """A bug; its traceback is in the log under the reference."""
+    """A bug; the log has its traceback under the reference."""
 
     code = "INTERNAL_ERROR"
     advice = "The server's log on stderr has the details under that reference."

@@ -1,4 +1,4 @@
-"""Errors of tasks that ran together."""
+"""Errors of a task group."""
 
 from typing import cast
 
@@ -6,7 +6,7 @@ from conversation_mcp.errors.base import ConversationMCPError
 
 
 def single(error: BaseException) -> BaseException:
-    """Return the one error that a reader of a group should see: one that is written for readers, else the first."""
+    """Return the one error of a group to show: one that is written for users, else the first."""
     errors = _leaves(error)
     return next((each for each in errors if isinstance(each, ConversationMCPError)), errors[0])
 

@@ -1,15 +1,15 @@
-"""What goes wrong with providers."""
+"""Errors of providers."""
 
 from collections.abc import Mapping
 
-from conversation_mcp.errors.base import NO_TOOLS, ConversationMCPError, Tools, stopping
+from conversation_mcp.errors.base import NO_STEPS, ConversationMCPError, Steps, new_conversation
 
 MAYBE_BILLED = "The call may have been billed and was not repeated. Ask again to try once more."
 NOT_BILLED = "Nothing was billed. Ask again in a while."
 
 
 class ProviderError(ConversationMCPError):
-    """The answer engine gave no answer; what it charged all the same is in `usage`."""
+    """The provider gave no answer; `usage` is what it charged all the same."""
 
     def __init__(self, message: str, *, conversation_id: str | None = None) -> None:
         super().__init__(message, conversation_id=conversation_id)
@@ -17,12 +17,12 @@ class ProviderError(ConversationMCPError):
 
     @property
     def ends_run(self) -> bool:
-        """Whether the provider's run is over for certain; if not, it may still be fetched by its id."""
+        """Whether the run has certainly ended; if not, it may still be fetched by its id."""
         return True
 
     @property
     def is_free(self) -> bool:
-        """Whether nothing can have been billed, so that somebody else may be asked."""
+        """Whether nothing can have been billed, so that another provider may be asked."""
         return not self.usage
 
     @property
@@ -31,7 +31,7 @@ class ProviderError(ConversationMCPError):
 
 
 class NotSentError(ProviderError):
-    """What went wrong did so before anything was sent."""
+    """The call failed before anything was sent."""
 
     @property
     def was_sent(self) -> bool:
@@ -39,13 +39,13 @@ class NotSentError(ProviderError):
 
 
 class ProviderNotConfiguredError(NotSentError):
-    """No provider can take the question."""
+    """No configured provider can answer the question."""
 
     code = "PROVIDER_NOT_CONFIGURED"
 
 
 class ModelUnavailableError(NotSentError):
-    """The model that was named may not be asked, or is not there."""
+    """The named model may not be asked, or does not exist."""
 
     code = "PROVIDER_REJECTED"
     advice = "Name another model. Nothing was sent."
@@ -58,9 +58,11 @@ class ProviderAuthError(ProviderError):
 
     def __init__(self, provider: str, variable: str) -> None:
         super().__init__(f"{provider} refused the key.")
-        self.advice = (
-            f"Set {variable} to a key from its API console; `conversation-mcp doctor` shows where the key came from."
-        )
+        self.advice = f"Set {variable} to a key from its API console"
+
+    def next_step(self, steps: Steps = NO_STEPS) -> str:
+        check = f"; {steps['check']} shows where the key came from" if "check" in steps else ""
+        return f"{self.advice}{check}."
 
 
 class ProviderQuotaError(ProviderError):
@@ -80,13 +82,13 @@ class ProviderRateLimitedError(ProviderError):
     retryable = True
 
     def __init__(self, provider: str, retry_after_seconds: float | None = None) -> None:
-        super().__init__(f"{provider} takes no more requests at the moment. Nothing was billed for this call.")
+        super().__init__(f"{provider} accepts no more requests at the moment. Nothing was billed for this call.")
         self.retry_after_seconds = retry_after_seconds
         self.advice = f"Ask again in {retry_after_seconds or 60:.0f} s."
 
 
 class ProviderRejectedError(ProviderError):
-    """The provider understood the request and will not serve it."""
+    """The provider understood the request and refuses it."""
 
     code = "PROVIDER_REJECTED"
 
@@ -96,49 +98,49 @@ class ProviderRejectedError(ProviderError):
 
 
 class ContextTooLargeError(ProviderError):
-    """The conversation is more than the provider takes."""
+    """The conversation is larger than the provider accepts."""
 
     code = "CONTEXT_TOO_LARGE"
 
     def __init__(
         self, provider: str, *, needed_tokens: int | None = None, window_tokens: int | None = None, cause: str = ""
     ) -> None:
-        numbers = f" ({needed_tokens:,} tokens; it takes {window_tokens:,})" if needed_tokens and window_tokens else ""
+        numbers = f" ({needed_tokens:,} tokens; limit {window_tokens:,})" if needed_tokens and window_tokens else ""
         because = f": {cause}" if cause else ""
         super().__init__(
             f"this conversation is larger than {provider} accepts{numbers}{because}. Nothing was billed for this call."
         )
 
-    def next_step(self, tools: Tools = NO_TOOLS) -> str:
-        return "Start a new conversation with search." if "search" in tools else "Start a new conversation."
+    def next_step(self, steps: Steps = NO_STEPS) -> str:
+        return new_conversation(steps)
 
 
 class ConversationTooLongError(ContextTooLargeError, NotSentError):
-    """The conversation is more than the chosen model takes; nothing was sent."""
+    """The conversation is larger than the chosen model accepts; nothing was sent."""
 
     def __init__(self, model: str, tokens: int, limit_tokens: int, source: str) -> None:
         super().__init__(model)
         self.message = (
-            f"with this question the conversation has about {tokens:,} tokens; {model} takes about {limit_tokens:,}"
+            f"with this question the conversation has about {tokens:,} tokens; {model} accepts about {limit_tokens:,}"
             f"{f' ({source})' if source else ''}. Nothing was sent."
         )
         self.tokens = tokens
         self.larger: tuple[str, ...] = ()
-        """Models that can be asked and take it, those first that leave the words where they are."""
+        """Models that can be asked and accept it, first those that disclose the words to no one new."""
         self.outside: tuple[str, ...] = ()
-        """More of them, to which words would go that were only on this machine."""
+        """More such models, outside this machine, for words that were only on it."""
 
-    def next_step(self, tools: Tools = NO_TOOLS) -> str:
+    def next_step(self, steps: Steps = NO_STEPS) -> str:
         names, outside = " or ".join(self.larger), " or ".join(self.outside)
-        larger = f"Name a model that takes more: {names}. " if names else ""
+        larger = f"Name a model that accepts more: {names}. " if names else ""
         if outside:
             larger += f"{'Also' if names else 'Only'} outside of this machine: {outside}; naming one sends it there. "
-        where = "list_models shows the windows. " if "list_models" in tools and not larger else ""
-        return f"{larger}{where}{'Or s' if larger else 'S'}{super().next_step(tools)[1:]}"
+        where = f"{steps['compare']} shows the windows. " if "compare" in steps and not larger else ""
+        return f"{larger}{where}{new_conversation(steps, 'Or start' if larger else 'Start')}"
 
 
 class ProviderUnavailableError(ProviderError):
-    """The provider failed, broke off or could not be reached."""
+    """The provider failed, broke off the answer or could not be reached."""
 
     code = "PROVIDER_UNAVAILABLE"
     retryable = True
@@ -158,7 +160,7 @@ class ProviderUnavailableError(ProviderError):
 
 
 class ProviderUnreachableError(ProviderUnavailableError):
-    """There was no connection to the provider."""
+    """No connection to the provider could be made."""
 
     @property
     def was_sent(self) -> bool:
@@ -166,7 +168,7 @@ class ProviderUnreachableError(ProviderUnavailableError):
 
 
 class StreamBrokenError(ProviderUnavailableError):
-    """The connection broke before the answer was complete; the run itself may be whole."""
+    """The connection broke before the answer was complete; the run itself may have finished."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, maybe_billed=True)
@@ -184,7 +186,7 @@ class RunLostError(ProviderUnavailableError):
 
 
 class ServerEndedError(ProviderUnavailableError):
-    """The server that had sent the question, this one or another, ended while somebody waited for the answer."""
+    """The server that sent the question, this one or another, ended while a caller waited for the answer."""
 
     def __init__(self, conversation_id: str) -> None:
         super().__init__("the server that was asking this question ended before the answer came.", maybe_billed=True)
@@ -192,23 +194,23 @@ class ServerEndedError(ProviderUnavailableError):
 
 
 class ProviderMissingError(ProviderUnavailableError):
-    """The provider that has the answer is not configured in this server."""
+    """The provider that has the answer is not configured here."""
 
     def __init__(self, provider: str, conversation_id: str) -> None:
-        super().__init__(f"the question before this one was put to {provider}, which is not configured here.")
+        super().__init__(f"the question before this one was sent to {provider}, which is not configured here.")
         self.conversation_id = conversation_id
         self._provider = provider
 
-    def next_step(self, tools: Tools = NO_TOOLS) -> str:
-        stop = stopping(self.conversation_id, tools)
-        return f"Configure {self._provider} again to fetch the answer, or give it up with {stop}."
+    def next_step(self, steps: Steps = NO_STEPS) -> str:
+        stop = f", or give it up with {steps['stop'].format(self.conversation_id)}" if "stop" in steps else ""
+        return f"Configure {self._provider} again to fetch the answer{stop}."
 
 
 class RunCancelledError(ProviderError):
-    """The run was stopped before it had an answer, because somebody wished so."""
+    """The run was stopped on request before it had an answer."""
 
     code = "CANCELLED"
-    advice = "What was done until then may have been billed. Ask again to try anew."
+    advice = "What was done until then may have been billed. Ask again to retry."
 
     def __init__(self, provider: str) -> None:
         super().__init__(f"the {provider} run was cancelled.")
@@ -219,9 +221,9 @@ class RunCancelledError(ProviderError):
 
 
 class CancelledUnsentError(RunCancelledError):
-    """A question was stopped that still waited for another one."""
+    """A question was stopped while it still waited for another one."""
 
-    advice = "Nothing was sent. Ask again to try anew."
+    advice = "Nothing was sent. Ask again to retry."
 
     def __init__(self) -> None:
         super().__init__("")
@@ -229,7 +231,7 @@ class CancelledUnsentError(RunCancelledError):
 
 
 class ProviderTimeoutError(ProviderError):
-    """Our own limit was over before the provider answered."""
+    """The program's own time limit passed before the provider answered."""
 
     code = "PROVIDER_TIMEOUT"
     retryable = True

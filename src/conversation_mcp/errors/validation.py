@@ -1,4 +1,4 @@
-"""What a value must be, in words: the sentences of the library that checks values are not for readers."""
+"""What a value must be, in words. They replace the sentences of pydantic, which are not written for users."""
 
 import re
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ CHOICES = re.compile(r"\^\(([\w|]+)\)\$")
 
 
 def requirement(problem: Mapping[str, Any], *, mapping: str = "a table") -> str:
-    """Return what the value must be that the problem of a check is about; `mapping` is the format's word for one."""
+    """Return what the rejected value must be; `mapping` is the word for a mapping in its file format."""
     context: Mapping[str, Any] = problem.get("ctx") or {}
     if "error" in context:
         return str(context["error"])

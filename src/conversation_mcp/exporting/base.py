@@ -1,4 +1,4 @@
-"""The port of an export format: how one conversation is written, and how several stand in one file."""
+"""The port of an export format: the text of a conversation, and how several share a file."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from conversation_mcp.records.models import Conversation
 
 @dataclass(frozen=True)
 class Frame:
-    """What stands around and between the conversations of one file."""
+    """The texts around and between the conversations of one file."""
 
     before: str = ""
     between: str = ""
@@ -17,10 +17,13 @@ class Frame:
 
 @dataclass(frozen=True)
 class ExportFormat:
-    """A format: its name, the ending of its files, and the text of a conversation. Whatever that holds is text."""
+    """A format: its name, the suffix of its files, and the function that writes a conversation.
+
+    Whatever a conversation holds is text to it, never markup of the format itself.
+    """
 
     name: str
     suffix: str
     render: Callable[[Conversation], str]
     frame: Frame | None = None
-    """How several conversations are one file; None where each must have a file of its own."""
+    """How several conversations share one file; None if each must have a file of its own."""

@@ -1,4 +1,4 @@
-"""The export formats, by name. Adding one is a module and a line here; its contract suite runs because it is listed."""
+"""The export formats, by name. A new format is a module and a line here; the contract suite runs on all listed."""
 
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Literal, cast, get_args
@@ -17,5 +17,5 @@ assert get_args(FormatName) == tuple(EXPORT_FORMATS)  # noqa: S101 -- the names 
 
 
 def export_format(name: FormatName) -> "ExportFormat":
-    """Return the format of that name; its module is imported now."""
+    """Return the format of that name, importing its module."""
     return cast("ExportFormat", resolve_name(EXPORT_FORMATS[name]))

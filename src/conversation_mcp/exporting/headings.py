@@ -1,4 +1,4 @@
-"""Markdown that somebody wrote, made fit to stand below headings of ours: nothing in it can be taken for ours."""
+"""Markdown of messages, adapted to go below the headings of an export, so that none of it is taken for the export's."""
 
 import re
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 DEEPEST_HEADING = 6
 SUSPECT_LINE = re.compile(r"^ {0,3}(?:#|```|~~~|<|=|-)", re.MULTILINE)
 GONE = "\0"
+"""Marks lines to drop. `nested` replaces NUL in the text first, so that no line of it is taken for one."""
 RAW_TAGS = "(?:script|pre|style|textarea)"
 BLOCK_ENDS = (
     (re.compile(rf"<{RAW_TAGS}(?=[\s>]|\Z)", re.IGNORECASE), re.compile(f"</{RAW_TAGS}>", re.IGNORECASE)),
@@ -19,13 +20,13 @@ BLOCK_ENDS = (
     (re.compile(r"<!\[CDATA\["), re.compile(r"\]\]>")),
     (re.compile("<![A-Za-z]"), re.compile(">")),
 )
-"""Blocks of raw HTML that no blank line ends, and what does."""
+"""Raw HTML blocks that do not end at a blank line, and what ends them."""
 
 
 def nested(text: str, below: int) -> str:
-    """Return the text with its headings that many levels deeper and its last code block or HTML block closed.
+    """Return the text with its headings `below` levels deeper, and its last code block or HTML block closed.
 
-    Headings in quotes and lists are left: they are part of these.
+    Headings in quotes and lists are left as they are: they belong to these.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace(GONE, "\ufffd").strip("\n")
     if not SUSPECT_LINE.search(text):
@@ -50,7 +51,7 @@ def _blocks(lines: Sequence[str], parser: "MarkdownIt") -> "list[Token]":
 
 
 def _without_open_html(lines: list[str], parser: "MarkdownIt") -> list[str]:
-    """Make text of the beginning of an HTML block that would swallow all that follows."""
+    """Escape the beginning of an HTML block that is never closed, and would swallow everything after it."""
     last = next(reversed(_blocks(lines, parser)), None)
     while last is not None and last.type == "html_block" and last.map and not _ends("\n".join(lines[last.map[0] :])):
         for place in range(last.map[0], len(lines)):

@@ -1,4 +1,4 @@
-"""HTML: one page that needs nothing else, runs nothing and loads nothing."""
+"""HTML: a self-contained page that runs nothing and loads nothing."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
@@ -7,10 +7,11 @@ from html import escape
 from importlib.resources import files
 
 from conversation_mcp.conversations.phrases import dotted, minute
+from conversation_mcp.conversations.sections import Section, facts, sections
 from conversation_mcp.exporting.base import ExportFormat
 from conversation_mcp.exporting.html_text import SafeMarkdown, anchor
-from conversation_mcp.exporting.sections import Section, facts, sections, title
 from conversation_mcp.records.models import Conversation, Source
+from conversation_mcp.records.titles import title_of_conversation
 from conversation_mcp.text import counted, dollars, one_line
 
 BELOW_SECTIONS = 2
@@ -18,11 +19,12 @@ OPEN_KINDS = frozenset({"question", "answer", "unanswered"})
 
 
 def render(conversation: Conversation) -> str:
-    """Return the page. Every text of the conversation is escaped or goes through the one safe renderer."""
+    """Return the page. Every text of the conversation is either escaped or rendered by `SafeMarkdown`."""
     style = files("conversation_mcp.exporting").joinpath("page.css").read_text("utf-8")
     style_hash = b64encode(sha256(style.encode()).digest()).decode()
+    # Only this style sheet is allowed, by its hash. If a text slipped through, it could run and load nothing.
     policy = f"default-src 'none'; style-src 'sha256-{style_hash}'; base-uri 'none'; form-action 'none'"
-    name, markdown = escape(title(conversation)), SafeMarkdown()
+    name, markdown = escape(title_of_conversation(conversation)), SafeMarkdown()
     body = "\n".join(
         part for number, section in enumerate(sections(conversation), 1) for part in _section(section, number, markdown)
     )
@@ -56,7 +58,7 @@ def _section(section: Section, number: int, markdown: SafeMarkdown) -> Iterator[
     name = f"m{number}"
     shown = escape(dotted(*section.facts))
     head = f"<h2>{escape(section.heading)}</h2>{f'<p class=facts>{shown}</p>' if shown else ''}"
-    text = markdown.html(section.text, name, [source.id for source in section.sources], BELOW_SECTIONS)
+    text = markdown.html(section.whole_text, name, [source.id for source in section.sources], BELOW_SECTIONS)
     yield f'<section class="{section.kind}" id="{name}">'
     if section.kind in OPEN_KINDS:
         yield f'<div class="head">{head}</div>\n<div class="text">\n{text}</div>'

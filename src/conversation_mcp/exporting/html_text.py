@@ -1,4 +1,4 @@
-"""Markdown → HTML that is safe to open: raw HTML is text, links lead to pages and mail only, images are links."""
+"""Markdown as HTML that is safe to open: raw HTML is escaped, links lead to web and mail only, images become links."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -18,7 +18,7 @@ LINK_ATTRIBUTES = ' rel="noopener noreferrer nofollow" target="_blank"'
 CITATION = re.compile(r"\[([0-9]{1,6})\]")
 DEEPEST_HEADING = 6
 MAX_MARKDOWN_CHARS, MAX_PARAGRAPH_CHARS = 200_000, 10_000
-"""What is longer stays plain: the time that Markdown can be made to take grows with the square of its length."""
+"""Longer texts stay plain: hostile Markdown takes time that grows with the square of its length."""
 
 
 class SafeMarkdown(MarkdownIt):
@@ -50,12 +50,12 @@ class SafeMarkdown(MarkdownIt):
 
 
 def is_link(url: str) -> bool:
-    """Tell whether the address is one that a page may lead to: of the web, or of a person."""
+    """Tell whether a page may link to the address: only to web pages and mail addresses."""
     return LINK.match(url) is not None and url.isprintable()
 
 
 def anchor(url: str, content: str) -> str:
-    """Return a link whose content is HTML already; the content alone where the address is none."""
+    """Return a link with content that is already HTML; only the content if the address may not be linked."""
     return f'<a href="{escape(url)}"{LINK_ATTRIBUTES}>{content}</a>' if is_link(url) else content
 
 
@@ -89,7 +89,7 @@ def _is_in_link(tokens: Sequence[Token], place: int) -> bool:
 
 
 def _image(_: "RendererHTML", tokens: Sequence[Token], place: int, _options: "OptionsDict", _env: "EnvType") -> str:
-    """Show an image as a link: a page that is opened must load nothing."""
+    """Show an image as a link, because opening the page must load nothing."""
     token = tokens[place]
     url, name = str(token.attrs.get("src", "")), escape(token.content or "image")
     return f"[{name}]" if _is_in_link(tokens, place) else anchor(url, f"[{name}]")

@@ -1,4 +1,4 @@
-"""JSON: the file itself, every field of it. Several are an array."""
+"""JSON: the file itself with all its fields. Several conversations are an array."""
 
 from conversation_mcp.exporting.base import ExportFormat, Frame
 from conversation_mcp.records.codec import encode
@@ -6,7 +6,7 @@ from conversation_mcp.records.models import Conversation
 
 
 def render(conversation: Conversation) -> str:
-    """Return what stands in conversation.json."""
+    """Return the content of conversation.json."""
     return encode(conversation).decode()
 
 

@@ -1,4 +1,4 @@
-"""JSON Lines of OpenAI messages: a conversation a line, its answered turns as they would be sent."""
+"""JSON Lines of OpenAI messages: one conversation per line, with its answered turns as they would be sent."""
 
 import json
 
@@ -8,7 +8,7 @@ from conversation_mcp.records.models import Conversation
 
 
 def render(conversation: Conversation) -> str:
-    """Return the line: roles and contents only, no reasoning, no question without an answer."""
+    """Return the line, which holds only roles and contents: no reasoning and no unanswered questions."""
     messages = [{"role": message.role, "content": message.content} for message in finished_turns(conversation)]
     return json.dumps({"messages": messages}, ensure_ascii=False) + "\n"
 

@@ -1,62 +1,66 @@
-"""Markdown: a front matter of facts, then questions and answers under headings."""
+"""Markdown: facts as front matter, then questions and answers under headings."""
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
+from conversation_mcp.conversations.markdown import MarkdownPage
+from conversation_mcp.conversations.sections import Section, facts
 from conversation_mcp.exporting.base import ExportFormat
 from conversation_mcp.exporting.headings import nested
-from conversation_mcp.exporting.sections import Section, facts, sections, title
 from conversation_mcp.records.models import Conversation, Source
+from conversation_mcp.records.titles import title_of_conversation
+from conversation_mcp.text import one_line
 
 BELOW_SECTIONS = 2
 SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&])")
 NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
-def render(conversation: Conversation) -> str:
-    """Return the text; headings and code blocks of an answer cannot be taken for those of the page."""
-    parts = [
-        _front_matter(conversation),
-        f"# {_plain(title(conversation))}",
-        *(part for section in sections(conversation) for part in _section(section)),
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
+class ExportPage(MarkdownPage):
+    """A page whose own headings and code blocks cannot be confused with those of an answer."""
 
+    def head(self, conversation: Conversation) -> Iterable[str]:
+        """Yield the front matter and the title."""
+        title = title_of_conversation(conversation)
+        known = {"title": title, **facts(conversation)}
+        yield "\n".join(("---", *(f"{name}: {_yaml(value)}" for name, value in known.items()), "---"))
+        yield f"# {_plain(title)}"
 
-def _front_matter(conversation: Conversation) -> str:
-    known = {"title": title(conversation), **facts(conversation)}
-    return "\n".join(("---", *(f"{name}: {_yaml(value)}" for name, value in known.items()), "---"))
+    def body(self, section: Section, conversation: Conversation) -> Iterable[str]:
+        """Yield the heading, the facts, and the text with its own headings below."""
+        del conversation
+        yield f"## {section.heading}"
+        yield f"*{_plain(' · '.join(section.facts))}*" if section.facts else ""
+        yield nested(section.whole_text, BELOW_SECTIONS)
+
+    def foot(self, section: Section) -> Iterable[str]:
+        """Yield the reasoning, as a quote."""
+        yield _quoted("Reasoning", section.reasoning)
+
+    def line(self, text: str) -> str:
+        """Return the text on one line, with its markup escaped."""
+        return _plain(text)
+
+    def source(self, source: Source) -> str:
+        """Return all facts of a source."""
+        place = source.place
+        name = _plain(source.title or place)
+        if source.url and not source.path:
+            named = f"[{name}](<{_address(source.url)}>)"
+        else:
+            named = f"{name}, {_plain(place)}" if source.title and place else name
+        heading = f" ({_plain(source.heading)})" if source.heading else ""
+        return (
+            f"\\[{source.id}\\] {named}{heading}"
+            + (f" ({_plain(source.date)})" if source.date else "")
+            + (f"\n  > {_plain(source.snippet)}" if source.snippet else "")
+        )
 
 
 def _yaml(value: object) -> str:
-    """Return the value as JSON, which YAML reads, with escapes for what YAML does not allow as it is."""
+    """Return the value as JSON, which is also YAML, with escapes for characters that YAML does not allow."""
     return NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
-
-
-def _section(section: Section) -> Iterator[str]:
-    yield f"## {section.heading}"
-    yield f"*{_plain(' · '.join(section.facts))}*" if section.facts else ""
-    yield nested(section.text, BELOW_SECTIONS)
-    yield _list("Sources", map(_source, section.sources))
-    yield _list("Related questions", map(_plain, section.related_questions))
-    yield _list("Notices", map(_plain, section.notices))
-    yield _quoted("Reasoning", section.reasoning)
-
-
-def _source(source: Source) -> str:
-    place = source.place
-    name = _plain(source.title or place)
-    if source.url and not source.path:
-        named = f"[{name}](<{_address(source.url)}>)"
-    else:
-        named = f"{name}, {_plain(place)}" if source.title and place else name
-    heading = f" ({_plain(source.heading)})" if source.heading else ""
-    return (
-        f"\\[{source.id}\\] {named}{heading}"
-        + (f" ({_plain(source.date)})" if source.date else "")
-        + (f"\n  > {_plain(source.snippet)}" if source.snippet else "")
-    )
 
 
 def _address(url: str) -> str:
@@ -66,13 +70,8 @@ def _address(url: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return the text on one line, with nothing in it that Markdown would take for more than text."""
-    return SPECIAL.sub(r"\\\1", " ".join(text.split()))
-
-
-def _list(name: str, lines: Iterable[str]) -> str:
-    items = [f"- {line}" for line in lines]
-    return "\n".join([f"{name}:", "", *items]) if items else ""
+    """Return the text on one line, with all Markdown syntax escaped."""
+    return SPECIAL.sub(r"\\\1", one_line(text))
 
 
 def _quoted(name: str, text: str) -> str:
@@ -82,4 +81,4 @@ def _quoted(name: str, text: str) -> str:
     return f"{name}:\n\n{quoted}"
 
 
-MARKDOWN = ExportFormat("markdown", ".md", render)
+MARKDOWN = ExportFormat("markdown", ".md", ExportPage().render)

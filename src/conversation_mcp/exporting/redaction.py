@@ -1,4 +1,4 @@
-"""Takes out of a conversation what should not be passed on: paths, ids of responses, keys."""
+"""Redaction of what should not be passed on: paths, ids of responses, keys."""
 
 import re
 from collections.abc import Mapping
@@ -36,11 +36,11 @@ REPLACEMENTS = (
         "[path]",
     ),
 )  # fmt: skip
-"""Known shapes of keys, then absolute paths. What no pattern knows stays; docs/import-export.md says so."""
+"""Known shapes of keys, then absolute paths. Anything else stays, as docs/import-export.md says."""
 
 
 def redacted(conversation: Conversation) -> Conversation:
-    """Return the conversation without ids of responses, and with placeholders for paths and what looks like a key."""
+    """Return the conversation without ids of responses, and with placeholders for paths and apparent keys."""
     return Conversation.model_validate(_clean(conversation.data()), by_alias=True, by_name=False)
 
 
@@ -56,7 +56,7 @@ def _clean(value: object, name: str = "") -> Any:  # noqa: ANN401 -- JSON of wha
 
 
 def clean_text(text: str) -> str:
-    """Return the text with `[key]` and `[path]` in place of what looks like one."""
+    """Return the text with `[key]` and `[path]` in place of apparent keys and paths."""
     for pattern, replacement in REPLACEMENTS:
         text = pattern.sub(replacement, text)
     return text

@@ -1,4 +1,4 @@
-"""Exports as pieces of text: several in one file where a format has a frame, else a file each."""
+"""Writing of exports: several conversations in one file if the format has a frame, else one file each."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -11,7 +11,7 @@ from conversation_mcp.records.models import Conversation
 
 
 def pieces(conversations: Iterable[Conversation], chosen: ExportFormat, *, framed: bool) -> Iterator[str]:
-    """Yield the text of one file; unframed it is what one conversation is alone."""
+    """Yield the text of one file; without a frame, the bare text of the conversations."""
     frame = chosen.frame
     if not framed or frame is None:
         yield from map(chosen.render, conversations)
@@ -25,10 +25,10 @@ def pieces(conversations: Iterable[Conversation], chosen: ExportFormat, *, frame
 
 
 def write_file(path: Path, texts: Iterable[str]) -> None:
-    """Write the file, for its owner alone, as one step; no link is followed and no folder is made.
+    """Write the file in one step, readable only by its owner. No link is followed and no folder is created.
 
     Raises:
-        FilesystemError: it cannot be written; what was there before is intact.
+        FilesystemError: it cannot be written; a previous file is intact.
     """
     with explained(path):
         refuse_link(path)
@@ -39,7 +39,7 @@ def write_each(folder: Path, conversations: Iterable[Conversation], chosen: Expo
     """Write a file for each conversation.
 
     Raises:
-        FilesystemError: one cannot be written; those before it are.
+        FilesystemError: one cannot be written; those before it stay.
     """
     for conversation in conversations:
         write_file(folder / file_name(conversation, chosen.suffix), (chosen.render(conversation),))

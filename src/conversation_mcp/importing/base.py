@@ -1,4 +1,4 @@
-"""The port of an import format: which files it knows, and the conversations that it finds in them."""
+"""The port of an import format: the files that it claims, and the conversations in them."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,75 +11,75 @@ from conversation_mcp.records.models import Conversation, Message, PendingTurn, 
 
 EARLIEST_YEAR = 2000
 LeftOut = str
-"""What is left out and counted: by a rule that `docs/import-export.md` states, else by its name in the source."""
+"""The name under which something left out is counted: that of a rule in `docs/import-export.md`, or of the source."""
 
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file, or a member of an archive, under the name that is shown for it."""
+    """A file or a member of an archive, with the name that is shown."""
 
     name: str
     size: int
     open: Callable[[], BinaryIO]
     path: Path | None = None
-    """Where it lies, unless it is a member of an archive."""
+    """Its path, unless it is a member of an archive."""
     beside: Mapping[str, "SourceFile"] = field(default_factory=dict["str", "SourceFile"], repr=False, compare=False)
     """All files of the same source by name."""
 
 
 @dataclass(frozen=True)
-class Problem:
-    """Something that cannot be imported: where it stands and why."""
+class ImportProblem:
+    """Something that cannot be imported, with its place and the reason."""
 
     place: str
     reason: str
 
 
 @dataclass(frozen=True)
-class Found:
-    """A conversation as it stands in a source."""
+class Sourced:
+    """A conversation as its source holds it."""
 
     id: str
-    """Its id there, by which it is known again."""
+    """Its id in the source, by which a later import recognizes it."""
     place: str
     messages: tuple[Message, ...]
     earlier_ids: tuple[str, ...] = ()
-    """Ids under which it may have been imported before."""
+    """Other ids under which it may have been imported before."""
     title: str | None = None
     created_at: datetime | None = None
     updated_at: datetime | None = None
     unanswered: tuple[PendingTurn, ...] = ()
-    """Questions at its end without an answer, the last one last."""
+    """Unanswered questions at its end, in order."""
     failed: tuple[PendingTurn, ...] = ()
-    """Questions before these that never got an answer."""
+    """Unanswered questions before these, in order."""
     branch_of: str | None = None
-    """The id there of the conversation that this one is another branch of."""
+    """The id in the source of the conversation that this one is a branch of."""
     left_out: Counter[LeftOut] = field(default_factory=Counter["LeftOut"])
     whole: Conversation | None = None
-    """What our own format has: all of it. The other fields are then taken from it."""
+    """The whole conversation, if the format is our own. The other fields are then derived from it."""
 
 
 @dataclass(frozen=True)
 class Unplaced:
-    """What belongs to no conversation of a source, and is only counted."""
+    """Contents of a source that belong to no conversation, and are only counted."""
 
     left_out: Counter[LeftOut]
 
 
-Item = Found | Problem | Unplaced
+Item = Sourced | ImportProblem | Unplaced
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadOptions:
     """How a source is read."""
 
     now: datetime
     all_branches: bool = False
     on_read: Callable[[int], None] = lambda _: None
-    """Told the number of bytes that were read, and read for the last time."""
+    """Called with the number of bytes read since the last call, for progress; no byte counts twice."""
 
     def moment(self, value: object) -> datetime | None:
-        """Return the time that a source gives, in seconds since 1970 or ISO 8601; None for what cannot be true."""
+        """Return a time given in seconds since 1970 or in ISO 8601; None if it is not plausible."""
         try:
             if isinstance(value, str):
                 moment = parse_time(value.strip())
@@ -95,12 +95,12 @@ class Reading:
 
 @dataclass(frozen=True)
 class ImportFormat:
-    """A format. Files are given to it when one of their first entries is its own."""
+    """A format. It reads a file if it claims one of the file's first entries."""
 
     name: str
-    """What stands in `imported.from`."""
+    """The value of `imported.from`."""
     title: str
     claims: Callable[[SourceFile, Any], bool]
-    """Told a file and one of its first entries, which may be any JSON; None where the file is no JSON."""
-    read: Callable[[Sequence[SourceFile], Reading], Iterator[Item]]
-    """Read the files that were claimed, from the first to the last, in flat memory."""
+    """Decides by a file and one of its first entries, which may be any JSON; None if the file is not JSON."""
+    read: Callable[[Sequence[SourceFile], ReadOptions], Iterator[Item]]
+    """Reads the claimed files in order, without holding them in memory."""

@@ -1,8 +1,8 @@
-"""What becomes of a conversation that was found: a new one, or the one that was imported before, grown."""
+"""The conversation to store for one that was found: a new one, or the earlier import with its continuation."""
 
 from datetime import datetime
 
-from conversation_mcp.importing.base import Found
+from conversation_mcp.importing.base import Sourced
 from conversation_mcp.records.models import (
     Conversation,
     ConversationId,
@@ -14,13 +14,13 @@ from conversation_mcp.records.models import (
 )
 
 
-def created_at(found: Found, now: datetime) -> datetime:
-    """Return when it was begun: as the source says, else its first message's time, else now."""
+def created_at(found: Sourced, now: datetime) -> datetime:
+    """Return when it was started: the time in the source, else that of its first message, else now."""
     return found.created_at or min(_times(found), default=now)
 
 
 def built(
-    found: Found, source: str, conversation_id: ConversationId, now: datetime, parent: str | None
+    found: Sourced, source: str, conversation_id: ConversationId, now: datetime, parent: str | None
 ) -> Conversation:
     """Return the conversation to store."""
     if found.whole is not None:
@@ -46,33 +46,33 @@ def built(
     )
 
 
-def _times(found: Found) -> list[datetime]:
-    if found.whole is not None:  # anything may stand there; that of the conversation itself counts
+def _times(found: Sourced) -> list[datetime]:
+    if found.whole is not None:  # times of messages may be anything; that of the conversation is valid
         return []
     return [parse_time(message.created_at) for message in found.messages if message.created_at]
 
 
-def _origin(source: str, found: Found) -> Imported:
+def _origin(source: str, found: Sourced) -> Imported:
     return Imported.model_validate({"from": source, "id": found.id})
 
 
-def holds(stored: Conversation, found: Found) -> bool:
-    """Tell whether all that was found is stored already, perhaps with more."""
+def holds(stored: Conversation, found: Sourced) -> bool:
+    """Tell whether everything that was found is stored already, perhaps with more after it."""
     return _starts_with(stored.messages, found.messages) and all(
         question in _asked(stored) for question in _questions(found)
     )
 
 
-def is_grown(stored: Conversation, found: Found) -> bool:
-    """Tell whether what was found goes on where the stored one ends, and nothing is being asked there now."""
+def is_grown(stored: Conversation, found: Sourced) -> bool:
+    """Tell whether what was found continues the stored conversation, in which no question is running now."""
     is_asking = stored.pending_turn is not None and stored.pending_turn.status == "running"
     return not is_asking and _starts_with(found.messages, stored.messages[: _whole(stored, found)])
 
 
-def grown(stored: Conversation, found: Found) -> Conversation:
-    """Return the stored conversation with what is new at its end, which may be the rest of its last answer.
+def grown(stored: Conversation, found: Sourced) -> Conversation:
+    """Return the stored conversation with the new messages, the first of which may complete its last answer.
 
-    A question that stood there without an answer goes when it has got one, and is kept beside the messages if not.
+    An unanswered question is removed if it has an answer now, and else kept as unanswered.
     """
     whole = _whole(stored, found)
     added = found.messages[whole:]
@@ -90,8 +90,8 @@ def grown(stored: Conversation, found: Found) -> Conversation:
     )
 
 
-def _whole(stored: Conversation, found: Found) -> int:
-    """Return how many of the stored messages are whole: all, but for a last answer that has become longer there."""
+def _whole(stored: Conversation, found: Sourced) -> int:
+    """Return how many of the stored messages are complete: all, unless the last answer has grown in the source."""
     count = len(stored.messages)
     if 0 < count <= len(found.messages):
         last, now = stored.messages[-1], found.messages[count - 1]
@@ -106,18 +106,18 @@ def _stands_for_words(said: Message) -> bool:
     return said.content == "\n".join(f"({notice})" for notice in said.notices or ())
 
 
-def _turns(found: Found) -> tuple[PendingTurn, ...]:
+def _turns(found: Sourced) -> tuple[PendingTurn, ...]:
     if found.whole is None:
         return (*found.failed, *found.unanswered)
     return (*(found.whole.unanswered_turns or ()), *((found.whole.pending_turn,) if found.whole.pending_turn else ()))
 
 
-def _questions(found: Found) -> list[str]:
+def _questions(found: Sourced) -> list[str]:
     return [turn.question for turn in _turns(found)]
 
 
 def _asked(stored: Conversation) -> set[str]:
-    """Return the questions that stand anywhere in the stored conversation."""
+    """Return all questions of the stored conversation, answered or not."""
     turns = (*(stored.unanswered_turns or ()), *((stored.pending_turn,) if stored.pending_turn else ()))
     return {turn.question for turn in turns} | {m.content for m in stored.messages if m.role == "user"}
 

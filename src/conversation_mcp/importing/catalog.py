@@ -1,4 +1,4 @@
-"""The import formats, in the order in which they are tried. Adding one is a module and a line here."""
+"""The import formats, in the order in which they are tried. A new format is a module and a line here."""
 
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, cast
@@ -22,5 +22,5 @@ IMPORT_FORMATS = {
 
 
 def import_formats() -> "tuple[ImportFormat, ...]":
-    """Return every format; their modules are imported now."""
+    """Return all formats, importing their modules."""
     return tuple(cast("ImportFormat", resolve_name(target)) for target in IMPORT_FORMATS.values())

@@ -1,4 +1,4 @@
-"""ChatGPT's marks, of three generations: those of sources as `[n]` and numbered sources, others as their words."""
+"""ChatGPT's citation marks, of three generations, as `[n]` with numbered sources; other marks as their words."""
 
 import json
 import re
@@ -13,13 +13,13 @@ from conversation_mcp.records.models import Source
 PRIVATE_MARK = re.compile("\ue200([^\ue200\ue201]*)\ue201")
 SEPARATOR, CLOSING = "\ue202", "\ue201"
 CUT_MARK = re.compile("\ue200([a-z_]{1,40})\ue202(?:(?:turn[0-9]+[a-z_]*[0-9]*|L[0-9-]+)[,\ue202]*)*")
-"""The beginning of a mark without an end; what follows it may be the text again."""
+"""The beginning of a mark without an end, which may be followed by ordinary text."""
 LEFT_SIGNS = re.compile("[\ue200-\ue206]")
 MAX_NESTED = 4
 BRACKET_MARK = re.compile(r"【[^【】\n]{0,200}】")
 BRACKET_NUMBER = re.compile(r"【([0-9]{1,6})†")
 REFERENCE = re.compile(r"(?:(?:turn[0-9]+[a-z_]+[0-9]+|L[0-9]+(?:-L?[0-9]+)?)[,\s]*)+")
-"""What stands in a mark for a page or a file, and is no word."""
+"""References to pages and files within a mark, as opposed to words."""
 REFERENCE_FIELDS = ("matched_text", "type", "prompt_text", "refs")
 WEB = ("https://", "http://")
 GROUPED = ("items", "supporting_websites", "sources")
@@ -28,13 +28,13 @@ Pages = list[tuple[str, str | None]]
 
 
 class Numbers:
-    """Gives each address a number, the first time that it is named."""
+    """Numbers addresses in the order in which they are first cited."""
 
     def __init__(self) -> None:
         self.sources: dict[str, Source] = {}
 
     def marks(self, pages: Pages) -> str:
-        """Return the marks of the pages, as they stand in a text."""
+        """Return the marks of the pages as they appear in a text."""
         for url, title in pages:
             if url not in self.sources:
                 self.sources[url] = Source.of(id=len(self.sources) + 1, title=title, url=url)
@@ -47,13 +47,13 @@ def cited(
     tool_pages: Sequence[Any],
     left_out: Counter[LeftOut],
 ) -> tuple[str, tuple[Source, ...]]:
-    """Return the text with our marks, and the sources; a mark without a source or a word is removed and counted.
+    """Return the text with our marks, and the sources. A mark with neither source nor words is removed and counted.
 
     Args:
         text: the text with marks.
-        metadata: that of the message.
-        tool_pages: what the last tool had found, which the second generation of marks refers to.
-        left_out: where removed marks are counted.
+        metadata: the metadata of the message.
+        tool_pages: the pages that the last tool found, to which the second generation of marks refers.
+        left_out: the counter of removed marks.
     """
     numbers = Numbers()
     references = [object_of(reference) for reference in list_of(metadata.get("content_references"))]
@@ -93,12 +93,12 @@ def cited(
     text = text.rstrip() if ends_with_mark else text
     text = BRACKET_MARK.sub(bracket, text) if ordered or "†" in text else text
     for pages in (*map(_pages, references), *(_pages(citation.get("metadata")) for citation in ordered)):
-        numbers.marks(pages)  # what stands in the list without a mark is a source all the same
+        numbers.marks(pages)  # a page that is listed but not cited is a source too
     return text, tuple(numbers.sources.values())
 
 
 def _count_unused(references: Iterable[Data], text: str, left_out: Counter[LeftOut]) -> None:
-    """Count the references that name no page and stand for no mark of the text."""
+    """Count the references that name no page and belong to no mark in the text."""
     for reference in references:
         mark = text_of(reference.get("matched_text"))
         if not _pages(reference) and not (mark and mark in text):
@@ -111,13 +111,13 @@ def _removed(left_out: Counter[LeftOut]) -> str:
 
 
 def _told(reference: Data) -> str:
-    """Return the words that are shown in place of a mark, as its reference tells them."""
+    """Return the words that the reference of a mark gives to show in its place."""
     words = text_of(reference.get("alt")) or text_of(reference.get("name"))
     return "" if PRIVATE_MARK.search(words) else words
 
 
 def _words(payload: Sequence[str]) -> str:
-    """Return the words of a mark that nothing tells more about: a link, the name of a thing, or the first of them."""
+    """Return the words of a mark without a reference: a link, the name of a thing, or its first words."""
     texts = [part for part in map(str.strip, payload) if part and not REFERENCE.fullmatch(part)]
     if not texts:
         return ""
@@ -130,16 +130,16 @@ def _words(payload: Sequence[str]) -> str:
         names = [text_of(each) for each in list_of(json.loads(first)) if text_of(each).strip()]
     except (ValueError, RecursionError):
         return ""
-    return (names[1:2] or names[:1] or [""])[0]  # the kind of the thing stands before its name
+    return (names[1:2] or names[:1] or [""])[0]  # the kind of the thing comes before its name
 
 
 def _own_pages(reference: Data) -> Pages:
-    """Return the pages that a mark names, without those that only support them."""
+    """Return the pages that a mark cites, without supporting ones."""
     return _pages({**reference, "sources": None, "supporting_websites": None}, deep=False)
 
 
 def _pages(reference: object, *, deep: bool = True) -> Pages:
-    """Return the pages of one reference: its own, and those that it groups."""
+    """Return the pages of a reference: its own, and those that it groups."""
     waiting: deque[Any] = deque([reference])
     pages: Pages = []
     while waiting:

@@ -1,4 +1,4 @@
-"""Answers that an export gives as HTML, as Markdown."""
+"""Conversion of answers in HTML to Markdown."""
 
 import re
 from html.parser import HTMLParser
@@ -15,17 +15,17 @@ START = re.compile(r"[0-9]{1,6}")
 
 
 def markdown_of(html: str) -> str:
-    """Return what a reader sees of the page, with its headings, lists, tables, links and code."""
-    reader = _Reader()
+    """Return the visible text of the page as Markdown, with its headings, lists, tables, links and code."""
+    reader = _MarkdownReader()
     reader.feed(_closed(html))
     reader.close()
     return reader.text()
 
 
 def _closed(html: str) -> str:
-    """Return the page without comments, and with each `<` that begins no tag as a sign.
+    """Return the page without comments, and with each `<` escaped that does not begin a tag.
 
-    The parser looks from each such sign to the end of the page, which takes hours where there are many.
+    The parser would search from each of these to the end of the page, which takes hours if there are many.
     """
     first, *others = html.split("<!--")
     pieces = [first]
@@ -35,7 +35,7 @@ def _closed(html: str) -> str:
     return NO_TAG.sub("&lt;", "".join(pieces))
 
 
-class _Reader(HTMLParser):
+class _MarkdownReader(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self._pieces: list[str] = []
@@ -47,7 +47,7 @@ class _Reader(HTMLParser):
         self._row: list[str] | None = None
 
     def text(self) -> str:
-        """Return all of it, with at most one blank line between blocks."""
+        """Return the whole text, with at most one blank line between blocks."""
         self._end_row()
         return re.sub(r"\n{3,}", "\n\n", "".join(self._pieces)).strip()
 
@@ -134,7 +134,7 @@ class _Reader(HTMLParser):
             self._put("\n\n")
 
     def _end_code(self, begin: int) -> None:
-        """Fence the code, so that nothing in it can close the fence."""
+        """Put the code in a fence that is longer than any in the code."""
         code = "".join(self._pieces[begin:]).strip("\n")
         del self._pieces[begin:]
         self._code_from = None
@@ -170,7 +170,7 @@ class _Reader(HTMLParser):
         self._put("> " * self._quotes + text if before.endswith("\n") and text else text)
 
     def _block(self, beginning: str) -> None:
-        """Begin a block; the text of an item of a list stays behind its mark."""
+        """Begin a block, but keep the text of a list item on the line of its mark."""
         is_in_item = bool(self._lists) and bool(self._pieces) and re.fullmatch(r"\n *(?:-|\d+\.) ", self._pieces[-1])
         self._put(
             ("" if is_in_item or self._row is not None else "\n\n")

@@ -1,4 +1,4 @@
-"""Takes what a source holds into the store, one conversation at a time, so that none is half there."""
+"""The importer, which stores the conversations of a source, each as a whole or not at all."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ import anyio
 from anyio import to_thread
 
 from conversation_mcp.errors import ConversationMCPError, FilesystemError
-from conversation_mcp.importing.base import Found, Item, LeftOut, Problem, Unplaced
+from conversation_mcp.importing.base import ImportProblem, Item, LeftOut, Sourced, Unplaced
 from conversation_mcp.importing.builder import built, created_at, grown, holds, is_grown
 from conversation_mcp.records.ids import EPOCH, SHAPE, check_id
 from conversation_mcp.records.models import Conversation, ConversationId
@@ -25,24 +25,24 @@ Outcome = Literal["imported", "extended", "unchanged", "changed", "deleted", "em
 
 @dataclass
 class Report:
-    """What an import has done, or in a dry run would do."""
+    """The result of an import, or what a dry run would do."""
 
     counts: Counter[Outcome] = field(default_factory=Counter["Outcome"])
     left_out: Counter[LeftOut] = field(default_factory=Counter["LeftOut"])
     undated: int = 0
-    """Imported conversations whose source tells no time; theirs is that of the import."""
-    problems: list[Problem] = field(default_factory=list[Problem])
-    """Up to 1,000; `counts` has the number of all."""
+    """The number of imported conversations without a time in the source; they have that of the import."""
+    problems: list[ImportProblem] = field(default_factory=list[ImportProblem])
+    """The first 1,000; `counts` has the number of all."""
 
-    def add_problem(self, problem: Problem, outcome: Outcome = "problem") -> None:
-        """Count a problem, and keep it while there are few."""
+    def add_problem(self, problem: ImportProblem, outcome: Outcome = "problem") -> None:
+        """Count a problem, and keep it if it is one of the first."""
         self.counts[outcome] += 1
         if len(self.problems) < MAX_KEPT_PROBLEMS:
             self.problems.append(problem)
 
 
 class Importer:
-    """Imports into a store what was not deleted there, unless that is wanted. Nothing is written in a dry run."""
+    """Imports conversations into a store; those deleted there only if `deleted`. A dry run writes nothing."""
 
     def __init__(
         self, store: Store, now: Callable[[], datetime], *, dry_run: bool = False, deleted: bool = False
@@ -58,10 +58,10 @@ class Importer:
         self._failure: FilesystemError | None = None
 
     async def run(self, items: Iterator[tuple[str, Item]]) -> None:
-        """Import all that is found, a few at a time: writing durably is waiting.
+        """Import all items, a few at a time, because durable writes mostly wait for the disk.
 
         Raises:
-            FilesystemError: the store cannot take any more; what was imported before that is whole.
+            FilesystemError: the store cannot be written any more; what was imported before is complete.
         """
         self._known = dict(await self._store.imports())
         self._deleted = frozenset() if self._with_deleted else await self._store.trash.marks()
@@ -74,42 +74,43 @@ class Importer:
 
     async def _work(self, items: Iterator[tuple[str, Item]], turn: anyio.Lock) -> None:
         while self._failure is None:
-            async with turn:
+            async with turn:  # a generator that is running cannot be asked by another thread
                 found = await to_thread.run_sync(partial(next, items, None))
             if found is None:
                 return
             await self._import(*found)
 
     async def _import(self, source: str, item: Item) -> None:
-        """Import what was found, unless it is there; whatever is wrong with it is reported and stops nothing else."""
-        if isinstance(item, Problem):
+        """Import an item unless it is stored already; a problem with it is reported and does not stop the others."""
+        if isinstance(item, ImportProblem):
             self.report.add_problem(item)
             return
         if isinstance(item, Unplaced):
             self.report.left_out.update(item.left_out)
             return
         origin = _origin(source, item)
+        # A branch names its trunk as its parent, and so has to wait until that has an id.
         if (trunk := self._in_hand.get((source, item.branch_of or ""))) is not None:
             await trunk.wait()
-        while (earlier := self._in_hand.get(origin)) is not None:
+        while (earlier := self._in_hand.get(origin)) is not None:  # a source may hold the same conversation twice
             await earlier.wait()
         self._in_hand[origin] = anyio.Event()
         try:
             outcome = await self._take(source, item)
         except ConversationMCPError as error:
-            self.report.add_problem(Problem(item.place, error.message.rstrip(".")))
+            self.report.add_problem(ImportProblem(item.place, error.message.rstrip(".")))
             return
         finally:
             self._in_hand.pop(origin).set()
         if outcome == "changed":
-            reason = "differs from what was imported before, which was left as it is"
-            self.report.add_problem(Problem(item.place, reason), outcome)
+            reason = "differs from what was imported before, which was left unchanged"
+            self.report.add_problem(ImportProblem(item.place, reason), outcome)
         else:
             self.report.counts[outcome] += 1
         if outcome in {"imported", "extended", "empty"}:
             self.report.left_out.update(item.left_out)
 
-    async def _take(self, source: str, found: Found) -> Outcome:
+    async def _take(self, source: str, found: Sourced) -> Outcome:
         if found.whole is None and not found.messages and not found.unanswered:
             return "empty"
         origin = _origin(source, found)
@@ -120,13 +121,13 @@ class Importer:
             return outcome
         if (same := await self._stored_under_its_id(found)) is not None:
             return await self._again(same, found)
-        if mark_of(origin) in self._deleted:
+        if mark_of(origin) in self._deleted:  # last, because the mark stays when a conversation is imported again
             return "deleted"
         self._known[origin] = None if self._dry_run else await self._create(source, found)
         self.report.undated += found.whole is None and created_at(found, EPOCH) == EPOCH
         return "imported"
 
-    async def _create(self, source: str, found: Found) -> ConversationId:
+    async def _create(self, source: str, found: Sourced) -> ConversationId:
         moment = self._now()
         wanted = check_id(found.id) if SHAPE.fullmatch(found.id) else None
         parent = self._known.get((source, found.branch_of)) if found.branch_of else None
@@ -142,8 +143,8 @@ class Importer:
             raise
         return conversation_id
 
-    async def _again(self, conversation_id: ConversationId, found: Found) -> Outcome:
-        """Compare with what was imported before, which may have been followed up here or have grown there."""
+    async def _again(self, conversation_id: ConversationId, found: Sourced) -> Outcome:
+        """Compare with the earlier import, which may have been followed up here or have grown in the source."""
         outcome = _compared(await self._store.load(conversation_id), found)
         if self._dry_run or outcome != "extended":
             return outcome
@@ -154,8 +155,8 @@ class Importer:
         after = await self._store.update(conversation_id, extend)
         return "extended" if holds(after, found) else "changed"
 
-    async def _under_an_earlier_id(self, source: str, found: Found) -> Outcome | None:
-        """Return what became of it if it is the conversation that has one of its earlier ids; others may have that."""
+    async def _under_an_earlier_id(self, source: str, found: Sourced) -> Outcome | None:
+        """Return the outcome if the conversation is stored under an earlier id of it, which others may have too."""
         for earlier_id in found.earlier_ids:
             while (earlier := self._in_hand.get((source, earlier_id))) is not None:
                 await earlier.wait()
@@ -165,8 +166,8 @@ class Importer:
                     return outcome
         return None
 
-    async def _stored_under_its_id(self, found: Found) -> ConversationId | None:
-        """Return the id of our own conversation if it is stored here, not another one that was begun as it was."""
+    async def _stored_under_its_id(self, found: Sourced) -> ConversationId | None:
+        """Return the id of our own conversation if it is stored here, and not another one with the same id."""
         if found.whole is None or not SHAPE.fullmatch(found.id):
             return None
         conversation_id = check_id(found.id)
@@ -176,14 +177,14 @@ class Importer:
         return conversation_id if stored.created_at == found.whole.created_at else None
 
 
-def _compared(stored: Conversation, found: Found) -> Outcome:
+def _compared(stored: Conversation, found: Sourced) -> Outcome:
     if holds(stored, found):
         return "unchanged"
     return "extended" if is_grown(stored, found) else "changed"
 
 
-def _origin(source: str, found: Found) -> Origin:
-    """Return where it is from: one that was imported before it was exported is still from there."""
+def _origin(source: str, found: Sourced) -> Origin:
+    """Return the origin of the conversation: one that was exported by us keeps the origin of its own import."""
     if found.whole is not None and found.whole.imported is not None:
         return found.whole.imported.source, found.whole.imported.id
     return source, found.id

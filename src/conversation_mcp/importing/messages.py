@@ -1,4 +1,4 @@
-"""What the formats share when they make messages: clean texts, lists of blocks, questions without an answer."""
+"""Helpers of all formats for making messages: clean texts, lists of blocks, unanswered questions."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from conversation_mcp.text import shorten, storable
 
 MAX_NAME_CHARS, MAX_NAMES = 60, 100
 SPOKEN_FIELDS = frozenset({"content", "text", "prompt"})
-"""Fields in which a single word is something that was said."""
+"""Fields in which even a single word is something that was said."""
 
 Data = Mapping[str, Any]
 
@@ -28,17 +28,17 @@ def list_of(value: object) -> Sequence[Any]:
 
 
 def text_of(value: object) -> str:
-    """Return the value as text that can be stored if it is a string, else nothing."""
+    """Return the value as storable text if it is a string, else an empty text."""
     return storable(value) if isinstance(value, str) else ""
 
 
 def name_of(value: object) -> str | None:
-    """Return a short text on one line, such as a name or a model; None where there is none."""
+    """Return a short text such as the name of a model on one line; None if it is blank."""
     return " ".join(text_of(value).split()) or None
 
 
 def texts_of(content: object, kinds: Collection[str] = ("text",)) -> Iterator[str]:
-    """Yield the texts of a content that is a string or a list of typed blocks."""
+    """Yield the texts of content that is a string or a list of typed blocks."""
     if isinstance(content, str):
         yield storable(content)
     for block in list_of(content):
@@ -49,30 +49,30 @@ def texts_of(content: object, kinds: Collection[str] = ("text",)) -> Iterator[st
 
 
 def joined(texts: Iterable[str]) -> str:
-    """Return the texts that say something, as paragraphs."""
+    """Return the texts that are not blank, as paragraphs."""
     return "\n\n".join(text for text in texts if text.strip())
 
 
 def message(role: Role, content: str, at: datetime | None = None, **facts: object) -> Message:
-    """Return a message without the facts that are empty."""
+    """Return a message with the facts that are not empty."""
     known = {name: value for name, value in facts.items() if value not in (None, "", (), [])}
     return Message.of(role=role, content=content, created_at=iso(at) if at else None, **known)
 
 
 def missing(names: Sequence[str], left_out: Counter[LeftOut]) -> tuple[str, ...]:
-    """Count attachments that do not come along, and return the notices that name them."""
+    """Count attachments that are not imported, and return the notices that name them."""
     left_out["attachments"] += len(names)
     return tuple(f"attachment not imported: {name}" for name in names)
 
 
 def count_named(name: object, value: object, left_out: Counter[LeftOut], beside: Collection[str] = ()) -> None:
-    """Count what is not taken under the name that its source has for it, if there are words in it.
+    """Count a value that is left out under the name that its source gives it, if it holds words.
 
     Args:
         name: the name in the source.
-        value: what is not taken.
-        left_out: where it is counted.
-        beside: names of fields that hold no words, whatever stands there.
+        value: the value that is left out.
+        left_out: the counter.
+        beside: names of fields that never hold words.
     """
     if holds_words(value, beside):
         known = shorten(name_of(name) or "without a name", MAX_NAME_CHARS)
@@ -80,7 +80,7 @@ def count_named(name: object, value: object, left_out: Counter[LeftOut], beside:
 
 
 def holds_words(value: object, beside: Collection[str] = ()) -> bool:
-    """Tell whether any JSON holds a text of several words, or of one where texts stand."""
+    """Tell whether a JSON value holds a text of several words, or of one in a field for texts."""
     waiting: list[tuple[str, object]] = [("", value)]
     while waiting:
         name, each = waiting.pop()
@@ -105,7 +105,7 @@ def fenced(name: str, text: str) -> str:
 def answered(
     messages: Sequence[Message], status: str = "interrupted"
 ) -> tuple[tuple[Message, ...], tuple[PendingTurn, ...]]:
-    """Return the messages up to the last answer, and the questions after it as questions without an answer."""
+    """Return the messages up to the last answer, and the questions after it as unanswered ones."""
     end = len(messages)
     while end and messages[end - 1].role == "user":
         end -= 1
@@ -117,7 +117,7 @@ def answered(
 
 
 def digest(messages: Iterable[Message]) -> str:
-    """Return what stands for messages whose source gives them no id."""
+    """Return an id for a conversation without one, from its messages."""
     whole = sha256()
     for said in messages:
         whole.update(f"{said.role}\0{len(said.content)}\0{said.content}\0".encode())
@@ -125,11 +125,11 @@ def digest(messages: Iterable[Message]) -> str:
 
 
 def count_tool(name: str, left_out: Counter[LeftOut]) -> None:
-    """Count the call of a tool, or what it returned, under the name of the tool."""
+    """Count the call of a tool, or its result, under the name of the tool."""
     count_named(f"tool {name}", {"text": name}, left_out)
 
 
 def only_tools(called: Iterable[str], at: datetime | None) -> Message:
-    """Return what stands for an answer that has no words of its own: the names of the tools that were called."""
+    """Return a message in place of an answer without words, which names the tools that were called."""
     notice = f"nothing was said here; tools that were called: {', '.join(called)}"
     return message("assistant", f"({notice})", at, notices=(notice,))

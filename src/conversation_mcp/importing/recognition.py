@@ -1,12 +1,11 @@
-"""Finds out by their content which format each file of a source has."""
+"""Recognition of the formats of a source's files by their content."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.importing.base import ImportFormat, Item, Problem, Reading, SourceFile
-from conversation_mcp.importing.entries import DamagedFileError, sample
-from conversation_mcp.importing.entry_reader import UNREADABLE
+from conversation_mcp.importing.base import ImportFormat, ImportProblem, Item, ReadOptions, SourceFile
+from conversation_mcp.importing.entries import UNREADABLE, DamagedFileError, sample
 from conversation_mcp.importing.formats.llm_database import is_database
 from conversation_mcp.importing.sources import Listing
 
@@ -15,25 +14,25 @@ PAGES = (".html", ".htm")
 
 
 @dataclass
-class Plan:
-    """What will be read as what."""
+class Recognition:
+    """The files of a source by their formats."""
 
     groups: dict[str, tuple[ImportFormat, list[SourceFile]]] = field(
         default_factory=dict[str, tuple[ImportFormat, "list[SourceFile]"]]
     )
-    problems: list[Problem] = field(default_factory=list[Problem])
+    problems: list[ImportProblem] = field(default_factory=list[ImportProblem])
     others: int = 0
-    """Files that hold something else."""
+    """The number of files that hold something else."""
     unread: list[str] = field(default_factory=list[str])
-    """The names of those of them that could have held conversations."""
+    """The names of those others that could have held conversations."""
 
     @property
     def total_bytes(self) -> int:
-        """How much there is to read."""
+        """The size of all files to read."""
         return sum(file.size for _, files in self.groups.values() for file in files)
 
-    def items(self, reading: Reading) -> Iterator[tuple[str, Item]]:
-        """Yield what each format finds, under its name; what is wrong with the source comes first."""
+    def items(self, reading: ReadOptions) -> Iterator[tuple[str, Item]]:
+        """Yield the items of each format with its name, after the problems of the source."""
         for problem in self.problems:
             yield "", problem
         for name, (chosen, files) in self.groups.items():
@@ -41,20 +40,20 @@ class Plan:
                 yield name, item
 
 
-def plan_of(listing: Listing, formats: Sequence[ImportFormat], wanted: str | None = None) -> Plan:
-    """Return the plan: every file that can be read as the format that is wanted, else each as what it looks like.
+def plan_of(listing: Listing, formats: Sequence[ImportFormat], wanted: str | None = None) -> Recognition:
+    """Assign each file to the wanted format, or else to the first that claims it.
 
     Raises:
-        InvalidInputError: no file has a known format; the message says which there are and what was seen.
+        InvalidInputError: no file has a known format; the message says which formats exist and what was found.
     """
-    plan = Plan(problems=list(listing.problems), others=listing.others)
+    plan = Recognition(problems=list(listing.problems), others=listing.others)
     for file in listing.files:
         try:
             chosen = _format_of(file, formats, wanted)
         except DamagedFileError as error:
-            plan.problems.append(Problem(file.name, str(error)))
+            plan.problems.append(ImportProblem(file.name, str(error)))
         except UNREADABLE as error:
-            plan.problems.append(Problem(file.name, f"cannot be read: {error}"))
+            plan.problems.append(ImportProblem(file.name, f"cannot be read: {error}"))
         else:
             if chosen is None:
                 plan.others += 1
@@ -76,7 +75,7 @@ def _format_of(file: SourceFile, formats: Sequence[ImportFormat], wanted: str | 
     return None
 
 
-def _nothing(plan: Plan, formats: Sequence[ImportFormat]) -> str:
+def _nothing(plan: Recognition, formats: Sequence[ImportFormat]) -> str:
     seen = [f"{problem.place} {problem.reason}" for problem in plan.problems[:SHOWN_PROBLEMS]]
     if plan.others:
         seen.append(f"{plan.others:,} file{' holds' if plan.others == 1 else 's hold'} something else")

@@ -1,4 +1,4 @@
-"""The files of what is to be imported: one file, a folder, or an archive that is read and never unpacked."""
+"""The files of a source: a file, a folder, or an archive, which is read without unpacking it to disk."""
 
 import os
 import re
@@ -13,34 +13,33 @@ from typing import BinaryIO, cast
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import PLAIN_FLAGS
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.importing.base import Problem, SourceFile
-from conversation_mcp.stores.files.scan import EXPORT_STEM, FILE_NAME
+from conversation_mcp.importing.base import ImportProblem, SourceFile
+from conversation_mcp.records.layout import EXPORT_STEM, FILE_NAME, TRASH
 
 ENDINGS = (".json", ".jsonl", ".ndjson", ".db", ".sqlite", ".sqlite3", ".html", ".htm")
 NUMBERED_TEXT = re.compile(r"(?:^|/)conversation_[0-9]+\.txt$")
-"""Google's Takeout gives JSON such a name."""
+"""The name that Google's Takeout gives to JSON files."""
 ARCHIVE, MAX_ARCHIVES = ".zip", 200
-"""An export can be a folder of archives; no more of them than this are read."""
-TRASH = ".trash"
+"""An export can be a folder of archives; this is the most that are read."""
 MAX_DEPTH = 12
 MAX_RATIO, RATIO_FROM_BYTES = 200, 16 * 1024 * 1024
-"""Text of conversations packs to a tenth; a member of an archive that unpacks to this many times itself is a bomb."""
+"""Text compresses to about a tenth; a member that unpacks to 200 times its size is a zip bomb."""
 ENCRYPTED = 0x1
 DIGITS = re.compile(r"([0-9]+)")
 
 
 @dataclass(frozen=True)
 class Listing:
-    """The files, in the order of their names with numbers as numbers, and what is no file to read."""
+    """The files to read, sorted by name with numbers as numbers, and what else was found."""
 
     files: tuple[SourceFile, ...]
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[ImportProblem, ...] = ()
     others: int = 0
-    """Files that cannot hold conversations: pictures, pages."""
+    """The number of files that cannot hold conversations, such as pictures."""
 
 
 class _Archives:
-    """Keeps the archive open that was read last, so that its directory is not read again for each member."""
+    """Keeps the last archive open, so that its directory is not read again for each member."""
 
     def __init__(self) -> None:
         self._path: Path | None = None
@@ -48,7 +47,7 @@ class _Archives:
         self._closing: weakref.finalize[..., _Archives] | None = None
 
     def opened(self, path: Path) -> zipfile.ZipFile:
-        """Return the archive, open; the one before is closed when nobody reads a member of it any more."""
+        """Return the open archive; the previous one is closed once no member of it is being read."""
         if self._opened is None or path != self._path:
             self._path, self._opened = path, zipfile.ZipFile(path)
             if self._closing is not None:
@@ -57,7 +56,7 @@ class _Archives:
         return self._opened
 
     def open(self, path: Path, member: zipfile.ZipInfo) -> BinaryIO:
-        """Open a member; it never yields more than the size that the archive declares, which was checked."""
+        """Open a member, which never yields more bytes than the archive declares; that size was checked."""
         return cast("BinaryIO", self.opened(path).open(member))
 
 
@@ -65,7 +64,7 @@ class _Archives:
 class _Collected:
     archive_count: int = 0
     files: dict[str, SourceFile] = field(default_factory=dict["str", SourceFile])
-    problems: list[Problem] = field(default_factory=list[Problem])
+    problems: list[ImportProblem] = field(default_factory=list[ImportProblem])
     others: int = 0
     archives: _Archives = field(default_factory=_Archives)
 
@@ -75,17 +74,17 @@ class _Collected:
         return Listing(tuple(ordered), tuple(self.problems), self.others + len(self.files) - len(kept))
 
     def _is_ours(self, name: PurePosixPath) -> bool:
-        """Tell what in a folder of ours is no conversation: what was deleted, and what was exported beside its file."""
+        """Tell whether a file in a folder of ours is not a conversation: deleted, or an export beside its file."""
         is_export = name.stem == EXPORT_STEM and str(name.with_name(FILE_NAME)) in self.files
         return TRASH in name.parts or is_export
 
 
 def list_files(path: Path) -> Listing:
-    """Return the files of a source; links in a folder are not followed, nothing is unpacked.
+    """Return the files of a source. Links in a folder are not followed, and nothing is unpacked.
 
     Raises:
-        InvalidInputError: there is nothing at the path, or an archive that cannot be read.
-        FilesystemError: it cannot be read.
+        InvalidInputError: nothing exists at the path, or it is an archive that cannot be read.
+        FilesystemError: the path cannot be read.
     """
     collected = _Collected()
     with explained(path):
@@ -108,12 +107,12 @@ def _walk(folder: Path, prefix: str, collected: _Collected, depth: int) -> None:
     for entry in found:
         name = prefix + entry.name
         if entry.is_symlink():
-            collected.problems.append(Problem(name, "is a symbolic link, which is not followed"))
+            collected.problems.append(ImportProblem(name, "is a symbolic link, which is not followed"))
         elif entry.is_dir(follow_symlinks=False):
             if depth < MAX_DEPTH:
                 _walk(Path(entry), f"{name}/", collected, depth + 1)
             else:
-                collected.problems.append(Problem(name, "lies too deep"))
+                collected.problems.append(ImportProblem(name, "is nested too deeply"))
         elif entry.is_file(follow_symlinks=False) and _can_hold(name):
             collected.files[name] = _on_disk(Path(entry), name, collected)
         elif entry.is_file(follow_symlinks=False) and name.lower().endswith(ARCHIVE):
@@ -127,19 +126,22 @@ def _can_hold(name: str) -> bool:
 
 
 def _archive_within(path: Path, name: str, collected: _Collected) -> None:
-    """Take the members of an archive in a folder; what is wrong with it does not stop the others."""
+    """Collect the members of an archive in a folder; a problem with it does not stop the others."""
     collected.archive_count += 1
     if collected.archive_count > MAX_ARCHIVES:
-        collected.problems.append(Problem(name, f"is one of more than {MAX_ARCHIVES} archives; import it by itself"))
+        collected.problems.append(
+            ImportProblem(name, f"is one of more than {MAX_ARCHIVES} archives; import it by itself")
+        )
     elif not zipfile.is_zipfile(path):
-        collected.problems.append(Problem(name, "is no archive that can be read, perhaps cut"))
+        collected.problems.append(ImportProblem(name, "is not a readable archive, perhaps cut off"))
     else:
         try:
             _members(path, collected, f"{name}/")
         except InvalidInputError as error:
+            # The size of all members is known only after they were collected.
             for member in [each for each in collected.files if each.startswith(f"{name}/")]:
                 del collected.files[member]
-            collected.problems.append(Problem(name, error.message.rstrip(".")))
+            collected.problems.append(ImportProblem(name, error.message.rstrip(".")))
 
 
 def _on_disk(path: Path, name: str, collected: _Collected) -> SourceFile:
@@ -147,6 +149,7 @@ def _on_disk(path: Path, name: str, collected: _Collected) -> SourceFile:
 
 
 def _open(path: Path) -> BinaryIO:
+    # The path that the user names may be a link; `_walk` has left out those within a folder.
     return os.fdopen(os.open(path, os.O_RDONLY | (PLAIN_FLAGS & ~getattr(os, "O_NOFOLLOW", 0))), "rb")
 
 
@@ -157,18 +160,18 @@ def _members(path: Path, collected: _Collected, prefix: str = "") -> None:
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
         raise InvalidInputError(f"{path} is a damaged archive: {error}.") from None
     for member in members:
-        name = prefix + member.orig_filename
+        name = prefix + member.orig_filename  # `filename` is cut at a NUL byte, which `_objection` has to see
         if member.is_dir():
             continue
         if name.lower().endswith(ARCHIVE):
-            collected.problems.append(Problem(name, "is an archive in an archive; unpack the outer one"))
+            collected.problems.append(ImportProblem(name, "is an archive in an archive; unpack the outer one"))
         elif not _can_hold(name):
             collected.others += 1
         elif reason := _objection(member):
-            collected.problems.append(Problem(name, reason))
+            collected.problems.append(ImportProblem(name, reason))
         else:
             if name in collected.files:
-                collected.problems.append(Problem(name, "stands in the archive twice; the last one is read"))
+                collected.problems.append(ImportProblem(name, "is in the archive twice; the last one is read"))
             opener = partial(collected.archives.open, path, member)
             size += member.file_size
             collected.files[name] = SourceFile(name, member.file_size, opener, beside=collected.files)
@@ -177,7 +180,7 @@ def _members(path: Path, collected: _Collected, prefix: str = "") -> None:
 
 
 def _objection(member: zipfile.ZipInfo) -> str:
-    """Return why a member is not read; a name is only shown, but one that leads elsewhere is no honest one."""
+    """Return why a member is not read. Names are only shown, but one that leads elsewhere marks a hostile archive."""
     steps = member.orig_filename.replace("\\", "/").split("/")
     if steps[0] == "" or ":" in steps[0] or ".." in steps or "\0" in member.orig_filename:
         return "has a name that leads out of the archive"

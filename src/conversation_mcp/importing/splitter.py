@@ -1,7 +1,7 @@
-"""Cuts a JSON array of any size into the bytes of its entries, without parsing them.
+"""The splitter, which cuts a JSON array of any size into the bytes of its entries without parsing them.
 
-A streaming parser would stop at the first entry that is no JSON. Cut by brackets and strings, each entry can be parsed
-alone: a damaged one is skipped, and its place is known.
+A streaming parser would stop at the first invalid entry. Entries that are cut at brackets outside of strings can be
+parsed one by one, so that a damaged one is skipped, and its place is known.
 """
 
 import re
@@ -17,7 +17,7 @@ QUOTE, BACKSLASH = b'"', b"\\"
 
 @dataclass(frozen=True)
 class Cut:
-    """An entry: its number and first byte, both counted from 1, and its bytes, None when there are too many."""
+    """An entry: its number and first byte, both counted from 1, and its bytes; None if it is too large."""
 
     number: int
     offset: int
@@ -25,7 +25,7 @@ class Cut:
 
 
 class NotClosedError(Exception):
-    """The array does not end as an array does; `offset` is where, counted from 1."""
+    """The array does not end properly; `offset` is the place, counted from 1."""
 
     def __init__(self, reason: str, offset: int) -> None:
         super().__init__(reason)
@@ -34,7 +34,7 @@ class NotClosedError(Exception):
 
 
 class Splitter:
-    """Takes an array piece by piece; each is looked at once."""
+    """Splits an array that arrives in pieces, scanning each byte once."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -50,7 +50,7 @@ class Splitter:
         """Yield the entries.
 
         Raises:
-            NotClosedError: the array breaks off, or something follows it.
+            NotClosedError: the array is cut off, or something follows it.
         """
         for piece in pieces:
             yield from self._take(piece)
@@ -84,7 +84,7 @@ class Splitter:
         if not self._is_over:
             self._keep(piece[kept:])
         elif rest := piece[place:].lstrip():
-            raise NotClosedError("goes on after its end", self._position + len(piece) - len(rest) + 1)
+            raise NotClosedError("continues after its end", self._position + len(piece) - len(rest) + 1)
 
     def _leave_string(self, piece: bytes, place: int) -> int:
         if self._escaped:
@@ -92,7 +92,7 @@ class Splitter:
             place += 1
         found = REST_OF_STRING.match(piece, place)
         place = found.end() if found else place
-        if piece[place : place + 1] == BACKSLASH:  # the last byte; what it escapes comes with the next piece
+        if piece[place : place + 1] == BACKSLASH:  # at the end: the escaped character comes with the next piece
             self._escaped = True
         elif piece[place : place + 1] == QUOTE:
             self._in_string = False

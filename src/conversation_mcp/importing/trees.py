@@ -1,30 +1,30 @@
-"""Conversations that are trees, because questions were edited and answers asked for again: one path is taken."""
+"""Conversations as trees, which arise from edited questions and repeated answers. One path of each is imported."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from conversation_mcp.importing.base import Found, LeftOut, Reading
+from conversation_mcp.importing.base import LeftOut, ReadOptions, Sourced
 from conversation_mcp.importing.messages import answered
 from conversation_mcp.records.models import Message
 
 
 @dataclass(frozen=True)
 class Branch:
-    """A path from the root to a leaf that is not the current one, and the part of it that is on no earlier path."""
+    """A path from the root to a leaf other than the current one, and the part of it that is on no earlier path."""
 
     path: tuple[str, ...]
     own: tuple[str, ...]
 
     @property
     def id(self) -> str:
-        """The node where it leaves the others, which stays the same while it grows."""
+        """The node where it leaves the other paths, which stays the same when the branch grows."""
         return self.own[0]
 
 
 def path_to(leaf: str | None, parents: Mapping[str, str | None]) -> tuple[str, ...]:
-    """Return the way from the root; it begins where a parent is missing, or would come a second time."""
+    """Return the path from the root, which begins below a missing parent, or where a cycle would close."""
     path: dict[str, None] = {}
     node = leaf
     while node is not None and node in parents and node not in path:
@@ -34,7 +34,7 @@ def path_to(leaf: str | None, parents: Mapping[str, str | None]) -> tuple[str, .
 
 
 def leaves_of(parents: Mapping[str, str | None]) -> tuple[str, ...]:
-    """Return the nodes that are nobody's parent, in their order."""
+    """Return the nodes without children, in order."""
     inner = set(parents.values())
     return tuple(node for node in parents if node not in inner)
 
@@ -53,21 +53,21 @@ def branches_of(main: Sequence[str], parents: Mapping[str, str | None]) -> tuple
 
 @dataclass(frozen=True)
 class Tree:
-    """A conversation as its source keeps it: what hangs on what, and which path was shown last."""
+    """A conversation as its source keeps it: the parents of its nodes, and the path that was shown last."""
 
     id: str
     place: str
     parents: Mapping[str, str | None]
-    """Empty when there is one path only."""
+    """Empty if there is only one path."""
     main: Sequence[str]
     said: Callable[[Sequence[str], Counter[LeftOut]], Sequence[Message]]
-    """Makes the messages of a path, and counts what it leaves out of it."""
+    """Makes the messages of a path, and counts what it leaves out."""
     title: str | None = None
     created_at: datetime | None = None
     updated_at: datetime | None = None
 
-    def conversations(self, reading: Reading) -> Iterator[Found]:
-        """Yield that of the main path, then those of the branches; where these are not wanted, their number."""
+    def conversations(self, reading: ReadOptions) -> Iterator[Sourced]:
+        """Yield the conversation of the main path, then those of the branches, which are only counted by default."""
         first = self._found(self.main, self.id, None)
         branches: list[Branch] = []
         for branch in branches_of(self.main, self.parents):
@@ -82,10 +82,10 @@ class Tree:
         for branch in branches if reading.all_branches else ():
             yield self._found(branch.path, f"{self.id}/{branch.id}", self.id)
 
-    def _found(self, path: Sequence[str], source_id: str, branch_of: str | None) -> Found:
+    def _found(self, path: Sequence[str], source_id: str, branch_of: str | None) -> Sourced:
         left_out: Counter[LeftOut] = Counter()
         messages, unanswered = answered(self.said(path, left_out))
-        return Found(
+        return Sourced(
             id=source_id,
             place=self.place,
             messages=messages,

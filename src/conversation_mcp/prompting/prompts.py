@@ -1,4 +1,4 @@
-"""The system prompts: data files of the package, each of which a file of the user's replaces."""
+"""The system prompts: data files of the package, each of which the user can replace with a file."""
 
 from collections.abc import Mapping
 from importlib.resources import files
@@ -7,16 +7,16 @@ from pathlib import Path
 from conversation_mcp.disk.faults import reason_of
 from conversation_mcp.disk.files import read_linked_file
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.providers.base import Mode
+from conversation_mcp.records.modes import Mode
 
 PROMPT_FILES: Mapping[Mode, str] = {"search": "search.md", "deep_research": "deep_research.md", "chat": "chat.md"}
 
 
 def load_prompts(folder: Path) -> Mapping[Mode, str]:
-    """Return the system prompt of each mode; `folder` holds the user's own, by the same file names.
+    """Return the system prompt of each mode; `folder` holds the user's own, under the same file names.
 
     Raises:
-        InvalidInputError: a file of the user's exists and cannot be read.
+        InvalidInputError: a file of the user exists but cannot be read.
     """
     return {mode: _own(folder / name) or _shipped(name) for mode, name in PROMPT_FILES.items()}
 

@@ -1,20 +1,22 @@
-"""The port of a provider: an answer engine behind one name."""
+"""The port of a provider: an answer engine under one name."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from conversation_mcp.providers.whereabouts import NOWHERE, Side, Whereabouts
 from conversation_mcp.records.chat import ChatMessage
 from conversation_mcp.records.models import Source, Usage
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.records.options import Options
 
-Mode = Literal["search", "deep_research", "chat"]
+if TYPE_CHECKING:
+    from conversation_mcp.providers.definitions import Configured
 
 
 @dataclass(frozen=True)
 class Request:
-    """One question with all that was said before; the last message is the user's."""
+    """One question with the whole history; the last message is the user's."""
 
     mode: Mode
     messages: tuple[ChatMessage, ...]
@@ -22,16 +24,16 @@ class Request:
     model: str | None = None
     options: Options = field(default_factory=Options)
     whereabouts: Whereabouts = NOWHERE
-    """Who has what is sent already."""
+    """Who already has the words that are sent."""
 
 
 @dataclass(frozen=True)
 class Started:
-    """The provider has taken the question; from here on it can be found by this id."""
+    """The provider has accepted the question; from now on the run can be found by this id."""
 
     response_id: str
     background: bool = False
-    """Whether the run goes on at the provider when nobody listens."""
+    """Whether the run continues at the provider when nobody listens."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +49,12 @@ class TextDelta:
 
     text: str
     replaces: bool = False
-    """Whether all that came before has turned out to be no part of the answer."""
+    """Whether everything before it has turned out not to be part of the answer."""
 
 
 @dataclass(frozen=True)
 class Quotes:
-    """What an answer that only quotes consists of: the text of each source, in their order, and what limits them."""
+    """The content of an answer that only quotes: the text of each source, in order, and remarks on their limits."""
 
     texts: tuple[str, ...]
     remarks: tuple[str, ...] = ()
@@ -60,7 +62,7 @@ class Quotes:
 
 @dataclass(frozen=True)
 class Answer:
-    """A whole answer and the facts about it. `finish_reason` is `stop`, or `length` when it was cut."""
+    """A whole answer and the facts about it. `finish_reason` is `stop`, or `length` if it was cut."""
 
     content: str
     finish_reason: Literal["stop", "length"] = "stop"
@@ -77,7 +79,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class PassedOn:
-    """Somebody else gets the words when this event has been taken: the provider that was asked hands them on."""
+    """The provider that was asked passes the words on to another one, once the consumer has handled this event.
+
+    So the file names the recipient before the recipient has the words.
+    """
 
     provider: str
     side: Side
@@ -92,7 +97,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class StillRunning:
-    """What a look at a run that has not ended shows."""
+    """The state of a run that has not ended."""
 
     progress: str
     partial_text: str = ""
@@ -111,15 +116,15 @@ class Provider(Protocol):
 
     @property
     def abilities(self) -> frozenset[Mode]:
-        """The modes it can answer in."""
+        """The modes in which it can answer."""
         ...
 
     def serves(self, model: str) -> bool:
-        """Tell whether `model`, as a user typed it, is a name of this provider's."""
+        """Tell whether `model`, as a user typed it, can be a name at this provider."""
         ...
 
     def ask(self, request: Request) -> AsyncGenerator[Event]:
-        """Send the request, once, and yield what happens; a run that yields no Finished raises.
+        """Send the request once and yield the events; a run that yields no Finished raises.
 
         Raises:
             ProviderError: one of its subclasses; `usage` holds what was charged all the same.
@@ -127,20 +132,30 @@ class Provider(Protocol):
         ...
 
     async def fetch(self, response_id: str) -> Finished | StillRunning:
-        """Look once at a run that was started earlier, by whichever process; nothing is asked again.
+        """Look once at a run that any process started earlier; nothing is asked again.
 
         Raises:
-            RunLostError: the provider does not know the run (any more).
+            RunLostError: the provider does not know the run, or no longer does.
             ProviderError: the run failed or was cancelled, or the provider cannot be reached.
         """
         ...
 
     def follow(self, response_id: str) -> AsyncGenerator[Event]:
-        """Watch a run that was started earlier until it ends, as `ask` does; raises as `fetch`."""
+        """Watch a run that was started earlier until it ends, with the events of `ask`; raises as `fetch`."""
         ...
 
     async def cancel(self, response_id: str) -> Finished | StillRunning:
-        """Ask the provider to stop a run and return what then is known of it; raises as `fetch`."""
+        """Ask the provider to stop a run and return the state of the run afterwards; raises as `fetch`."""
+        ...
+
+
+@runtime_checkable
+class Defined(Protocol):
+    """A provider that is built from a definition, which says how it differs from others."""
+
+    @property
+    def configured(self) -> "Configured":
+        """The definition and the user's settings that it was built from."""
         ...
 
 
@@ -149,7 +164,7 @@ class Checkable(Protocol):
     """A provider that can be tried without a question."""
 
     async def check(self) -> str:
-        """Make the cheapest call that shows whether the key works, and return what it showed.
+        """Make the cheapest call that shows whether the key works, and return its result in words.
 
         Raises:
             ProviderError: the provider refuses the key, or cannot be asked.
@@ -159,7 +174,7 @@ class Checkable(Protocol):
 
 @dataclass(frozen=True)
 class ListedModel:
-    """A model as a server lists it; the window is what it tells, if it tells one."""
+    """A model in a server's list, with its window if the server names it."""
 
     id: str
     context_tokens: int | None = None
@@ -167,34 +182,34 @@ class ListedModel:
 
 @runtime_checkable
 class ModelLister(Protocol):
-    """A provider that says which models it has."""
+    """A provider that can list its models."""
 
-    async def list_models(self) -> tuple[ListedModel, ...]:
-        """Return the models; a server of this machine that does not answer at once is not there.
+    async def list_models(self, within_seconds: float | None = None) -> tuple[ListedModel, ...]:
+        """Return the models; a server on this machine that does not answer at once counts as absent.
 
         Raises:
-            ProviderError: it cannot be asked.
+            ProviderError: the provider cannot be asked, or does not answer in this time.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What a provider that reads files has found: how many it reads, and what it leaves out."""
+    """The files that a provider found: how many it reads, and which ones it leaves out."""
 
     read: int
     left_out: tuple[tuple[str, int, tuple[str, ...]], ...]
-    """Reason, how many, and a few of their paths."""
+    """The reason, the number of files, and a few of their paths."""
 
 
 @runtime_checkable
 class Reader(Provider, Protocol):
-    """A provider that quotes from files; its questions may be narrowed to paths instead of domains."""
+    """A provider that quotes from files on this machine; its questions can be narrowed to paths instead of domains."""
 
     def survey(self) -> Survey:
-        """Look at the files without reading them; blocks.
+        """List the files without reading them; blocks.
 
         Raises:
-            ProviderError: they cannot be looked at.
+            ProviderError: the files cannot be listed.
         """
         ...

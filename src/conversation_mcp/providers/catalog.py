@@ -1,4 +1,4 @@
-"""The adapters, by what they speak. A provider that differs by data alone is a table in definitions.toml."""
+"""The adapters, by family and dialect. A provider that differs only by data is a table in definitions.toml."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -10,51 +10,52 @@ from typing import TYPE_CHECKING, cast
 from platformdirs import user_cache_path
 
 from conversation_mcp.clock import utc_now
-from conversation_mcp.providers.base import Provider
+from conversation_mcp.providers.base import Provider, Reader
 from conversation_mcp.settings import Settings
 from conversation_mcp.sources import APP_NAME
 
 if TYPE_CHECKING:
     from conversation_mcp.providers.client import LazyClient
-    from conversation_mcp.providers.definitions import Configured
 
 
 @dataclass(frozen=True)
 class ProviderContext:
-    """What an adapter is built from."""
+    """The common parts from which adapters are built."""
 
     settings: Settings
     client: "LazyClient"
     cache: Path = field(default_factory=lambda: user_cache_path(APP_NAME, appauthor=False))
-    """Where a provider may keep what can be made anew."""
+    """A folder for data that a provider can derive again."""
     now: Callable[[], datetime] = utc_now
 
 
-BuildDefined = Callable[[ProviderContext, "Configured"], Provider]
-BuildProvider = Callable[[ProviderContext], Provider | None]
-"""Returns None when the provider is not configured."""
+BuildWired = Callable[..., Provider]
+"""A subclass of `WireProvider`."""
+BuildReader = Callable[[ProviderContext], Reader | None]
+"""Returns None if no files are named."""
 
-FAMILIES = {
-    "responses": "conversation_mcp.providers.responses.provider:build",
-    "chat_completions": "conversation_mcp.providers.chat_completions.provider:build",
+WIRES = {
+    "responses": "conversation_mcp.providers.responses.provider:ResponsesProvider",
+    "chat_completions": "conversation_mcp.providers.chat_completions.provider:ChatCompletionsProvider",
+    "agent": "conversation_mcp.providers.perplexity.provider:PerplexityProvider",
 }
-DIALECTS = {"perplexity": "conversation_mcp.providers.perplexity.provider:build"}
-"""Providers of definitions.toml that differ from their family by more than data."""
-PROVIDERS = {"local": "conversation_mcp.providers.local.provider:build"}
-"""Providers without an address, which come after all others."""
+"""Families and dialects, by their names in definitions. Adapters are named as text so that only used ones load."""
+READERS = {"local": "conversation_mcp.providers.local.provider:build"}
+"""Providers without an address, which read files; they come after all others."""
 
 
 def build_providers(context: ProviderContext) -> Iterator[Provider]:
-    """Yield the configured providers in the order in which names of models are looked for.
+    """Yield the configured providers in the order in which they are searched for a model's name.
 
     Raises:
-        InvalidInputError: what is set for one of them is not what it must be.
+        InvalidInputError: a setting of one of them is not valid.
     """
-    from conversation_mcp.providers.configured import configured_in
+    from conversation_mcp.providers.configuration import configured_in
 
-    for name, configured in configured_in(context.settings).items():
-        target = DIALECTS.get(name, FAMILIES[configured.definition.family])
-        yield cast("BuildDefined", resolve_name(target))(context, configured)
-    for target in PROVIDERS.values():
-        if provider := cast("BuildProvider", resolve_name(target))(context):
-            yield provider
+    for configured in configured_in(context.settings).values():
+        target = WIRES[configured.definition.dialect or configured.definition.family]
+        build = cast("BuildWired", resolve_name(target))
+        yield build(configured, context.client, retries=context.settings.retries)
+    for target in READERS.values():
+        if reader := cast("BuildReader", resolve_name(target))(context):
+            yield reader

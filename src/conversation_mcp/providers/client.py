@@ -1,4 +1,4 @@
-"""The HTTP client that all adapters share."""
+"""The HTTP clients that all adapters share."""
 
 import os
 from functools import partial
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 PROXY_VARIABLES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
 DIRECT = ("all://", "http://", "https://")
-"""What takes no proxy where a server of this machine is called: words for it stay on it."""
+"""The schemes without a proxy in calls of a server on this machine, so that its words stay on the machine."""
 CERTIFICATE_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 class LazyClient:
-    """The `httpx.AsyncClient`s of the whole program, made on first use: one for this machine, one for all others."""
+    """The `httpx.AsyncClient`s of the program, created on first use: one for this machine, one for all other hosts."""
 
     def __init__(self, transport: "httpx.AsyncBaseTransport | None" = None) -> None:
         self._transport = transport
@@ -27,20 +27,21 @@ class LazyClient:
         self._making = Lock()
 
     async def get(self, address: str) -> "httpx.AsyncClient":
-        """Return the client for an address; proxies come from the environment, a loopback address takes none.
+        """Return the client for an address; proxies come from the environment, but not for a loopback address.
 
         Raises:
-            InvalidInputError: a proxy or certificate variable cannot be used; the message names it.
+            InvalidInputError: a proxy or certificate variable is not valid; the message names it.
         """
         is_direct = is_loopback(address)
-        async with self._making:
+        async with self._making:  # two first calls at once must not create two clients
             if is_direct not in self._clients:
+                # In a thread: httpx is slow to import and reads the certificates from disk.
                 make = partial(self._make, is_direct=is_direct)
                 self._clients[is_direct] = await to_thread.run_sync(make)
             return self._clients[is_direct]
 
     async def aclose(self) -> None:
-        """Close all connections; harmless when there never was one."""
+        """Close all connections, if there are any."""
         while self._clients:
             _, client = self._clients.popitem()
             await client.aclose()
@@ -66,8 +67,8 @@ def _proxies() -> dict[str, str]:
 def _socks_problem() -> str:
     names = [name for name, value in _proxies().items() if value.lower().startswith("socks")]
     return (
-        f"{' and '.join(names) or 'a proxy variable'} names a SOCKS proxy, which needs a package that is not there. "
-        "Run pip install 'httpx[socks]' in this installation, or unset it."
+        f"{' and '.join(names) or 'a proxy variable'} names a SOCKS proxy, which needs a package that is not "
+        "installed. Run pip install 'httpx[socks]' in this installation, or unset it."
     )
 
 

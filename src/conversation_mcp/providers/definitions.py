@@ -1,15 +1,11 @@
-"""Who can be asked, as data: where a provider is, which wire it speaks, what it can do and what bites there."""
+"""The definitions of providers: the address, the wire format, the abilities and the quirks of each, as data."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     JsonValue,
     SecretStr,
@@ -20,81 +16,88 @@ from pydantic import (
 
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.errors.validation import requirement
-from conversation_mcp.providers.base import Mode
+from conversation_mcp.providers.data import Data
+from conversation_mcp.records.modes import Mode
+from conversation_mcp.settings import Kind
+from conversation_mcp.sources import shipped_providers
 
 Family = Literal["responses", "chat_completions"]
-Kind = Literal["direct", "unified", "local", "custom"]
+Dialect = Literal["agent"]
 TokenField = Literal["max_tokens", "max_completion_tokens"]
 
 NAME_PATTERN = r"^[a-z][a-z0-9_-]{0,31}$"
 ENDPOINTS = ("/chat/completions", "/responses", "/agent", "/models")
-"""What people paste behind a base URL."""
+"""Endpoints that people often leave at the end of a base URL."""
 
 
-class _Data(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Quirks(_Data):
-    """Where a provider differs from its family. Tables of fields go into the body of a request as they are."""
+class Quirks(Data):
+    """The differences of a provider from its family. Tables of fields are copied into the body of a request."""
 
     body: dict[str, JsonValue] = Field(default_factory=dict)
-    """Sent with every request."""
+    """Fields sent with every request."""
     search: dict[str, JsonValue] = Field(default_factory=dict)
-    """Sent as well when the question is a search: this is what makes a provider search that would not by itself."""
+    """More fields for a search; they make a provider search that would not do so by itself."""
     research: dict[str, JsonValue] = Field(default_factory=dict)
-    """Sent as well when the question is a deep research."""
+    """More fields for a deep research."""
     domain_filters: frozenset[Literal["allowed_domains", "excluded_domains", "blocked_domains"]] = frozenset()
-    """Which filters its search tool takes under `filters`."""
+    """The filters that its search tool accepts under `filters`."""
     max_domains: int = Field(default=20, ge=1)
-    """How many domains such a filter takes."""
+    """The most domains in such a filter."""
     effort_field: Literal["reasoning", "reasoning_effort", "none"] | None = None
-    """Where the reasoning effort goes; by default where the family has it."""
+    """The field of the reasoning effort; by default the field of the family."""
     store: bool | None = None
-    """What is sent as `store`. A run can be found by its id only where this is true, or in the background."""
+    """The value of `store`. A run can be found by its id only if this is true, or if it runs in the background."""
     output_limit_tokens: int | None = Field(default=None, ge=1)
-    """The most tokens of an answer; not sent when it is not set."""
+    """The most tokens of an answer; not sent if unset."""
     token_field: TokenField | None = None
-    """What that limit is called by chat completions; learnt from the first refusal when it is not set."""
+    """The field of that limit in chat completions; if unset, it is learnt from the first refusal."""
     stream_usage: bool = True
-    """Whether chat completions are asked for the usage of a stream."""
+    """Whether chat completions ask for the usage of a stream."""
     system_role: Literal["system", "developer", "user"] = "system"
-    """How the system message is sent; `user` puts it before the first question."""
+    """The role of the system message; `user` puts its text before the first question."""
     alternate: bool = True
-    """Whether it may insist on user and assistant in turn, so that neighbours of one role are sent as one message."""
+    """Whether it may require user and assistant to alternate, so that adjacent messages of one role are merged."""
     silence_seconds: float | None = Field(default=None, gt=0)
-    """How long a stream may be silent, where the usual time is too short."""
+    """How long a stream may be silent, if the usual time is too short."""
 
 
-class Definition(_Data):
-    """One provider. Users can change fields of the known ones, and add their own."""
+class Definition(Data):
+    """The definition of one provider. Users can change fields of the shipped ones and add their own."""
 
     name: str = Field(pattern=NAME_PATTERN)
     title: str = Field(min_length=1, max_length=60)
     family: Family = "chat_completions"
+    dialect: Dialect | None = None
+    """A variant of the family that differs by more than `quirks` can express."""
     kind: Kind = "custom"
-    """Names of models are looked for at direct ones first, then at unified, local and custom ones."""
+    """Direct providers are searched for a model's name first, then unified, local and custom ones."""
     base_url: str | None = None
-    """Its address up to where the endpoints of the family begin; None when only the user knows it."""
+    """Its address, up to the endpoints of the family; None if only the user knows it."""
     base_url_variable: str | None = None
     key_variables: tuple[str, ...] = ()
-    """Environment variables of its key; the first that is set counts. Empty when it needs none."""
+    """Environment variables of its key; the first one that is set counts. Empty if it needs no key."""
     is_key_optional: bool = False
     model_variable: str | None = None
     abilities: Annotated[frozenset[Mode], Field(min_length=1)] = frozenset({"chat"})
     accepts_any_model: bool = True
-    """Whether a name that nobody knows is sent all the same."""
+    """Whether an unknown model's name is sent all the same."""
+    presets: tuple[str, ...] = ()
+    """Names that it accepts in place of a model, to choose one itself. A model that it names is another maker's."""
+    other_presets: tuple[str, ...] = ()
+    """Presets that are accepted but not offered."""
+    suggested_for: frozenset[Mode] = frozenset()
+    """The modes for which it is suggested if no provider can be asked; one for searches is shown before it is set."""
     models: tuple[str, ...] = ()
-    """Names that are known to be this provider's beside those of the catalogue."""
+    """Names of its models that are not in the catalogue."""
     remote_models: tuple[str, ...] = ()
-    """Patterns, in small letters, of models that a server of this machine has others run, so that words leave it."""
+    """Patterns, in lower case, of models that a server on this machine runs elsewhere, so that words leave it."""
     allowed_models_variables: tuple[str, ...] = ()
-    """Environment variables of the models that may be asked, where there are others than NAME_ALLOWED_MODELS."""
+    """Environment variables of the allowed models, if they differ from NAME_ALLOWED_MODELS."""
     default_model: str | None = None
     research_model: str | None = None
-    """The model of a deep research when none is named; else `default_model`."""
+    """The model of a deep research if none is named, in place of `default_model`."""
     default_window_tokens: int | None = Field(default=None, ge=256)
-    """The window that a model is taken to have when nobody knows it."""
+    """The assumed window of a model whose window is unknown."""
     quirks: Quirks = Field(default_factory=Quirks)
 
     @field_validator("base_url")
@@ -110,7 +113,14 @@ class Definition(_Data):
         if "deep_research" in self.abilities and self.family != "responses":
             message = "abilities: deep_research needs family 'responses'; it is a background run there"
             raise ValueError(message)
+        if self.presets and self.dialect is None:
+            message = "presets: neither family accepts presets, only dialect 'agent' does"
+            raise ValueError(message)
         return self
+
+    def is_preset(self, name: str) -> bool:
+        """Tell whether this is one of its presets; it may end with a version, as in `fast@2026-10-16.0`."""
+        return name.partition("@")[0] in (*self.presets, *self.other_presets)
 
     @property
     def needs_key(self) -> bool:
@@ -118,42 +128,59 @@ class Definition(_Data):
         return bool(self.key_variables) and not self.is_key_optional
 
     @property
+    def needed_setting(self) -> str:
+        """The setting that configures it."""
+        return self.key_variable if self.needs_key else self.base_url_name
+
+    @property
     def base_url_name(self) -> str:
-        """What its address is called where users set it."""
+        """The name of the setting of its address."""
         return self.base_url_variable or f"base_url of [providers.{self.name}]"
 
     @property
     def key_variable(self) -> str:
-        """The variable that is named when the key is refused or missing."""
+        """The variable to name if the key is refused or missing."""
         return self.key_variables[0] if self.key_variables else f"{self.name.upper().replace('-', '_')}_API_KEY"
 
 
 @dataclass(frozen=True)
 class Configured:
-    """A provider that can be asked: its definition together with what the user set."""
+    """A provider that can be asked: its definition and the user's settings."""
 
     definition: Definition
     base_url: str
-    """Joined right: no slash at its end, the endpoints follow."""
+    """The address without a slash at its end; the endpoints follow."""
     key: SecretStr | None = None
     default_model: str | None = None
     is_base_url_set: bool = False
-    """Whether the user named the address. A local one whose address nobody named may not be there at all."""
+    """Whether the user set the address."""
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether it surely exists; a local server at its usual address may not be running."""
+        return self.definition.kind != "local" or self.is_base_url_set
 
     def url(self, path: str) -> str:
-        """Return the address of an endpoint, such as `models`; a query of the base URL stays at the end."""
+        """Return the address of an endpoint, such as `models`; a query of the base URL stays behind the path."""
         parts = urlsplit(self.base_url)
         return urlunsplit(parts._replace(path=f"{parts.path}/{path}"))
 
+    @property
+    def own_models(self) -> frozenset[str]:
+        """The models that its definition or the user's settings name."""
+        definition = self.definition
+        named = (self.default_model, definition.default_model, definition.research_model)
+        return frozenset((*definition.models, *filter(None, named)))
+
     def model(self, mode: Mode) -> str | None:
-        """Return the model that is asked when none is named."""
+        """Return the model to ask if none is named."""
         research = self.definition.research_model if mode == "deep_research" else None
         return research or self.default_model or self.definition.default_model
 
 
 @dataclass(frozen=True)
 class Given:
-    """What a user set for a provider beside the fields of its definition."""
+    """The user's settings of a provider, apart from changes of its definition."""
 
     api_key: SecretStr | None = None
     base_url: str | None = None
@@ -170,7 +197,7 @@ def is_web_address(text: str) -> bool:
 
 
 def joined_base_url(given: str, usual: str | None) -> str:
-    """Return a base URL without what people paste behind it; one without a path gets the path of the usual one."""
+    """Return a base URL without endpoints that were pasted with it; one without a path gets the usual path."""
     if not is_web_address(given):
         return given.strip()
     parts = urlsplit(given.strip())
@@ -183,10 +210,10 @@ def joined_base_url(given: str, usual: str | None) -> str:
 
 
 def resolved(definition: Definition, given: Given) -> Configured | None:
-    """Return the provider as it can be asked, or None when it is not configured.
+    """Return the provider as it can be asked, or None if it is not configured.
 
-    Configured is one whose key is set, or that needs none and whose address is known. A local one at its usual
-    address counts as configured; whether it is there shows when it is asked. So does an address that is none.
+    A provider is configured if its key is set or not needed, and its address is known. A local one at its usual address
+    counts, too: whether it runs, and whether the address is valid, shows when it is asked.
     """
     key = given.api_key if given.api_key and given.api_key.get_secret_value() else None
     if definition.needs_key and key is None:
@@ -203,32 +230,28 @@ def resolved(definition: Definition, given: Given) -> Configured | None:
     )
 
 
-def _shipped() -> dict[str, dict[str, Any]]:
-    return tomllib.loads(files("conversation_mcp.providers").joinpath("definitions.toml").read_text(encoding="utf-8"))
-
-
-SHIPPED = _shipped()
-"""Read while this module is imported, like code: that happens once, and never while an event loop waits for a file."""
+SHIPPED = shipped_providers()
+"""Read on import, like code: once, and never while an event loop waits for the file."""
 
 
 def load_definitions(given: Mapping[str, Mapping[str, object]] | None = None) -> dict[str, Definition]:
-    """Return all definitions by name, in the order in which they are resolved.
+    """Return all definitions by name, in the order in which they are searched for a model's name.
 
     Args:
-        given: fields that users set, by the name of the provider: changes of a known one, or a new one.
+        given: the user's fields by the name of the provider; they change a shipped definition or make a new one.
 
     Raises:
-        InvalidInputError: a field is not what it must be; the message names it.
+        InvalidInputError: a field is not valid; the message names it.
     """
     tables: dict[str, dict[str, Any]] = {name: dict(table) for name, table in SHIPPED.items()}
     for name, fields in (given or {}).items():
         tables[name] = _merged(tables.get(name) or {"title": name, "accepts_any_model": True}, fields)
     known = {name: _definition(name, table, is_own=name in (given or {})) for name, table in tables.items()}
-    order = ("direct", "unified", "local", "custom")
-    return dict(sorted(known.items(), key=lambda item: order.index(item[1].kind)))
+    return dict(sorted(known.items(), key=lambda item: get_args(Kind).index(item[1].kind)))
 
 
 def _merged(table: Mapping[str, Any], fields: Mapping[str, object]) -> dict[str, Any]:
+    # One level deeper, so that a user can change one quirk and keep the others.
     quirks = fields.get("quirks")
     if isinstance(quirks, Mapping):
         return {**table, **fields, "quirks": {**table.get("quirks", {}), **quirks}}
@@ -239,13 +262,14 @@ def _definition(name: str, table: Mapping[str, Any], *, is_own: bool) -> Definit
     try:
         return Definition.model_validate({**table, "name": name})
     except ValidationError as error:
-        if not is_own:
+        if not is_own:  # a bug in the package's own data, not a mistake of the user
             raise
         problem = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in problem["loc"] if part != "name")
+        places = [str(part) for part in problem["loc"] if part != "name"]
         what = requirement(problem)
         if problem["type"] == "extra_forbidden":
             what = "there is no such field"
         if problem["loc"] == ("name",):
-            what = "the name of a provider has small letters, digits, - and _, at most 32"
-        raise InvalidInputError(f"[providers.{name}] {place}: {what}.".replace(" :", ":")) from None
+            what = "the name of a provider has lower-case letters, digits, - and _, at most 32"
+        where = " ".join(filter(None, (f"[providers.{name}]", ".".join(places))))
+        raise InvalidInputError(f"{where}: {what}.") from None

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 
 def is_loopback(address: str) -> bool:
-    """Tell whether a web address can only mean this machine; one that needs a look at a name server cannot."""
+    """Tell whether a web address can only mean this machine. A name that needs a name server does not count."""
     try:
         host = urlsplit(address).hostname or ""
     except ValueError:
@@ -17,4 +17,4 @@ def is_loopback(address: str) -> bool:
     except ValueError:
         return False
     found = getattr(found, "ipv4_mapped", None) or found
-    return found.is_loopback or found.is_unspecified
+    return found.is_loopback or found.is_unspecified  # a connection to 0.0.0.0 reaches this machine

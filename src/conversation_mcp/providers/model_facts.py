@@ -1,4 +1,4 @@
-"""What is known of models: a snapshot that the package ships, and what the user knows better."""
+"""Facts about models: a snapshot that the package ships, and the user's own corrections."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -11,19 +11,19 @@ from anyio import to_thread
 from conversation_mcp.settings import OwnModel
 
 ANSWER_TOKENS = 4096
-"""What is left for an answer where no limit of the answer is known, or a quarter of a window that is small."""
+"""The most room that is kept for an answer; in a small window it is a quarter of the window."""
 
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """One model of one provider. Windows are in tokens, prices in US dollars for a million of them."""
+    """One model of one provider. Windows are in tokens, prices in US dollars per million tokens."""
 
     id: str
     aliases: tuple[str, ...] = ()
     context: int | None = None
-    """The whole window: what is sent and what comes back."""
+    """The whole window, for the request and the answer."""
     input: int | None = None
-    """The most that may be sent, where that is less than the window leaves."""
+    """The largest request, if that is less than the window allows."""
     output: int | None = None
     images: bool = False
     reasoning: bool = False
@@ -31,22 +31,24 @@ class ModelFacts:
     price_out: float | None = None
     status: str = "active"
     ends: str | None = None
-    """The day from which on it is no longer there."""
+    """The day from which it no longer exists."""
     ability: int | None = None
-    """From 0 to 29: below 10 fast, below 20 balanced, from 20 on deep; in each a newer model has more."""
+    """From 0 to 29: below 10 fast, below 20 balanced, else deep; a newer model of the same class ranks higher."""
     named_only: bool = False
-    """Whether it is for a purpose of its own, or too dear to be chosen by itself."""
+    """Whether it is asked only by name, because it has a special purpose or is too expensive."""
     source: str = ""
-    """Where this is from."""
+    """The source of these facts."""
+    is_own: bool = False
+    """Whether the user set some of these facts."""
 
     @property
     def names(self) -> frozenset[str]:
-        """Every name of the model in small letters, that after the last slash included."""
+        """Every name of the model in lower case, including the part after the last slash."""
         return names_of(self.id, *self.aliases)
 
     @property
     def input_limit(self) -> int | None:
-        """The most that can be sent, with room for an answer; None when no window is known."""
+        """The largest request that leaves room for an answer; None if no window is known."""
         if self.context is None:
             return self.input
         answer = min(self.output or ANSWER_TOKENS, ANSWER_TOKENS, self.context // 4)
@@ -54,20 +56,20 @@ class ModelFacts:
 
 
 class Catalogue:
-    """The facts of all models that are known. What the package ships counts from the moment that it is `ready`."""
+    """The facts of all known models. The shipped ones are read by `ready` or `load`."""
 
     def __init__(self, own: Mapping[str, OwnModel]) -> None:
-        """Prepare the catalogue; `own` has the user's facts by `provider:model`."""
+        """Make the catalogue; `own` has the user's facts by `provider:model`."""
         self._own = own
         self._snapshot: Mapping[str, Any] = {}
         self._models: dict[str, tuple[ModelFacts, ...]] = {}
 
     async def ready(self) -> "Catalogue":
-        """Have the snapshot read, and return the catalogue."""
+        """Read the snapshot in a thread, unless it is read already, and return the catalogue."""
         return self if self._snapshot else await to_thread.run_sync(self.load)
 
     def load(self) -> "Catalogue":
-        """Read the snapshot, and return the catalogue."""
+        """Read the snapshot and return the catalogue."""
         self._snapshot = json.loads(files("conversation_mcp.providers").joinpath("models.json").read_text("utf-8"))
         return self
 
@@ -83,7 +85,7 @@ class Catalogue:
         return self._models[provider]
 
     def find(self, provider: str, name: str) -> ModelFacts | None:
-        """Return the model of that id or alias, in whatever letters."""
+        """Return the model of that id or alias, ignoring case."""
         wanted = name.casefold()
         for model in self.models(provider):
             if wanted == model.id.casefold() or wanted in {alias.casefold() for alias in model.aliases}:
@@ -91,7 +93,7 @@ class Catalogue:
         return None
 
     def find_by_last_part(self, provider: str, name: str) -> ModelFacts | None:
-        """Return the model whose id ends with the name, as `gpt-5` is the end of `openai/gpt-5`."""
+        """Return the model whose id has the name after its last slash, as `openai/gpt-5` has `gpt-5`."""
         wanted = name.casefold()
         return next((m for m in self.models(provider) if m.id.casefold().rpartition("/")[2] == wanted), None)
 
@@ -109,15 +111,16 @@ class Catalogue:
             names = (facts.id, *facts.aliases)
             theirs = next((own.pop(name.casefold()) for name in names if name.casefold() in own), None)
             yield facts if theirs is None else _changed(facts, theirs[1])
-        for name, model in own.values():
+        for name, model in own.values():  # those left are models that the snapshot does not know
             yield _changed(ModelFacts(name), model)
 
 
 def names_of(*names: str) -> frozenset[str]:
-    """Return the names in small letters, and what stands after the last slash of each."""
+    """Return the names in lower case, and the part after the last slash of each."""
     return frozenset(part for name in names for part in (name.casefold(), name.casefold().rpartition("/")[2]))
 
 
 def _changed(facts: ModelFacts, own: OwnModel) -> ModelFacts:
     known = own.model_dump(exclude_none=True, exclude={"aliases"})
-    return replace(facts, **known, aliases=(*facts.aliases, *own.aliases), source="your configuration file")
+    aliases = (*facts.aliases, *own.aliases)
+    return replace(facts, **known, aliases=aliases, source="your configuration file", is_own=True)

@@ -1,47 +1,46 @@
-"""Whether what a provider is sent stays on this machine."""
+"""The side of each provider: whether the words that it is sent stay on this machine."""
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from conversation_mcp.providers.base import Provider
-from conversation_mcp.providers.configured import Described
+from conversation_mcp.providers.base import Defined, Provider, Reader
 from conversation_mcp.providers.loopback import is_loopback
-from conversation_mcp.providers.whereabouts import DOCUMENTS, HERE, NOWHERE, OUTSIDE, Side, Whereabouts
+from conversation_mcp.providers.whereabouts import HERE, NOWHERE, OUTSIDE, Side, Whereabouts
 
 if TYPE_CHECKING:
     from conversation_mcp.providers.definitions import Configured
 
 
 def side_of(provider: Provider, model: str | None = None) -> Side:
-    """Return whether what the provider is sent stays on this machine; some servers pass some models on to others."""
-    if provider.name == DOCUMENTS:
+    """Return the side of the provider with this model; some local servers have some models run elsewhere."""
+    if isinstance(provider, Reader):
         return HERE
-    if not isinstance(provider, Described) or not is_here(provider.configured):
+    if not isinstance(provider, Defined) or not is_here(provider.configured):
         return OUTSIDE
     passed_on = provider.configured.definition.remote_models
     return OUTSIDE if any(fnmatchcase((model or "").casefold(), pattern) for pattern in passed_on) else HERE
 
 
 def is_here(configured: "Configured") -> bool:
-    """Tell whether a server is on this machine: services are not, whatever address stands in for theirs."""
+    """Tell whether a server is on this machine. A known service is not, even behind a gateway on a local address."""
     return not is_service(configured.definition.name) and is_loopback(configured.base_url)
 
 
 def is_service(name: str) -> bool:
-    """Tell whether this is the name of a provider that is known to be outside."""
+    """Tell whether this is the name of a provider that is a service outside this machine."""
     from conversation_mcp.providers.definitions import SHIPPED
 
     return SHIPPED.get(name, {}).get("kind") in {"direct", "unified"}
 
 
 def is_far(provider: Provider, whereabouts: Whereabouts) -> bool:
-    """Tell whether the provider has not got the words; of words that never left, whether it is outside."""
+    """Tell whether the provider does not have the words yet; for words that never left, whether it is outside."""
     if whereabouts == NOWHERE:
         return False
     return side_of(provider) == OUTSIDE if whereabouts.is_kept_here else provider.name not in whereabouts.outside
 
 
 def nearest_first(providers: Iterable[Provider], whereabouts: Whereabouts) -> list[Provider]:
-    """Return the providers, those first that are not far."""
+    """Return the providers, first those that are not far."""
     return sorted(providers, key=lambda provider: is_far(provider, whereabouts))

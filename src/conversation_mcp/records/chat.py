@@ -1,4 +1,4 @@
-"""The messages of a conversation as a provider gets them."""
+"""The messages of a conversation as providers receive them."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,7 +6,7 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class ChatMessage:
-    """A plain message as it is sent: no facts, no decorations."""
+    """A message as it is sent: its text alone, without the facts of the record."""
 
     role: Literal["system", "user", "assistant"]
     content: str

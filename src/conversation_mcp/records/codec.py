@@ -1,4 +1,4 @@
-"""The form of conversation.json: read with tolerance, written in one way only."""
+"""The encoding of conversation.json, which is read tolerantly and always written in the same form."""
 
 import json
 import re
@@ -18,17 +18,17 @@ from conversation_mcp.text import storable_data
 
 FILE = TypeAdapter(Conversation)
 MESSAGES = b'\n  "messages": ['
-"""Where the facts of a file end that was written here: within a string there is no line end."""
+"""Ends the facts in a file that this module wrote. JSON strings hold no line breaks, so no text can contain it."""
 STRING_OR_FLOAT = re.compile(
     rb'"(?:[^"\\]++|\\.)*+"|(-?Infinity|NaN|-?[0-9]++(?=[.eE])(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?)'
 )
 
 
 def decode(data: bytes, path: str, conversation_id: ConversationId) -> Conversation:
-    """Read the bytes of a file; fields that nobody knows are kept, and the id given wins over the one in the file.
+    """Read the bytes of a file. Unknown fields are kept, and the given id wins over the one in the file.
 
     Raises:
-        ConversationCorruptedError: they are no conversation; the message names `path`, the place and the reason.
+        ConversationCorruptedError: they are not a conversation; the message names `path`, the place and the reason.
     """
     body = data.removeprefix(BOM_UTF8)
     skipped_bytes = len(data) - len(body)
@@ -45,7 +45,7 @@ def decode(data: bytes, path: str, conversation_id: ConversationId) -> Conversat
 
 
 def origin_of(head: bytes) -> Origin | None:
-    """Return what `imported` says in the bytes of a file, or in those before its messages."""
+    """Return the origin that `imported` names in the bytes of a file, which may end before its messages."""
     facts, is_ours, _ = head.partition(MESSAGES)
     if b'"imported"' not in facts:
         return None
@@ -63,7 +63,7 @@ def encode(conversation: Conversation) -> bytes:
 
 
 def settle(conversation: Conversation) -> tuple[Conversation, bytes]:
-    """Return the conversation as it will be read back, its count right and its text storable, and the file's bytes."""
+    """Return the bytes of the file, and the conversation as it will be read back: counted, and with storable text."""
     count = len(conversation.messages)
     counted = conversation if conversation.message_count == count else conversation.changed(message_count=count)
     try:
@@ -84,7 +84,7 @@ def _parse(body: bytes) -> Conversation:
 
 
 def _parse_surrogates(body: bytes, refusal: ValidationError) -> Conversation:
-    """Read what only a lone surrogate keeps from being read: JavaScript writes them, the fast parser refuses them."""
+    """Read a file whose only fault is a lone surrogate: JavaScript writes them, pydantic's parser refuses them."""
     try:
         clean = json.dumps(storable_data(json.loads(body.decode())), ensure_ascii=False)
         return Conversation.model_validate_json(clean, by_alias=True, by_name=False)
@@ -95,8 +95,8 @@ def _parse_surrogates(body: bytes, refusal: ValidationError) -> Conversation:
 
 
 def _not_a_number(body: bytes) -> int | None:
-    """Find NaN, Infinity or what is as large outside of a string: the parser takes them, not every reader does."""
-    try:
+    """Return the offset of a number that is not finite: this parser accepts NaN, Infinity and 1e999, others may not."""
+    try:  # the parser is much quicker than the regular expression, which only has to find the offset
         data: object = from_json(body, allow_inf_nan=False, cache_strings="none")
     except ValueError:
         pass
@@ -122,6 +122,7 @@ def _floats(data: object) -> Iterator[float]:
 def _dump(conversation: Conversation) -> bytes:
     if not conversation.model_extra:
         return FILE.dump_json(conversation, indent=2, by_alias=True, exclude_unset=True) + b"\n"
+    # Pydantic writes unknown fields after the known ones, but `messages` must come last: see `origin_of`.
     head = FILE.dump_json(conversation, indent=2, by_alias=True, exclude_unset=True, exclude={"messages"})
     tail = FILE.dump_json(conversation, indent=2, by_alias=True, exclude_unset=True, include={"messages"})
     return b"%b,\n%b\n" % (head[:-2], tail[2:])

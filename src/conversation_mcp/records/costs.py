@@ -1,4 +1,4 @@
-"""What a conversation has cost: its answers, and the questions that never got one but were charged all the same."""
+"""The cost of a conversation: that of its answers, and of unanswered questions that were charged all the same."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
@@ -7,9 +7,9 @@ Data = Mapping[str, Any]
 
 
 def chargeable(data: Data) -> Iterator[tuple[str | None, Data]]:
-    """Yield what may have been charged, and when: messages, then questions without an answer, which have no role.
+    """Yield what may have been charged, with its time: messages, then unanswered questions, which have no role.
 
-    What a branch has from its parent was charged there.
+    The messages that a branch has from its parent are left out: they were charged there.
     """
     pending = [data["pendingTurn"]] if data.get("pendingTurn") else []
     own = data["messages"][inherited_count(data) :]
@@ -18,21 +18,21 @@ def chargeable(data: Data) -> Iterator[tuple[str | None, Data]]:
 
 
 def inherited_count(data: Mapping[str, Any]) -> int:
-    """Return how many messages a branch has from its parent; 0 for what is no branch, whatever an editor wrote."""
+    """Return how many messages a branch has from its parent; 0 if it is not a branch or `parent` makes no sense."""
     parent: object = data.get("parent")
     count: object = cast("Mapping[str, object]", parent).get("messageCount") if isinstance(parent, dict) else 0
     return count if isinstance(count, int) and count > 0 else 0
 
 
 def total_tokens(data: Data) -> tuple[int, int]:
-    """Return how many tokens were sent and came back, as far as providers reported it."""
+    """Return how many tokens were sent and received, as far as providers reported them."""
     used: list[Data] = [turn.get("usage") or {} for _, turn in chargeable(data)]
     sent, came = (sum(usage.get(name) or 0 for usage in used) for name in ("inputTokens", "outputTokens"))
     return sent, came
 
 
 def total_cost(data: Data) -> float | None:
-    """Return the sum of what providers reported, in US dollars; None if none did."""
+    """Return the sum of the reported costs in US dollars; None if none was reported."""
     used: list[Data] = [turn.get("usage") or {} for _, turn in chargeable(data)]
     costs: list[float] = [usage["costUsd"] for usage in used if usage.get("costUsd") is not None]
     return sum(costs) if costs else None

@@ -1,4 +1,4 @@
-"""Says in words, with the place but never with the content, why a file is no conversation."""
+"""The reasons why a file is not a conversation, in words: with the place, but never with the content."""
 
 import re
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ TIME = "must be a time such as 2026-01-31T12:00:00.000Z"
 
 
 def is_syntax(error: ValidationError) -> bool:
-    """Tell whether the text is no JSON, rather than the data no conversation."""
+    """Tell whether the text is not valid JSON, rather than valid JSON that is not a conversation."""
     return error.errors(include_url=False, include_input=False)[0]["type"] == "json_invalid"
 
 
 def problem_of(error: ValidationError, body: bytes, skipped_bytes: int) -> str:
-    """Return what is wrong with the body of a file, of which `skipped_bytes` in front of it were not parsed."""
+    """Return what is wrong with the body of a file, which begins after `skipped_bytes` that were not parsed."""
     first = error.errors(include_url=False, include_input=False)[0]
     if is_syntax(error):
         return _not_json(body, skipped_bytes, str(first.get("ctx", {})["error"]))
@@ -33,7 +33,7 @@ def problem_of(error: ValidationError, body: bytes, skipped_bytes: int) -> str:
 
 
 def place(body: bytes, offset: int, skipped_bytes: int) -> str:
-    """Return where an offset lies: line, column in characters, byte of the file, each counted from 1."""
+    """Return the line, the column in characters and the byte of an offset, each counted from 1."""
     line = body.count(b"\n", 0, offset) + 1
     start = body.rfind(b"\n", 0, offset) + 1
     column = len(body[start:offset].decode(errors="replace")) + 1
@@ -54,7 +54,10 @@ def _not_json(body: bytes, skipped_bytes: int, reason: str) -> str:
 
 
 def _offset(body: bytes, reason: str) -> int:
-    """Turn the parser's place, a line and a column in bytes where 0 is the end of the line before, into an offset."""
+    """Return the offset of the place that the parser reports: a line, and a column in bytes from 1.
+
+    Column 0 is the end of the line before.
+    """
     found = REPORTED_PLACE.search(reason)
     if found is None or reason.startswith("EOF"):
         return len(body)

@@ -1,4 +1,4 @@
-"""What the index takes from a file: the facts that lists show, what they are filtered by, and the texts."""
+"""The facts of a file: what lists show, what they are filtered by, and the texts that are indexed."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from conversation_mcp.clock import parse_time
 from conversation_mcp.records.costs import total_cost, total_tokens
-from conversation_mcp.records.found import Described, Facet, Facts, Pending
+from conversation_mcp.records.found import Facet, Indexed, Listed, Pending
 from conversation_mcp.records.ids import SHAPE
 from conversation_mcp.records.plain import read_data
-from conversation_mcp.records.titles import title_of
+from conversation_mcp.records.titles import title_of_data
 from conversation_mcp.text import fold, shorten, storable
 
 if TYPE_CHECKING:
@@ -23,17 +23,17 @@ UNSEEN_ROLES = frozenset({"system", "developer"})
 Data = Mapping[str, Any]
 
 
-def describe(body: bytes, path: str, conversation_id: "ConversationId") -> Described:
+def describe(body: bytes, path: str, conversation_id: "ConversationId") -> Indexed:
     """Describe the bytes of a file.
 
     Raises:
-        ConversationCorruptedError: they are no conversation.
+        ConversationCorruptedError: they are not a conversation.
     """
     return _described(read_data(body, path, conversation_id), conversation_id, len(body))
 
 
 def milliseconds_of(time: str) -> int:
-    """Return an ISO 8601 time as milliseconds since 1970; raises ValueError as `parse_time`."""
+    """Return an ISO 8601 time as milliseconds since 1970. Raises ValueError, as `parse_time` does."""
     return (parse_time(time) - EPOCH) // timedelta(milliseconds=1)
 
 
@@ -43,21 +43,20 @@ def moment_of(milliseconds: int) -> datetime:
 
 
 def facet(kind: str, value: str) -> Facet:
-    """Return what a conversation is filtered by; case and the form of characters do not count."""
+    """Return a facet by which conversations are filtered, ignoring case and the form of characters."""
     return kind, fold(value.strip())
 
 
-def facts_of(data: Data, conversation_id: str, size_bytes: int) -> Facts:
-    """Return what a list shows of the data of a file of that size."""
+def facts_of(data: Data, conversation_id: str, size_bytes: int) -> Listed:
+    """Return what lists show of a file, from its data and size."""
     messages: list[Data] = data["messages"]
     pending: Data = data.get("pendingTurn") or {}
     questions = [message for message in messages if message["role"] == "user"]
     last = pending or (questions[-1] if questions else pending)
-    asked = (questions[0]["content"] if questions else "", pending["question"] if pending else "")
     sent, came = total_tokens(data)
-    return Facts(
+    return Listed(
         conversation_id=conversation_id,
-        title=title_of(data.get("title"), asked),
+        title=title_of_data(data),
         created_at=data["createdAt"],
         updated_at=data["updatedAt"],
         updated_milliseconds=milliseconds_of(data["updatedAt"]),
@@ -78,7 +77,7 @@ def facts_of(data: Data, conversation_id: str, size_bytes: int) -> Facts:
     )
 
 
-def _described(data: Data, conversation_id: str, size_bytes: int) -> Described:
+def _described(data: Data, conversation_id: str, size_bytes: int) -> Indexed:
     messages: list[Data] = data["messages"]
     pending: Data = data.get("pendingTurn") or {}
     unanswered: list[Data] = data.get("unansweredTurns") or []
@@ -86,7 +85,7 @@ def _described(data: Data, conversation_id: str, size_bytes: int) -> Described:
     given = {("tag", tag) for tag in tags}
     given |= {(kind, turn.get(kind)) for turn in (*messages, pending, *unanswered) for kind in FACETS}
     given |= {("model", message.get("preset")) for message in messages}
-    return Described(facts_of(data, conversation_id, size_bytes), frozenset(_facets(given)), _texts(data, tags))
+    return Indexed(facts_of(data, conversation_id, size_bytes), frozenset(_facets(given)), _texts(data, tags))
 
 
 def _tags(data: Data) -> tuple[str, ...]:
@@ -113,7 +112,7 @@ def _facets(given: Iterable[tuple[str, str | None]]) -> Iterator[Facet]:
 
 
 def _texts(data: Data, tags: Iterable[str]) -> dict[int, str]:
-    """Return the messages that a reader sees by their numbers; under 0, what stands beside them."""
+    """Return the visible messages by their numbers, and under 0 the texts outside of messages."""
     pending: Data = data.get("pendingTurn") or {}
     beside = [data.get("title") or "", *tags, pending.get("question", ""), pending.get("partialText") or ""]
     beside += [turn.get("question", "") for turn in data.get("unansweredTurns") or ()]

@@ -1,7 +1,7 @@
-"""Conversations as lists and searches see them: facts, what they are chosen by, and pages of them."""
+"""Conversations as lists and searches see them: their facts, filters, and pages of results."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ Facet = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What a list shows of a conversation."""
+class Listed:
+    """A conversation in a list: stored facts, its present state, and for a query the part that matches best."""
 
     conversation_id: str
     title: str
@@ -42,29 +42,35 @@ class Facts:
     problem: str | None = None
     """Why the last question has no answer."""
     runs_at_provider: bool = False
-    """Whether a running turn goes on when no process of this machine waits for it."""
+    """Whether a running turn continues when no process of this machine waits for it."""
     archived: bool = False
     tags: tuple[str, ...] = ()
     parent_id: str | None = None
-    """Of a branch, the conversation that it comes from."""
+    """Of a branch: the conversation that it was branched from."""
+    state: State | None = None
+    """What became of the last question, or that it is archived; not stored, because it partly depends on locks."""
+    snippet: str | None = None
+    """The part that matches the query best; empty if it can no longer be read."""
+    message_number: int | None = None
+    """The number of the message with that part; None if the part is not in a message."""
 
 
 @dataclass(frozen=True)
-class Described:
-    """All that the index takes from a file: facts, what to filter by, and texts by message number, 0 for the rest."""
+class Indexed:
+    """All that is indexed of a file. Texts are by message number; 0 is for those outside of messages."""
 
-    facts: Facts
+    facts: Listed
     facets: frozenset[Facet]
     texts: Mapping[int, str]
 
 
-Describe = Callable[[bytes, str, "ConversationId"], Described]
-"""Reads the bytes of a file, which has a path and an id; raises ConversationCorruptedError."""
+Describe = Callable[[bytes, str, "ConversationId"], Indexed]
+"""Describes the bytes of a file, given its path and id; raises ConversationCorruptedError."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which conversations: those that have all of it. Archived ones only if that is the state."""
+    """A filter, which selects conversations that meet all conditions; archived ones only if that is the state."""
 
     query: str = ""
     facets: tuple[Facet, ...] = ()
@@ -75,7 +81,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a page ended; for a query also how many were shown, and the newest time that counts."""
+    """Where a page ended; for a query also how many were shown, and the time of the newest that takes part."""
 
     updated_milliseconds: int
     conversation_id: str
@@ -84,33 +90,28 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Found:
-    """A conversation as its file is now; for a query, the place that fits it best."""
-
-    facts: Facts
-    state: State | None = None
-    snippet: str | None = None
-    message_number: int | None = None
-
-
-@dataclass(frozen=True)
 class Page:
-    """Conversations in order, and what a reader must know beside them."""
+    """Conversations in order, and what to know about the result."""
 
-    found: tuple[Found, ...]
+    found: tuple[Listed, ...]
     next: Place | None
     unreadable_count: int
     problems: tuple[str, ...]
-    """Why the first few of them cannot be read."""
+    """Why the first few of the unreadable ones cannot be read."""
     is_complete: bool = True
     """Whether the index has ever been compared with the whole folder."""
     notices: tuple[str, ...] = ()
 
+    def with_notice(self, notice: str) -> "Page":
+        """Return the page with another notice."""
+        return replace(self, notices=(*self.notices, notice))
 
-def state_of(facts: Facts, is_being_answered: Callable[[str], bool]) -> State | None:
-    """Return what is true now: a running turn that nobody works on any more was interrupted."""
+
+def with_state(facts: Listed, is_being_answered: Callable[[str], bool]) -> Listed:
+    """Return the facts with the present state: a running turn that no process works on was interrupted."""
+    state: State | None = facts.pending
     if facts.archived:
-        return "archived"
-    if facts.pending == "running" and not facts.runs_at_provider and not is_being_answered(facts.conversation_id):
-        return "interrupted"
-    return facts.pending
+        state = "archived"
+    elif state == "running" and not facts.runs_at_provider and not is_being_answered(facts.conversation_id):
+        state = "interrupted"
+    return replace(facts, state=state) if state else facts

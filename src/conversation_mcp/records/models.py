@@ -1,4 +1,4 @@
-"""The records of a conversation, as they stand in conversation.json."""
+"""The records of a conversation, as stored in conversation.json."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -26,10 +26,10 @@ def _readable_time(text: str) -> str:
 
 Timestamp = Annotated[str, AfterValidator(_readable_time)]
 MAX_TOKENS, MAX_COST_USD = 10**12, 10**9
-"""Far beyond what anything takes, and far below where sums lose their meaning."""
+"""Far above any real amount, and far below where sums lose precision."""
 Tokens = Annotated[int, Field(ge=-MAX_TOKENS, le=MAX_TOKENS)]
 Recipients = Annotated[dict[str, str], BeforeValidator(lambda value: value)]
-"""By name. The validator does nothing but have the last of two equal names count, as for every reader of JSON."""
+"""By name. The validator only makes the last of two equal names win, as in every other reader of JSON."""
 CostUsd = Annotated[float, Field(ge=-MAX_COST_USD, le=MAX_COST_USD)]
 
 
@@ -42,7 +42,7 @@ class Record(BaseModel):
 
     @classmethod
     def of(cls, **facts: Any) -> Self:  # noqa: ANN401 -- checked by the model
-        """Make the record from the facts that are known; None means unknown and stays out of the file."""
+        """Make the record from the known facts; None means unknown and is left out of the file."""
         return cls(**{name: value for name, value in facts.items() if value is not None})
 
     def data(self) -> dict[str, Any]:
@@ -62,7 +62,7 @@ class Source(Record):
     date: str | None = None
     """The date of the page, as the provider gave it."""
     snippet: str | None = None
-    """What the provider quotes from the page, so that the answer can be checked without it."""
+    """The provider's quotation from the page, so that the answer can be checked without it."""
     path: str | None = None
     """The absolute path of the document."""
     heading: str | None = None
@@ -74,32 +74,32 @@ class Source(Record):
 
     @property
     def place(self) -> str:
-        """Return where it is to be found: a line of a document, or an address; empty when neither is known."""
+        """The line of a document, or the address; empty if neither is known."""
         if self.path:
             return f"{self.path}:{self.start_line}" if self.start_line else self.path
         return self.url or ""
 
 
 def without_snippets(sources: Iterable[Source]) -> tuple[Source, ...]:
-    """Return the sources without what is quoted from them."""
+    """Return the sources without their quotations."""
     return tuple(Source.of(**{name: value for name, value in source if name != "snippet"}) for source in sources)
 
 
 class Usage(Record):
-    """What an answer took, as the provider reported it."""
+    """The tokens and cost of an answer, as the provider reported them."""
 
     input_tokens: Tokens | None = None
-    """Tokens that were sent."""
+    """Tokens sent."""
     output_tokens: Tokens | None = None
-    """Tokens that came back."""
+    """Tokens received."""
     reasoning_tokens: Tokens | None = None
-    """Those of them that were spent on hidden reasoning."""
+    """Tokens received that were spent on hidden reasoning."""
     cost_usd: CostUsd | None = None
-    """What was charged, in US dollars."""
+    """The amount charged, in US dollars."""
 
     @classmethod
     def told(cls, **amounts: float | None) -> Self | None:
-        """Make the record from what somebody else counted, without what cannot be; None where nothing is left."""
+        """Make the record from another program's counts, without impossible ones; return None if none remains."""
         most = {name: MAX_COST_USD if name == "cost_usd" else MAX_TOKENS for name in amounts}
         known = {name: amount for name, amount in amounts.items() if amount is not None and 0 <= amount <= most[name]}
         return cls.model_validate(known) if known else None
@@ -109,9 +109,9 @@ class Message(Record):
     """One message and the facts about it."""
 
     role: Role
-    """Who speaks."""
+    """The author of the message."""
     content: str
-    """The text as it was asked or answered, without any decoration."""
+    """The text as it was asked or answered, without anything added."""
     created_at: str | None = None
     """When it was asked, or when the answer was complete."""
     tool: str | None = None
@@ -119,30 +119,30 @@ class Message(Record):
     options: dict[str, JsonValue] | None = None
     """Of a question: filters and effort, in the spelling of the arguments."""
     provider: str | None = None
-    """Of an answer: who gave it."""
+    """Of an answer: the provider that gave it."""
     preset: str | None = None
-    """Of an answer: the provider's level that was asked for."""
+    """Of an answer: the provider's preset that was requested."""
     model: str | None = None
     """Of an answer: the model that gave it."""
     requested_model: str | None = None
-    """Of an answer: the model that was named or chosen for it; absent when nobody named one."""
+    """Of an answer: the model that was named or chosen for it; absent if none was."""
     sent_to: Recipients | None = None
-    """Of an answer: everybody who got the words for it, each with `this machine` or `outside`. Of a question that a
-    merge brought: everybody who had it then."""
+    """Of an answer: everyone who received the text for it, each as `this machine` or `outside`. Of a question in a
+    merge: everyone who had received it by then."""
     response_id: str | None = None
     """Of an answer: the id of the run at the provider."""
     finish_reason: str | None = None
-    """Of an answer: `stop`, or `length` when the provider cut it."""
+    """Of an answer: `stop`, or `length` if the provider cut it off."""
     sources: tuple[Source, ...] | None = None
-    """Of an answer: what it rests on."""
+    """Of an answer: the pages and passages that it rests on."""
     related_questions: tuple[str, ...] | None = None
-    """Of an answer: if they were asked for."""
+    """Of an answer: questions that could come next, if they were requested."""
     usage: Usage | None = None
     """Of an answer: tokens and cost."""
     notices: tuple[str, ...] | None = None
-    """What was not done as asked, or was left out when it was imported."""
+    """What was not done as asked, or was left out by an import."""
     reasoning: str | None = None
-    """Of an answer: hidden reasoning, apart from the answer and never sent again."""
+    """Of an answer: hidden reasoning, kept apart from the answer and never sent again."""
 
 
 class TurnError(Record):
@@ -155,45 +155,45 @@ class TurnError(Record):
 
 
 class PendingTurn(Record):
-    """A question without its answer: no message, never resent."""
+    """A question without an answer. It is not a message and is never sent again."""
 
     question: str
-    """What was asked."""
+    """The text of the question."""
     tool: str | None = None
     """The tool that asked."""
     provider: str | None = None
-    """Whom it was sent to."""
+    """The provider that it was sent to."""
     model: str | None = None
     """The model that was named or chosen, if one was."""
     sent_to: Recipients | None = None
-    """Everybody who got the words, or may have got them, each with `this machine` or `outside`."""
+    """Everyone who received the text, or may have received it, each as `this machine` or `outside`."""
     options: dict[str, JsonValue] | None = None
     """Filters and effort, in the spelling of the arguments."""
     status: TurnStatus = "running"
     """`interrupted`: its server ended. `failed`: the provider gave no answer."""
     started_at: str | None = None
-    """When it was written, which is before it was sent."""
+    """When it was stored, which is before it was sent."""
     after_message: int | None = None
-    """How many messages stood before it; noted when the next question is asked."""
+    """How many messages come before it; set when the next question is asked."""
     response_id: str | None = None
-    """The provider's id of the run, from the moment it is known."""
+    """The provider's id of the run, stored as soon as it is known."""
     background: bool | None = None
-    """Whether the run goes on at the provider without us."""
+    """Whether the run continues at the provider when no process waits for it."""
     partial_text: str | None = None
-    """The text that had come, written at most every 5 seconds."""
+    """The text received so far, stored at most every 5 seconds."""
     error: TurnError | None = None
     """Why there is no answer."""
     usage: Usage | None = None
-    """What was charged all the same."""
+    """What was charged nevertheless."""
     notices: tuple[str, ...] | None = None
     """What its answer will say about the choice of the model."""
 
 
 class Imported(Record):
-    """Where a conversation was brought in from; importing it again finds it by that."""
+    """The origin of an imported conversation, by which a later import recognizes it."""
 
     source: str = Field(alias="from")
-    """The format or program it came from."""
+    """The format or program that it came from."""
     id: str
     """Its id there."""
 
@@ -202,7 +202,7 @@ class Conversation(Record):
     """An ordered list of messages with an id. The first five fields of the file are the contract."""
 
     conversation_id: str
-    """UTC day and Unix milliseconds. The name of the folder counts if it differs."""
+    """UTC day and Unix milliseconds. The name of the folder wins if it differs."""
     created_at: Timestamp
     """ISO 8601 in UTC with milliseconds."""
     updated_at: Timestamp
@@ -210,27 +210,27 @@ class Conversation(Record):
     message_count: int
     """The number of messages, the system message included; corrected at the next write."""
     title: str | None = None
-    """Set by hand or by an import; else the first question stands for it."""
+    """Set by hand or by an import; without it, the first question serves as the title."""
     tags: tuple[str, ...] | None = None
     """Words to find it by."""
     archived: bool | None = None
-    """Whether it is put away."""
+    """Whether it is archived, and so left out of lists."""
     parent: dict[str, JsonValue] | None = None
-    """The conversation that this one was branched from; of a merge the first one, with the number of all messages."""
+    """The conversation that this one was branched from; of a merge, the first one, with the number of all messages."""
     parents: tuple[dict[str, JsonValue], ...] | None = None
-    """Of a merge: the conversations whose messages stand in it, and how many each has given, in their order."""
+    """Of a merge: the conversations whose messages it holds, in order, and how many messages each contributed."""
     imported: Imported | None = None
-    """Where it was brought in from, if it was."""
+    """Where it was imported from, if it was."""
     pending_turn: PendingTurn | None = None
     """The question that has no answer yet."""
     unanswered_turns: tuple[PendingTurn, ...] | None = None
     """Earlier questions that never got an answer; never sent again."""
     messages: tuple[Message, ...]
 
-    """Oldest first; the order is the truth, not the times."""
+    """Oldest first; their order counts, not their times."""
 
     def changed(self, **changes: object) -> "Conversation":
-        """Return a copy with the changes; a field set to None leaves the file."""
+        """Return a copy with the changes; a field set to None is removed from the file."""
         gone = {name for name, value in changes.items() if value is None}
         copy = self.model_copy(update=changes)
         copy.model_fields_set.difference_update(gone)

@@ -1,17 +1,21 @@
-"""What a question can ask for beside its text, in the spelling of the provider's API."""
+"""The options of a question, in the spelling of the provider's API."""
 
 import json
 import re
+from collections.abc import Iterable
 from datetime import date, datetime
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.errors import Argument, InvalidInputError
+from conversation_mcp.text import listed
 
 Recency = Literal["hour", "day", "week", "month", "year"]
 Effort = Literal["low", "medium", "high"]
 
+RECENCY, DOMAINS = Argument("search_recency_filter"), Argument("search_domain_filter")
+AFTER, BEFORE = Argument("search_after_date_filter"), Argument("search_before_date_filter")
 MAX_DOMAINS = 20
 MAX_NAME_CHARS = 1_000
 DOMAIN = re.compile(r"-?(?=.{1,253}\Z)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}", re.IGNORECASE)
@@ -27,7 +31,7 @@ def _date(value: object) -> object:
 
 
 def text_list(value: object, of_what: str) -> list[str]:
-    """Return the texts of a list, or of one as a JSON string: a habit of one client. Raises ValueError."""
+    """Return the texts of a list, which may be given as a JSON string, as one client does. Raises ValueError."""
     try:
         given = json.loads(value) if isinstance(value, str) else value
         return TypeAdapter(list[str]).validate_python(given, strict=True)
@@ -38,17 +42,17 @@ def text_list(value: object, of_what: str) -> list[str]:
 def _domains(value: object) -> object:
     names = text_list(value, 'domains such as ["example.org", "docs.python.org"]')
     if not 1 <= len(names) <= MAX_DOMAINS:
-        raise ValueError(f"takes 1 to {MAX_DOMAINS} domains; got {len(names)}")
+        raise ValueError(f"accepts 1 to {MAX_DOMAINS} domains; got {len(names)}")
     for name in names:
         if "://" in name or len(name) > MAX_NAME_CHARS or not name.strip("- "):
             raise ValueError(_no_domain(name))
     if len({name.startswith("-") for name in names}) > 1:
-        raise ValueError("takes domains to allow or, with a leading -, domains to deny, not both")
+        raise ValueError("accepts domains to allow or, with a leading -, domains to deny, but not both")
     return tuple(names)
 
 
 def _no_domain(name: str) -> str:
-    return f"takes bare domains such as example.org or -example.org, no URLs; got {name[:80]!r}"
+    return f"accepts bare domains such as example.org or -example.org, not URLs; got {name[:80]!r}"
 
 
 Day = Annotated[date, BeforeValidator(_date)]
@@ -74,13 +78,12 @@ class SearchFilters(BaseModel):
 
     @model_validator(mode="after")
     def _fit_together(self) -> Self:
+        # Not ValueErrors: pydantic would wrap those, and lose which fields are meant.
         after, before = self.search_after_date_filter, self.search_before_date_filter
         if self.search_recency_filter and (after or before):
-            message = "search_recency_filter cannot be combined with dates: give one or the other"
-            raise ValueError(message)
+            raise InvalidInputError(RECENCY, " cannot be combined with dates: give one or the other.")
         if after and before and after > before:
-            message = "search_after_date_filter lies after search_before_date_filter"
-            raise ValueError(message)
+            raise InvalidInputError(AFTER, " lies after ", BEFORE, ".")
         return self
 
 
@@ -97,12 +100,13 @@ class Options(SearchFilters, ResearchOptions):
     """Every option a question can carry."""
 
 
-def refuse_paths(options: Options) -> None:
-    """Take domains only; paths are for providers that read files.
+def refuse_paths(options: Options, readers: Iterable[str]) -> None:
+    """Accept only domains in the filter; paths are for the providers that read files.
 
     Raises:
-        InvalidInputError: the filter names something else.
+        InvalidInputError: the filter names something other than a domain.
     """
     for name in options.search_domain_filter or ():
         if not DOMAIN.fullmatch(name):
-            raise InvalidInputError(f"search_domain_filter {_no_domain(name)}. Paths are for model 'local'.")
+            whose = listed(map(repr, readers), "or")
+            raise InvalidInputError(DOMAINS, f" {_no_domain(name)}. Paths are for model {whose}.")

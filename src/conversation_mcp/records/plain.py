@@ -1,6 +1,6 @@
-"""A conversation as plain JSON data: what looking through a thousand of them can afford.
+"""Conversations as plain JSON data, for commands that go through thousands of them.
 
-Nothing here imports the records, whose validation takes longer than reading the files.
+Nothing here imports the records: validating them takes longer than reading the files.
 """
 
 import json
@@ -30,15 +30,15 @@ DECODER = json.JSONDecoder(parse_constant=_finite, parse_float=_finite)
 
 
 def read_data(body: bytes, path: str, conversation_id: "ConversationId") -> Data:
-    """Return the data of a file as the codec reads it, which is asked only where something is out of the ordinary.
+    """Return the data of a file, the same as the codec's, which is used only for files that are out of the ordinary.
 
     Raises:
-        ConversationCorruptedError: it is no conversation.
+        ConversationCorruptedError: it is not a conversation.
     """
     try:
         data = DECODER.decode(body.decode().removeprefix(BOM))
         if CONVERSATION(data):
-            return storable_data(data) if b"\\u" in body else data
+            return storable_data(data) if b"\\u" in body else data  # only an escape can be a lone surrogate
     except (ValueError, RecursionError):
         pass
     from conversation_mcp.records.codec import decode

@@ -1,7 +1,7 @@
-"""What conversation.json may hold, told without the records, whose import takes longer than reading a thousand files.
+"""A quick check of conversation.json without the records, whose import takes longer than reading a thousand files.
 
-Whatever fits here is taken by the codec and means the same to it. What does not may be right all the same: the codec
-judges it.
+Whatever passes here is accepted by the codec, with the same meaning. What does not pass may still be valid: the codec
+decides.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,9 +10,9 @@ from typing import cast
 from conversation_mcp.clock import parse_time
 
 MAX_DEPTH = 32
-"""Of lists and objects in fields that nobody knows; the codec takes more."""
+"""Of lists and objects in unknown fields; the codec accepts more."""
 LARGE = 10**9
-"""Numbers of our own fields that are larger are for the codec to judge."""
+"""Larger numbers in our own fields are left to the codec."""
 SAFE_INTEGER = 1 << 53
 
 Fits = Callable[[object], bool]
@@ -56,7 +56,7 @@ def _object(value: object) -> bool:
 
 
 def is_plain(value: object, depth: int = 0) -> bool:
-    """Tell whether any reader of JSON takes the value: no number is out of range, and it is not too deep."""
+    """Tell whether every reader of JSON accepts the value: numbers are in range, and nesting is not too deep."""
     if value is None or type(value) in (str, bool):
         return True
     if type(value) in (int, float):
@@ -66,7 +66,7 @@ def is_plain(value: object, depth: int = 0) -> bool:
 
 
 def _record(needed: Fields, optional: Fields, never_null: Fields = NO_FIELDS) -> Fits:
-    """Return the test of an object: what is needed is there, and each field fits; only optional ones may be null."""
+    """Return the check of an object: the needed fields exist, each field fits, and only optional ones may be null."""
     fields = {**needed, **optional, **never_null}
 
     def fits(value: object) -> bool:

@@ -1,7 +1,8 @@
-"""What a conversation is called."""
+"""The title of a conversation."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from conversation_mcp.text import shorten, storable
 
@@ -10,20 +11,26 @@ if TYPE_CHECKING:
 
 TITLE_CHARS = 80
 READ_CHARS = 1000
+"""How much of a question is looked at for a title; a question may be megabytes of text."""
 UNTITLED = "(empty)"
 CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), " ")
 
 
 def title_of(title: str | None, questions: Iterable[str]) -> str:
-    """Return the title that was set, else the first question up to a word that fits on a line."""
-    for text in (title or "", *questions):
+    """Return the title that was set, else the first question that is not blank, cut at a word to fit on a line."""
+    for text in chain((title or "",), questions):
         if line := shorten(storable(text[:READ_CHARS]).translate(CONTROLS), TITLE_CHARS):
             return line
     return UNTITLED
 
 
+def title_of_data(data: Mapping[str, Any]) -> str:
+    """Return the title of a conversation that was read as plain data."""
+    pending = data.get("pendingTurn")
+    asked = (message["content"] for message in data["messages"] if message["role"] == "user")
+    return title_of(data.get("title"), chain(asked, [pending["question"]] if pending else []))
+
+
 def title_of_conversation(conversation: "Conversation") -> str:
-    """Return what a conversation is called that was read as a record."""
-    asked = [message.content for message in conversation.messages if message.role == "user"][:1]
-    pending = conversation.pending_turn
-    return title_of(conversation.title, [*asked, *([pending.question] if pending else [])])
+    """Return the title of a conversation that was read as a record."""
+    return title_of_data(conversation.data())

@@ -1,4 +1,4 @@
-"""Where questions without an answer stand among the messages: where they were asked."""
+"""The messages with the unanswered questions among them, each where it was asked."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -9,9 +9,9 @@ Entry = tuple[int, Message | PendingTurn]
 
 
 def transcript(conversation: Conversation) -> Iterator[Entry]:
-    """Yield the messages with their numbers, and each question without an answer with the number of that before it.
+    """Yield the messages with their numbers, and each unanswered question with the number of the message before it.
 
-    The question that is waited for comes last.
+    The pending question comes last.
     """
     left = placed(conversation)
     for number, message in enumerate(conversation.messages, 1):
@@ -24,9 +24,9 @@ def transcript(conversation: Conversation) -> Iterator[Entry]:
 
 
 def placed(conversation: Conversation) -> list[tuple[int, PendingTurn]]:
-    """Return the questions that were given up, each with the number of the message after which it was asked.
+    """Return the unanswered questions, each with the number of the message after which it was asked.
 
-    Files do not always say it; the times do, or else it was the last.
+    If the file does not say it, the times decide; without times, it is the last message.
     """
     turns = conversation.unanswered_turns or ()
     if all(turn.after_message is not None for turn in turns):

@@ -1,4 +1,4 @@
-"""Work on a derived database: in its file, in a new one if that is damaged, in memory if no file can be used."""
+"""A derived database in its file, in a new one if that is damaged, and in memory if no file can be used."""
 
 from collections.abc import Callable
 from threading import Lock
@@ -16,9 +16,9 @@ Work = Callable[["sqlite3.Connection"], T]
 
 
 class Cache:
-    """A database that can be made anew. Each work has a connection of its own, and so sees when the file was replaced.
+    """A database that can be rebuilt. Each piece of work has its own connection, and so notices a replaced file.
 
-    `refill` makes up for a file that cannot be used: it fills an empty database in memory.
+    `refill` fills an empty database in memory if no file can be used.
     """
 
     def __init__(self, file: IndexFile, refill: Work[object]) -> None:
@@ -26,37 +26,46 @@ class Cache:
         self._refill = refill
         self._memory: sqlite3.Connection | None = None
         self._memory_lock = Lock()
+        self.problem: str | None = None
+        """Why the file could not be updated last, if it could not: the database in memory is then used instead."""
         self.replacements = 0
         """How often a damaged file was replaced by an empty one."""
 
-    @property
-    def has_memory(self) -> bool:
-        """Whether a file could not be used before."""
-        return self._memory is not None
+    def take_in(self, work: Work[T]) -> T:
+        """Return the result of work that brings the database up to date. Raises the errors of `look`."""
+        self.problem = None
+        return self.look(work)
 
-    def ask(self, work: Work[T]) -> tuple[T, str | None]:
-        """Return what the work returns, and why it was not done in the file, if it was not.
+    def take_in_if_kept(self, work: Work[object]) -> None:
+        """Do work that a later look can catch up on, without filling a database in memory for it."""
+        try:
+            self.in_file(work)
+        except IndexUnusableError as error:
+            self.problem = str(error)
+            if self._memory is not None:
+                self._in_memory(work)
+
+    def look(self, work: Work[T]) -> T:
+        """Return the result of the work.
 
         Raises:
-            FilesystemError: there is no full-text search at all, or the folder cannot be read.
+            FilesystemError: full-text search is not available at all, or what is indexed cannot be read.
         """
+        if self.problem is None:
+            try:
+                return self.in_file(work)
+            except IndexUnusableError as error:
+                self.problem = str(error)
         try:
-            return self.in_file(work), None
-        except IndexUnusableError as error:
-            return self.without_file(work, str(error))
-
-    def without_file(self, work: Work[T], problem: str) -> tuple[T, str]:
-        """Do the work in memory, for a reason that is returned with its result; raises as `ask`."""
-        try:
-            return self.in_memory(work), problem
+            return self._in_memory(work)
         except (IndexDamagedError, IndexUnusableError) as error:
             raise FilesystemError(str(self._file.home), str(error)) from error
 
     def in_file(self, work: Work[T]) -> T:
-        """Do the work; in a new file if this one turns out to be damaged.
+        """Do the work, in a new file if this one turns out to be damaged.
 
         Raises:
-            IndexUnusableError: neither is possible.
+            IndexUnusableError: neither file can be used.
         """
         try:
             with self._file.open() as database:
@@ -70,9 +79,8 @@ class Cache:
         except IndexDamagedError as error:
             raise IndexUnusableError(f"{self._file.path}: {error.__cause__ or 'is damaged'}") from error
 
-    def in_memory(self, work: Work[T]) -> T:
-        """Do the work in a database that lives as long as this object."""
-        with self._memory_lock, judged(self._file.path, 0):
+    def _in_memory(self, work: Work[T]) -> T:
+        with self._memory_lock, judged(self._file.path, 0):  # all threads share this connection; no file to replace
             if self._memory is None:
                 self._memory = self._made_in_memory()
             return work(self._memory)

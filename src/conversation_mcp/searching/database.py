@@ -1,4 +1,4 @@
-"""The file of a derived database: made privately, replaced when it is damaged, removed when what it is of is gone."""
+"""The file of a derived database: private, replaced if it is damaged, removed when the things indexed are gone."""
 
 import os
 import shutil
@@ -33,11 +33,11 @@ TORN = "SQLITE_IOERR_SHORT_READ"
 
 
 class IndexUnusableError(Exception):
-    """The file of the index cannot be used; says why."""
+    """The file of the index cannot be used, for the reason in the message."""
 
 
 class IndexDamagedError(Exception):
-    """The file of the index is no index of this version."""
+    """The file is not an index of this version."""
 
     def __init__(self, inode: int) -> None:
         super().__init__(inode)
@@ -46,7 +46,7 @@ class IndexDamagedError(Exception):
 
 @dataclass(frozen=True)
 class Schema:
-    """The tables of a database; one of another version is made anew. `kind` is part of the name of its folder."""
+    """The tables of a database; one of another version is rebuilt. `kind` is part of the name of its folder."""
 
     version: int
     tables: str
@@ -59,7 +59,7 @@ class Schema:
 
 
 class IndexFile:
-    """The file of the index of some folders and files, in a folder of its own below that of all indexes."""
+    """The index file of some folders and files, in its own folder inside the folder of all indexes."""
 
     def __init__(self, owners: Sequence[Path], indexes: Path, schema: Schema) -> None:
         self._owners = owners
@@ -68,7 +68,7 @@ class IndexFile:
 
     @cached_property
     def home(self) -> Path:
-        """The folder with the file, named after the real paths of what is indexed."""
+        """The folder of the file, named after the real paths of what is indexed."""
         return self._indexes / sha256(self._real_owners() + self.schema.kind.encode()).hexdigest()[:NAME_CHARS]
 
     @cached_property
@@ -78,11 +78,11 @@ class IndexFile:
 
     @contextmanager
     def open(self) -> Generator["sqlite3.Connection"]:
-        """Yield a connection of its own, making the file if there is none.
+        """Yield a new connection, creating the file if it does not exist.
 
         Raises:
-            IndexDamagedError: also when the block finds it.
-            IndexUnusableError: the same.
+            IndexDamagedError: the file is damaged, even if only the block finds out.
+            IndexUnusableError: the file cannot be used, even if only the block finds out.
         """
         with _usable(self.home):
             if not self.path.exists():
@@ -96,7 +96,7 @@ class IndexFile:
 
     @contextmanager
     def look(self) -> Generator["sqlite3.Connection | None"]:
-        """Yield a connection that changes nothing, None where there is no file. Raises as `open`."""
+        """Yield a connection that changes nothing, None if there is no file. Raises the errors of `open`."""
         with _usable(self.path):
             is_there = self.path.exists()
         if not is_there:
@@ -106,15 +106,16 @@ class IndexFile:
             refuse_link(self.home)
             refuse_link(self.path)
             inode = self.path.stat().st_ino
+        # Not mode=ro, which cannot open the file while the journal of a killed writer has to be recovered.
         with judged(self.path, inode), closing(connect(f"{self.path.as_uri()}?mode=rw")) as database:
             database.execute("PRAGMA query_only = ON")
             self._require_version(database, inode)
             yield database
 
     def replace(self, damaged_inode: int | None) -> None:
-        """Put an empty index where there is none, or where the damaged one still is."""
+        """Put an empty index in place if there is none, or if the damaged one is still there."""
         with _usable(self.home), self._locked():
-            with suppress(FileNotFoundError):
+            with suppress(FileNotFoundError):  # another inode: another process has replaced it already
                 if self.path.lstat().st_ino != damaged_inode:
                     return
             with self.draft() as draft:
@@ -122,7 +123,7 @@ class IndexFile:
 
     @contextmanager
     def draft(self) -> Generator[Path]:
-        """Yield the path of an empty index beside the file; what is not put in its place is removed."""
+        """Yield the path of an empty index beside the file; it is removed unless it was put in place."""
         with _usable(self.home):
             make_private_folder(self.home)
             path = self.home / f"{FILE_NAME}.{token_hex(8)}"
@@ -136,12 +137,12 @@ class IndexFile:
                 left.unlink(missing_ok=True)
 
     def put(self, draft: Path) -> None:
-        """Put a draft, which nobody has open, in the place of whatever is there."""
+        """Put a draft in place of the file, if any. No connection to the draft may be open."""
         with _usable(self.home), self._locked():
             self._put(draft)
 
     def remove_drafts(self) -> None:
-        """Remove the drafts of rebuilds; one that is still being made fails and is made up for by a comparison."""
+        """Remove the drafts of rebuilds; a rebuild that is still running fails, and a comparison replaces it."""
         if not self.home.exists():
             return
         with _usable(self.home), self._locked():
@@ -153,6 +154,7 @@ class IndexFile:
             raise IndexDamagedError(inode)
 
     def _put(self, draft: Path) -> None:
+        # The journal of the file that is replaced must go: SQLite would replay it into the new one.
         long_ago = draft.stat().st_mtime - FORGOTTEN_AFTER_SECONDS
         for stray in self.home.glob(f"{FILE_NAME}?*"):
             if stray.name in JOURNALS or stray.lstat().st_mtime < long_ago:
@@ -172,20 +174,24 @@ class IndexFile:
 
 
 def connect(path: str) -> "sqlite3.Connection":
-    """Open a database, named by path or URI, in which each statement is a transaction unless one is begun."""
+    """Open a database by path or URI; each statement is its own transaction unless one is begun."""
     import sqlite3
 
     is_uri = path.startswith("file:")
     database = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=is_uri)
-    database.execute("PRAGMA synchronous = NORMAL")
-    database.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+    try:
+        database.execute("PRAGMA synchronous = NORMAL")  # after a power cut, what is lost is derived again
+        database.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+    except BaseException:
+        database.close()
+        raise
     return database
 
 
 @contextmanager
 def transaction(database: "sqlite3.Connection") -> Generator[None]:
-    """Hold the right to write, and keep all of what the body writes, or nothing."""
-    database.execute("BEGIN IMMEDIATE")
+    """Hold the right to write, and keep either everything that the block writes or nothing."""
+    database.execute("BEGIN IMMEDIATE")  # waits here for another writer; a later upgrade to writing would fail at once
     try:
         yield
     except BaseException:
@@ -195,7 +201,7 @@ def transaction(database: "sqlite3.Connection") -> Generator[None]:
 
 
 def purge_orphans(indexes: Path) -> None:
-    """Remove the indexes all of whose folders and files are gone, except those that somebody is making."""
+    """Remove the indexes whose folders and files are all gone, except those that another process is creating."""
     for record in indexes.glob(f"*/{FOLDER_NAME}"):
         with suppress(OSError, ConversationMCPError):
             if any(Path(os.fsdecode(owner)).exists() for owner in record.read_bytes().split(b"\0")):
@@ -210,13 +216,13 @@ def purge_orphans(indexes: Path) -> None:
 
 
 def lock_folder(indexes: Path) -> LockFolder:
-    """Return the locks under which indexes are made and removed."""
+    """Return the locks that guard the creation and removal of indexes."""
     return LockFolder(indexes / LOCKS)
 
 
 @contextmanager
 def judged(path: Path, inode: int) -> Generator[None]:
-    """Tell damage of the file, which a new one mends, from what a new one would suffer too."""
+    """Distinguish damage, which a new file repairs, from errors that a new file would meet too."""
     import sqlite3
 
     try:
@@ -238,7 +244,7 @@ def _usable(path: Path) -> Generator[None]:
 
 
 def _keep_private(path: Path) -> int:
-    """Return the inode of the file, from which others have no right to read."""
+    """Return the inode of the file, after making sure that other users cannot read it."""
     found = path.stat()
     if os.name == "posix" and found.st_mode & 0o077:
         path.chmod(FILE_MODE)

@@ -1,4 +1,4 @@
-"""The part of a text that fits a query, with the words that fit marked by `**`."""
+"""Snippets: the part of a text that matches a query, with the matching words between `**`."""
 
 import re
 import unicodedata
@@ -12,7 +12,7 @@ from conversation_mcp.searching.words import ASCII_WORD, BOUNDARY, TOKENIZER, va
 from conversation_mcp.text import UNSPACED_SCRIPTS, fold, index_text, storable
 
 MARK = "**"
-OPEN, CLOSE = "\ufdd0", "\ufdd1"  # no text has these, they are no characters
+OPEN, CLOSE = "\ufdd0", "\ufdd1"  # noncharacters of Unicode, which texts do not contain
 SHOWN_CHARS = 160
 CHARS_BEFORE = 40
 CREATE = f'CREATE VIRTUAL TABLE shown USING fts5(text, tokenize="{TOKENIZER}")'
@@ -23,14 +23,17 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Piece:
-    """A word as it is indexed, and from where in the text each of its characters comes."""
+    """A word as it is indexed, and the place in the text that each of its characters comes from."""
 
     indexed: str
     origins: Sequence[Span]
 
 
 def snippets(texts: Sequence[str], match: str) -> list[str]:
-    """Return of each text the part with the most words that fit, on one line; the tokenizer of the index marks them."""
+    """Return the part of each text with the most matching words, on one line.
+
+    The index's own tokenizer marks the words in a table in memory, so that snippets agree with the results.
+    """
     texts = [storable(text).replace(MARK, "") for text in texts]
     pieces = [list(_pieces(text)) for text in texts]
     with closing(connect(":memory:")) as database:
@@ -45,7 +48,7 @@ def snippets(texts: Sequence[str], match: str) -> list[str]:
 
 
 def _spans(marked: str, pieces: Sequence[Piece]) -> Iterator[Span]:
-    """Yield where in the text the characters come from that stand between the marks."""
+    """Yield the places in the text of the characters between the marks."""
     is_marked = False
     for line, piece in zip(marked.split("\n") if marked else (), pieces, strict=False):
         place = 0
@@ -68,7 +71,7 @@ def _pieces(text: str) -> Iterator[Piece]:
 
 
 def _piece(word: str, start: int) -> Piece:
-    """Follow each character through folding, or take the word as a whole where folding joins characters."""
+    """Follow each character through folding, or keep the word whole if folding joins characters."""
     if word.isascii():
         return Piece(fold(word), [(place, place + 1) for place in range(start, start + len(word))])
     indexed = index_text(word).replace(OPEN, " ").replace(CLOSE, " ")
@@ -78,6 +81,7 @@ def _piece(word: str, start: int) -> Piece:
     origins: list[Span] = []
     for place, chars in enumerate(folded, start):
         for char in chars:
+            # `index_text` puts a space on each side of a character of an unspaced script.
             origins += [(place, place + 1)] * (3 if re.match(UNSPACED_SCRIPTS, char) else 1)
     return Piece(indexed, origins)
 
@@ -104,7 +108,7 @@ def _cut_out(text: str, spans: Sequence[Span]) -> str:
 
 
 def _densest(starts: Sequence[int]) -> int:
-    """Return the start from which on most others can be shown, the first of equals."""
+    """Return the start from which most other starts fit into the snippet; of several, the first."""
     reach = SHOWN_CHARS - CHARS_BEFORE
     return (
         max(
@@ -115,7 +119,7 @@ def _densest(starts: Sequence[int]) -> int:
 
 
 def _window(text: str, first: int) -> Span:
-    """Return where to cut so that the place is shown with something before it; at a space if there is one near."""
+    """Return where to cut so that the place is shown with some text before it, at a space if one is near."""
     start = max(0, first - CHARS_BEFORE)
     if start and (space := text.find(" ", start, first)) >= 0:
         start = space + 1

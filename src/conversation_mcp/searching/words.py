@@ -1,9 +1,10 @@
-"""From a text to the words that are indexed, and from a query, which is data, to an expression that finds them."""
+"""The words of texts as they are indexed, and the expressions that find them; a query is data, never syntax."""
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from conversation_mcp.searching.stemming import stem
 from conversation_mcp.text import (
     FTS_TOKENIZER,
     SCRIPT_RUNS,
@@ -16,43 +17,41 @@ from conversation_mcp.text import (
 )
 
 TOKENIZER = FTS_TOKENIZER.removeprefix("porter ")
-"""Words as they are written, so that phrases and beginnings are exact; their stems are indexed beside them."""
+"""Indexes words as they are written, so that phrases and prefixes match exactly; stems are indexed in addition."""
 BOUNDARY = "\ue000"
-"""Stands between a text and its stems, so that no phrase reaches from one to the other."""
+"""Separates a text from its stems, so that no phrase matches across the two."""
 MAX_TERMS = 64
-MIN_STEM_CHARS = 3
 REMEMBERED_WORDS = 20_000
 ASCII_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]{2,}")
 PHRASE = re.compile('["“”„«»]([^"“”„«»]*)["“”„«»]')
 ENDINGS = ".,;:!?)]}'\u2019"
-VOWELS = frozenset("aeiouy")
 
 
 @dataclass(frozen=True)
 class Expression:
-    """What full-text search is asked: all required phrases, and any of the terms if there are no phrases."""
+    """A query for full-text search: all required phrases, and any of the terms if there are no phrases."""
 
     required: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
     left_out: int = 0
-    """How many terms were too many."""
+    """How many terms were left out because there were too many."""
 
     @property
     def match(self) -> str:
-        """The expression; empty when there is nothing to look for."""
-        if self.required and self.terms:
+        """The expression; empty if there is nothing to search for."""
+        if self.required and self.terms:  # with phrases, terms only improve the rank: the first phrase always matches
             return f"{' AND '.join(self.required)} AND ({any_of(self.required[:1] + self.terms)})"
         return " AND ".join(self.required) or any_of(self.terms)
 
 
 class Indexer:
-    """Makes texts ready for the index; remembers the variants of words, which are much the same in all texts."""
+    """Prepares texts for the index, and remembers the variants of words, which recur from text to text."""
 
     def __init__(self) -> None:
         self._variants: dict[str, tuple[str, ...]] = {}
 
     def indexed_text(self, text: str) -> str:
-        """Return the words of the text, then the parts of camelCase names and the stems that differ."""
+        """Return the words of the text, then the parts of its camelCase names and the stems that differ from words."""
         known = self._variants
         if len(known) > REMEMBERED_WORDS:
             known.clear()
@@ -65,7 +64,7 @@ class Indexer:
 
 
 def variants(word: str) -> Iterator[str]:
-    """Yield what else an ASCII word is found by."""
+    """Yield the other texts by which an ASCII word is found: the parts of its name, and its stem."""
     if parts := name_parts(word):
         yield parts
     lower = word.lower()
@@ -73,19 +72,12 @@ def variants(word: str) -> Iterator[str]:
         yield short
 
 
-def stem(word: str) -> str:
-    """Return what the forms of an English word have in common; it need not be a word itself."""
-    if not word.isalpha():
-        return word
-    for ending, instead in (("ies", "y"), ("ied", "y"), ("ying", "y")):
-        if word.endswith(ending) and len(word) > len(ending) + 1:
-            return word[: -len(ending)] + instead
-    return _without_double(_without_e(_without_suffix(_singular(word))))
-
-
 def expression(query: str) -> Expression:
-    """Return what finds a query: all of its quoted phrases and, best if many, its words; `word*` is a beginning."""
-    phrases = [_quoted(index_text(phrase)) for phrase in PHRASE.findall(query) if is_searchable(fold(phrase))]
+    """Return the expression of a query: its quoted phrases are required, its words add to the rank.
+
+    `word*` matches every word that begins with it.
+    """
+    phrases = [quoted(index_text(phrase)) for phrase in PHRASE.findall(query) if is_searchable(fold(phrase))]
     words = [term for word in PHRASE.sub(" ", query).split() for term in _word_terms(word)]
     required, terms = tuple(dict.fromkeys(phrases)), tuple(dict.fromkeys(words))
     left_out = max(0, len(required) - MAX_TERMS) + max(0, len(terms) - MAX_TERMS)
@@ -93,8 +85,13 @@ def expression(query: str) -> Expression:
 
 
 def any_of(terms: Iterable[str]) -> str:
-    """Return the expression that one of the terms is enough for."""
-    return " OR ".join(terms)
+    """Return an expression that any one of the terms satisfies."""
+    return " OR ".join(dict.fromkeys(terms))
+
+
+def quoted(term: str) -> str:
+    """Return the term in quotes, so that nothing in it is syntax."""
+    return '"' + term.replace('"', '""') + '"'
 
 
 def _word_terms(word: str) -> Iterator[str]:
@@ -102,51 +99,22 @@ def _word_terms(word: str) -> Iterator[str]:
     if bare.endswith("*") and not bare.startswith("*"):
         yield from _beginning(fold(bare.rstrip("*")))
         return
-    yield from map(_quoted, query_terms(fold(word)))
+    yield from map(quoted, query_terms(fold(word)))
     parts = ASCII_WORD.findall(word)
     is_compound = "-" in word.strip("-")
     for part in parts:
         if is_compound:
-            yield _quoted(part.lower())
+            yield quoted(part.lower())
         if is_compound or part == word.strip("*_~?!.,;:…()[]{}<>\"'`\u2018\u2019«»¿¡"):
-            yield from map(_quoted, variants(part))
+            yield from map(quoted, variants(part))
         elif camel := name_parts(part):
-            yield _quoted(camel)
+            yield quoted(camel)
 
 
 def _beginning(word: str) -> Iterator[str]:
-    """Yield a word whose end is open. A character of an unspaced script is a whole word already."""
+    """Yield the expression of a prefix. A character of an unspaced script is a whole word, so nothing can follow it."""
     runs = re.findall(SCRIPT_RUNS, word)
     if not is_searchable(word):
         return
     is_open = re.match(UNSPACED_SCRIPTS, runs[-1]) is None and is_searchable(runs[-1][-1])
-    yield _quoted(index_text(word)) + (" *" if is_open else "")
-
-
-def _singular(word: str) -> str:
-    if word.endswith(("sses", "xes", "ches", "shes", "zzes")):
-        return word[:-2]
-    if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > MIN_STEM_CHARS:
-        return word[:-1]
-    return word
-
-
-def _without_suffix(word: str) -> str:
-    for suffix in ("ing", "ed"):
-        start = word.removesuffix(suffix)
-        if start != word and len(start) >= MIN_STEM_CHARS and VOWELS & set(start) and not word.endswith("eed"):
-            return start
-    return word
-
-
-def _without_e(word: str) -> str:
-    return word[:-1] if word.endswith("e") and len(word) > MIN_STEM_CHARS else word
-
-
-def _without_double(word: str) -> str:
-    is_double = len(word) > MIN_STEM_CHARS and word[-1] == word[-2] and word[-1] not in VOWELS | {"s"}
-    return word[:-1] if is_double else word
-
-
-def _quoted(term: str) -> str:
-    return '"' + term.replace('"', '""') + '"'
+    yield quoted(index_text(word)) + (" *" if is_open else "")

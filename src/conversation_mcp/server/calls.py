@@ -1,4 +1,4 @@
-"""Calling tools: from arguments to a result that says what happened, whatever happened."""
+"""Tool calls: arguments in, a result or an error result out."""
 
 import logging
 import secrets
@@ -10,12 +10,13 @@ from anyio import to_thread
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 
 from conversation_mcp.app import App
-from conversation_mcp.errors import ConversationMCPError, InternalError, InvalidInputError
+from conversation_mcp.errors import ConversationMCPError, InternalError, InvalidInputError, Steps
 from conversation_mcp.records.models import Record
 from conversation_mcp.text import shorten, storable, storable_data
 from conversation_mcp.tooling.arguments import parse
 from conversation_mcp.tooling.fitting import fit
 from conversation_mcp.tooling.schema import input_schema
+from conversation_mcp.tooling.steps import steps_of
 from conversation_mcp.tools.catalog import AnyTool, meant_by
 from conversation_mcp.turns.ask import Caller
 from conversation_mcp.turns.result import TurnResult
@@ -26,11 +27,21 @@ RecordT = TypeVar("RecordT", bound=Record)
 
 
 class ToolCalls:
-    """The tools that are switched on, as clients see and call them."""
+    """The enabled tools, as clients see and call them."""
 
     def __init__(self, tools: Iterable[AnyTool], max_chars: int) -> None:
         self._tools = {tool.name: tool for tool in tools}
         self._max_chars = max_chars
+
+    @property
+    def tools(self) -> tuple[AnyTool, ...]:
+        """The tools, in the order that clients see."""
+        return tuple(self._tools.values())
+
+    @property
+    def steps(self) -> Steps:
+        """The names of the steps that an error may advise."""
+        return steps_of(self.tools)
 
     @property
     def names(self) -> frozenset[str]:
@@ -39,28 +50,30 @@ class ToolCalls:
 
     def listed(self) -> list[mcp.types.Tool]:
         """Return the tools as the protocol lists them, always in the same order."""
-        return [shown(tool) for tool in self._tools.values()]
+        return [shown(tool) for tool in self.tools]
 
     async def call(self, name: str, arguments: Mapping[str, Any], app: App, caller: Caller) -> CallToolResult:
-        """Run a tool; everything that goes wrong comes back as a result that says what to do next."""
+        """Run a tool; every failure becomes an error result that says what to do next."""
         try:
+            # In a thread: a refusal reads the names that other servers give to tools from a file.
             tool = self._tools.get(name) or await to_thread.run_sync(self._refuse, name)
             return self.as_result(await tool.run(parse(tool, arguments), app, caller), tool.render)
         except ConversationMCPError as error:
             return self.as_error(error)
         except Exception:
+            # The client gets a reference to the log: an unknown error may quote what it must not see.
             reference = secrets.token_hex(4)
             logger.exception("tool %s failed unexpectedly, reference %s", name, reference)
             return self.as_error(InternalError(reference))
 
     def as_result(self, record: RecordT, render: Callable[[RecordT], str]) -> CallToolResult:
-        """Return the record in both forms, for reading and as data; a long answer is cut in both."""
+        """Return the record as text and as data; a long answer is cut in both."""
         fitted = cast("RecordT", fit(record, self._max_chars)) if isinstance(record, TurnResult) else record
         return _result(render(fitted), fitted.data())
 
     def as_error(self, error: ConversationMCPError) -> CallToolResult:
-        """Return the error in both forms; it names only tools that are switched on."""
-        return _result(error.sentence(self.names), error.data(self.names), is_error=True)
+        """Return the error as text and as data; it names only enabled tools."""
+        return _result(error.sentence(self.steps), error.data(self.steps), is_error=True)
 
     def _refuse(self, name: str) -> NoReturn:
         known, hint = ", ".join(self._tools), meant_by(name, self._tools)
@@ -68,7 +81,7 @@ class ToolCalls:
 
 
 def _result(text: str, data: dict[str, Any], *, is_error: bool = False) -> CallToolResult:
-    """Return both forms; one character that cannot be sent would end the connection, and the server with it."""
+    """Return a result in both forms, without lone surrogates: one would end the connection and with it the server."""
     return CallToolResult(
         content=[TextContent(text=storable(text))], structured_content=storable_data(data), is_error=is_error
     )

@@ -1,7 +1,6 @@
 """Completion of the arguments of resources and prompts."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 
 from anyio import to_thread
 from mcp.types import (
@@ -17,7 +16,7 @@ from conversation_mcp.server.resources import TEMPLATE
 from conversation_mcp.stores.base import Store
 
 MAX_VALUES = 100
-BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+"""The most that the protocol allows in one completion."""
 
 
 async def complete(
@@ -26,7 +25,7 @@ async def complete(
     prompts: frozenset[str],
     app: App,
 ) -> Completion | None:
-    """Return what the argument may go on as; None where nothing is known of it."""
+    """Return completions of the argument; None for an unknown argument."""
     if isinstance(reference, ResourceTemplateReference):
         known = reference.uri == TEMPLATE.uri_template
     else:
@@ -39,8 +38,10 @@ async def complete(
 
 
 async def newest_ids(store: Store) -> list[str]:
-    """Return the ids of all conversations, the newest first: by their milliseconds, no file is read."""
-    return sorted(await store.changed_since(BEGINNING), key=lambda conversation_id: conversation_id[9:], reverse=True)
+    """Return the ids of all conversations, newest first by the milliseconds in the id; no file is read."""
+    return sorted(
+        await to_thread.run_sync(store.finder.ids), key=lambda conversation_id: conversation_id[9:], reverse=True
+    )
 
 
 def _completion(values: Iterable[str], beginning: str) -> Completion:

@@ -1,4 +1,4 @@
-"""Handing results over: a result is delivered when the client has read it, not when it was made."""
+"""Deliveries: a result counts as delivered once the client has read it, not once it is made."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ MAX_POLL_SECONDS = 1.0
 Id = str | int
 
 
-class Handing:
-    """Follows the tool calls of one client, from their request to the moment when their result was read."""
+class Deliveries:
+    """Follows the tool calls of one client from the request until the client has read the result."""
 
     def __init__(self) -> None:
         self._in_flight: set[Id] = set()
@@ -25,8 +25,9 @@ class Handing:
         self._settling = anyio.Lock()
 
     def received(self, message: JSONRPCMessage) -> None:
-        """Hear of what the client sent."""
+        """Record a message from the client."""
         if isinstance(message, JSONRPCRequest):
+            # An id may come again after a cancelled request, whose notes must not go with the new answer.
             self._owed.pop(message.id, None)
             if message.method == "tools/call":
                 self._in_flight.add(message.id)
@@ -34,12 +35,17 @@ class Handing:
             self._ended((message.params or {}).get("requestId"))
 
     async def owe(self, request_id: Id | None, note: Note) -> None:
-        """Keep what is to be noted once the answer to that request was read."""
+        """Keep a note to write once the client has read the answer to that request."""
         if request_id is not None:
             self._owed.setdefault(request_id, []).append(note)
 
     def sent(self, message: JSONRPCMessage, upto_bytes: int | None) -> None:
-        """Hear that a message was written, with so much altogether; None for one that could not be."""
+        """Record that a message was written.
+
+        Args:
+            message: what was written.
+            upto_bytes: the number of bytes written to the client so far; None if the message could not be written.
+        """
         if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
             notes = self._owed.pop(message.id, [])
             if notes and upto_bytes is not None:
@@ -48,7 +54,8 @@ class Handing:
             self._ended(message.id)
 
     async def settle(self, read_bytes: int) -> None:
-        """Note the delivery of what the client has read, when it has read so much."""
+        """Write the notes of all results within the first `read_bytes` bytes."""
+        # One at a time, and a note is dropped only after it is written: a cancelled one is written next time.
         async with self._settling:
             while self._written and self._written[0][0] <= read_bytes:
                 for note in self._written[0][1]:
@@ -56,24 +63,24 @@ class Handing:
                 self._written.popleft()
 
     async def wait_written(self) -> None:
-        """Wait until there is something that may not have been read."""
+        """Wait until something was written that the client may not have read."""
         while not self._written:
             self._was_written = anyio.Event()
             await self._was_written.wait()
 
     @property
     def is_settled(self) -> bool:
-        """Tell whether everything that was written was read."""
+        """Tell whether the client has read everything that was written."""
         return not self._written
 
     @property
     def is_over(self) -> bool:
-        """Tell whether no tool call waits for its answer, and none of the answers for its reader."""
+        """Tell whether every tool call is answered and every answer read."""
         return self.is_settled and not self._in_flight
 
     @property
     def owes(self) -> bool:
-        """Tell whether a result was made that is not written yet."""
+        """Tell whether a result exists that is not written yet."""
         return not self._in_flight.isdisjoint(self._owed)
 
     def _ended(self, request_id: object) -> None:
@@ -82,7 +89,7 @@ class Handing:
 
 
 def pauses() -> Iterator[float]:
-    """Yield growing pauses between looks at what was read."""
+    """Yield growing pauses between checks of what the client has read."""
     seconds = POLL_SECONDS
     while True:
         yield seconds

@@ -1,4 +1,4 @@
-"""What a client writes, line by line: mended where it can be, else answered with what is wrong with it."""
+"""Lines from a client, parsed to messages; a faulty line is repaired where possible and refused otherwise."""
 
 import json
 import os
@@ -14,16 +14,18 @@ from conversation_mcp.text import storable_data
 MAX_LINE_BYTES = 32 * 1024 * 1024
 CHUNK_BYTES = 64 * 1024
 BOM = b"\xef\xbb\xbf"
+"""A byte order mark, which some Windows programs put before the first line."""
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
 ID_VALUE = re.compile(r'\s*:\s*("(?:[^"\\]|\\.)*"|-?[0-9]{1,18}(?![0-9.eE]))')
 LAST_ID = re.compile(rf'"id"{ID_VALUE.pattern}(?:\s*,\s*"jsonrpc"\s*:\s*"2\.0")?\s*}}\s*\Z')
+"""An id at the end of a message, where clients put it that write the parameters first."""
 
 Id = str | int
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """A line that is no message: what is wrong with it, and whom to tell. None stands for an id that nobody can see."""
+    """A line that is not a message: the problem, and the ids to answer. None stands for an id that cannot be read."""
 
     code: int
     problem: str
@@ -32,14 +34,14 @@ class Refusal:
 
 @dataclass(frozen=True)
 class OversizedLine:
-    """A line that was not kept."""
+    """A line above the limit, of which only the beginning and the end are kept, to look for its id."""
 
     head: bytes
     tail: bytes
 
 
 class LineReader:
-    """Reads lines from a descriptor. All of it blocks."""
+    """Reads lines from a descriptor; every call blocks."""
 
     def __init__(self, descriptor: int, max_bytes: int = MAX_LINE_BYTES) -> None:
         self._descriptor = descriptor
@@ -48,7 +50,7 @@ class LineReader:
         self._is_over = False
 
     def next_line(self) -> bytes | OversizedLine | None:
-        """Return the next line, which may be the last without a line feed; None at the end of the input."""
+        """Return the next line; None at the end of the input. The last line need not end with a line feed."""
         parts: list[bytes] = []
         length = 0
         while True:
@@ -64,7 +66,7 @@ class LineReader:
         return line if line or feed else None
 
     def _skip(self) -> bytes:
-        """Read on to the end of the line and return what it ends with."""
+        """Read to the end of the line and return its last bytes."""
         tail = b""
         while not self._is_over:
             part, feed, self._rest = self._read().partition(b"\n")
@@ -76,14 +78,14 @@ class LineReader:
     def _read(self) -> bytes:
         try:
             data = os.read(self._descriptor, CHUNK_BYTES)
-        except OSError:  # of a terminal that is gone, for one
+        except OSError:  # the terminal was closed, for example
             data = b""
         self._is_over = not data
         return data
 
 
 def message_of(line: bytes | OversizedLine) -> JSONRPCMessage | Refusal | None:
-    """Return the message of a line, or what is to be answered to it; None where nobody waits for an answer."""
+    """Return the message of a line, or the refusal to send; None if nobody waits for an answer."""
     if isinstance(line, OversizedLine):
         seen = LAST_ID.search(_text(line.tail))
         found = _parsed_id(seen.group(1)) if seen else seen_id(_text(line.head))
@@ -98,12 +100,12 @@ def message_of(line: bytes | OversizedLine) -> JSONRPCMessage | Refusal | None:
     if isinstance(data, list):
         entries = map(_fields, cast("list[object]", data))
         ids = tuple(_id_of(each) for each in entries if "method" in each and "id" in each)
-        return Refusal(INVALID_REQUEST, "batches are not taken; send each message on a line of its own", ids or (None,))
+        return Refusal(INVALID_REQUEST, "batches are not accepted; send each message on its own line", ids or (None,))
     return _message(data)
 
 
 def seen_id(text: str) -> Id | None:
-    """Return the id of a message that cannot be parsed, if it stands where the id of a request stands."""
+    """Return the id of a message that cannot be parsed, if the message has one at its top level."""
     depth = 0
     for token in TOKEN.finditer(text):
         word = token.group()
@@ -118,12 +120,13 @@ def seen_id(text: str) -> Id | None:
 
 def _message(data: object) -> JSONRPCMessage | Refusal | None:
     fields = _fields(data)
-    if not {"method", "id"} <= fields.keys() or _id_of(fields) is not None:  # else it is taken for a notification
+    # A request whose id is of a wrong type would pass as a notification, and its sender would wait forever.
+    if not {"method", "id"} <= fields.keys() or _id_of(fields) is not None:
         with suppress(ValueError):
             return jsonrpc_message_adapter.validate_python(data, by_name=False)
-    if {"result", "error"} & fields.keys():
+    if {"result", "error"} & fields.keys():  # a faulty answer; answering an answer is not allowed
         return None
-    return Refusal(INVALID_REQUEST, "the line is no JSON-RPC 2.0 message", (_id_of(fields),))
+    return Refusal(INVALID_REQUEST, "the line is not a JSON-RPC 2.0 message", (_id_of(fields),))
 
 
 def _fields(data: object) -> dict[str, object]:
@@ -136,11 +139,11 @@ def _id_of(fields: dict[str, object]) -> Id | None:
 
 
 def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
+    return data.decode("utf-8", "replace")  # a byte that is not UTF-8 spoils one character, not the message
 
 
 def _parsed(text: str) -> Any:  # noqa: ANN401 -- JSON of whatever shape
-    """Parse JSON; of halves of a surrogate pair, which JSON can write and UTF-8 cannot, U+FFFD is left."""
+    """Parse JSON. A lone surrogate, which JSON can escape and UTF-8 cannot encode, becomes U+FFFD."""
     data = json.loads(text, parse_constant=_refuse_constant)
     return storable_data(data) if "\\u" in text else data
 

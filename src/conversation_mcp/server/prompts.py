@@ -1,4 +1,4 @@
-"""Prompts: a stored conversation, brought into a chat with the word which tool comes next."""
+"""Prompts: a stored conversation as a message to a model, with the tool to call next."""
 
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -17,16 +17,16 @@ from mcp.types import (
     TextContent,
 )
 
-from conversation_mcp.app import App
-from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError, InvalidInputError
+from conversation_mcp.app import App, ToolFacts
+from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError, InvalidInputError, Steps
 from conversation_mcp.records.ids import check_id
 from conversation_mcp.server.transcript import read_transcript
 from conversation_mcp.text import shorten
-from conversation_mcp.tooling.way_on import FOLLOW_UPS, Way, way_on_in
+from conversation_mcp.tooling.steps import steps_of
+from conversation_mcp.tooling.way_on import Way, way_on_in
 
 CONVERSATION_ID = "conversationId"
 STYLE = "style"
-HISTORY = "get_conversation_history"
 
 CONTINUE = Prompt(
     name="continue_conversation",
@@ -48,9 +48,9 @@ SUMMARIZE = Prompt(
 )
 
 
-def prompts_of(tools: frozenset[str]) -> dict[str, Prompt]:
-    """Return the prompts by name; continuing needs a tool that can."""
-    chosen = (CONTINUE, SUMMARIZE) if tools.intersection(FOLLOW_UPS) else (SUMMARIZE,)
+def prompts_of(tools: Iterable[ToolFacts]) -> dict[str, Prompt]:
+    """Return the prompts by name; the one that continues a conversation needs a tool that can."""
+    chosen = (CONTINUE, SUMMARIZE) if any(tool.follows for tool in tools) else (SUMMARIZE,)
     return {prompt.name: prompt for prompt in chosen}
 
 
@@ -62,20 +62,21 @@ async def render_prompt(prompt: Prompt, arguments: Mapping[str, str], app: App) 
     """
     _check(prompt, arguments)
     template, values = await to_thread.run_sync(_template, prompt.name, arguments)
+    steps = steps_of(app.tools)
     try:
         transcript = await read_transcript(arguments[CONVERSATION_ID], app)
         way = await way_on_in(await app.store.load(check_id(arguments[CONVERSATION_ID])), app)
     except (ConversationNotFoundError, InvalidInputError) as error:
-        raise _refusal(error.sentence(app.tools), data=error.code) from None
+        raise _refusal(error.sentence(steps), data=error.code) from None
     except ConversationMCPError as error:
-        raise _refusal(error.sentence(app.tools), INTERNAL_ERROR, error.code) from None
-    values |= {"tools": way.names, "naming": way.naming, "more": " ".join(_next_steps(values["id"], way, app.tools))}
+        raise _refusal(error.sentence(steps), INTERNAL_ERROR, error.code) from None
+    values |= {"tools": way.names, "naming": way.naming, "more": " ".join(_next_steps(values["id"], way, steps))}
     content = TextContent(text=template.substitute(values, transcript=transcript).rstrip())
     return GetPromptResult(description=prompt.description, messages=[PromptMessage(role="user", content=content)])
 
 
 def load_styles() -> Mapping[str, str]:
-    """Return the styles of a summary, each with what it asks for."""
+    """Return the styles of a summary, each with its instruction."""
     return tomllib.loads(_file("styles.toml"))
 
 
@@ -89,7 +90,7 @@ def _check(prompt: Prompt, arguments: Mapping[str, str]) -> None:
 
 
 def _template(name: str, arguments: Mapping[str, str]) -> tuple[Template, dict[str, str]]:
-    """Return the text of the prompt and what goes into it of the arguments."""
+    """Return the template of the prompt and the values that the arguments give it."""
     values = {"id": arguments[CONVERSATION_ID]}
     if name == CONTINUE.name:
         values["question"] = arguments.get("question", "").strip()
@@ -102,9 +103,9 @@ def _template(name: str, arguments: Mapping[str, str]) -> tuple[Template, dict[s
     return Template(_file(f"{name}.md")), values
 
 
-def _next_steps(conversation_id: str, way: Way, tools: frozenset[str]) -> Iterable[str]:
-    if HISTORY in tools:
-        yield f"What is cut here, {HISTORY} shows with conversationId {conversation_id} and offset."
+def _next_steps(conversation_id: str, way: Way, steps: Steps) -> Iterable[str]:
+    if "read" in steps:
+        yield f"What is cut here, {steps['read']} shows with conversationId {conversation_id} and offset."
     if way.tools:
         yield f"Further questions go to {way.names} with the same conversationId{way.naming}."
 

@@ -1,4 +1,4 @@
-"""Conversations as resources: one template; a client finds ids through completion or the results of tools."""
+"""The resource template of conversations; clients get ids from completion or from results of tools."""
 
 from mcp.types import ResourceTemplate
 
@@ -16,5 +16,5 @@ TEMPLATE = ResourceTemplate(
 
 
 def uri_of(conversation_id: ConversationId) -> str:
-    """Return the address of a conversation's resource."""
+    """Return the URI of a conversation."""
     return SCHEME + conversation_id

@@ -1,4 +1,4 @@
-"""A question seen as a task: where it stands is its id, what the file says of it is its state."""
+"""Questions as tasks: the id of a task locates its question, and the conversation's file holds its state."""
 
 import re
 from collections.abc import Generator
@@ -24,11 +24,11 @@ from conversation_mcp.stores.base import Call
 from conversation_mcp.text import shorten
 from conversation_mcp.tooling.questions import with_next_step
 from conversation_mcp.tooling.rendering.turns import render_turn
-from conversation_mcp.turns.ask import Caller, Place
+from conversation_mcp.turns.ask import Caller, QuestionPlace
 from conversation_mcp.turns.earlier_calls import note_told
-from conversation_mcp.turns.finding import FoundTurn, find_turn, stored_answer
 from conversation_mcp.turns.result import answer_result
 from conversation_mcp.turns.settler import is_fetchable
+from conversation_mcp.turns.stored_turns import FoundTurn, find_turn, stored_answer
 from conversation_mcp.turns.watch import View
 
 TASK_ID = re.compile(
@@ -40,19 +40,19 @@ INTERRUPTED = "the server ended before the answer came; ask again to try anew."
 Task = dict[str, Any]
 
 
-def task_id_of(place: Place) -> str:
-    """Return the id of the question's task; any process can read it back."""
+def task_id_of(place: QuestionPlace) -> str:
+    """Return the id of the question's task, from which any process can locate the question."""
     milliseconds = milliseconds_of(parse_time(place.started_at))
     return f"{place.conversation_id}.{milliseconds:013d}.{place.key}{'t' if place.show_thinking else ''}"
 
 
-def place_of(task_id: str) -> Place:
-    """Return where the question of the task stands; raises MCPError for what is no id of ours."""
+def place_of(task_id: str) -> QuestionPlace:
+    """Return the place of the task's question; raise MCPError if this is not one of our ids."""
     found = TASK_ID.fullmatch(task_id)
     if found is None:
         raise unknown(task_id)
     started = EPOCH + timedelta(milliseconds=int(found["milliseconds"]))
-    return Place(ConversationId(found["conversation"]), iso(started), found["key"], bool(found["thinking"]))
+    return QuestionPlace(ConversationId(found["conversation"]), iso(started), found["key"], bool(found["thinking"]))
 
 
 def unknown(task_id: str) -> MCPError:
@@ -60,8 +60,8 @@ def unknown(task_id: str) -> MCPError:
     return MCPError(code=INVALID_PARAMS, message=f"there is no task {shorten(task_id, 160)!r}.")
 
 
-def working(place: Place, doing: str = "the question is being answered") -> Task:
-    """Return the task of a question that has no answer yet; it stays available as long as the conversation does."""
+def working(place: QuestionPlace, doing: str = "the question is being answered") -> Task:
+    """Return the task of a question without an answer; it exists as long as its conversation."""
     return {
         "taskId": task_id_of(place),
         "status": "working",
@@ -73,14 +73,14 @@ def working(place: Place, doing: str = "the question is being answered") -> Task
     }
 
 
-async def state_of(place: Place, app: App, calls: ToolCalls, caller: Caller) -> Task:
-    """Return the task as it is now; the turn of a dead server is settled first. An end that is told is delivered.
+async def state_of(place: QuestionPlace, app: App, calls: ToolCalls, caller: Caller) -> Task:
+    """Return the task as it is now; the turn of a dead server is settled first. A final state counts as delivered.
 
     Raises:
         MCPError: there is no such task, or its conversation cannot be read.
     """
     if turn := app.running.get(place.key):
-        return working(place, turn.doing)
+        return working(place, turn.audience.doing)
     with _readable(place, calls):
         view = await app.watch.look(place.conversation_id, Caller(wait_seconds=0))
     found = _found(place, view.conversation)
@@ -96,14 +96,14 @@ async def state_of(place: Place, app: App, calls: ToolCalls, caller: Caller) -> 
     return {**working(place), **end}
 
 
-async def is_unfinished(place: Place, app: App, calls: ToolCalls) -> bool:
-    """Tell whether the question may still get an answer; raises MCPError as `state_of`, and asks nobody."""
+async def is_unfinished(place: QuestionPlace, app: App, calls: ToolCalls) -> bool:
+    """Tell whether the question may still get an answer, without asking a provider; raise MCPError like `state_of`."""
     with _readable(place, calls):
         conversation = await app.store.load(place.conversation_id)
     return _is_open(_found(place, conversation), conversation)
 
 
-def _found(place: Place, conversation: Conversation) -> FoundTurn:
+def _found(place: QuestionPlace, conversation: Conversation) -> FoundTurn:
     found = find_turn(conversation, place.started_at)
     if found is None:
         raise unknown(task_id_of(place))
@@ -111,13 +111,14 @@ def _found(place: Place, conversation: Conversation) -> FoundTurn:
 
 
 def _is_open(found: FoundTurn, conversation: Conversation) -> bool:
-    """Tell whether the turn is the pending one and still runs, or can still be fetched by the id of its run."""
+    """Tell whether the turn is the pending one and either runs or can still be fetched by the id of its run."""
     pending = conversation.pending_turn
     return pending is not None and found is pending and (pending.status == "running" or is_fetchable(pending))
 
 
-async def _answered(reply: Message, place: Place, view: View, app: App, calls: ToolCalls) -> Task:
-    """Return the end of the task with the result that the tool would have returned."""
+async def _answered(reply: Message, place: QuestionPlace, view: View, app: App, calls: ToolCalls) -> Task:
+    """Return the final state of the task, with the result that the tool would have returned."""
+    # Later turns are cut off: the result has the turn number and message count of its own time.
     messages = view.conversation.messages
     upto = next(number for number, message in enumerate(messages, 1) if message is reply)
     record = answer_result(
@@ -130,12 +131,12 @@ async def _answered(reply: Message, place: Place, view: View, app: App, calls: T
         show_thinking=place.show_thinking,
         extra_notice="; ".join(view.notices) or None,
     )
-    record = await with_next_step(record, app, messages[upto - 2].tool)
+    record = await with_next_step(record, app, app.mode_of(messages[upto - 2].tool))
     result = calls.as_result(record, render_turn)
     return _ended("completed", "answered", reply.created_at or place.started_at, result=_dumped(result))
 
 
-def _unanswered(left: PendingTurn, calls: ToolCalls, place: Place) -> Task:
+def _unanswered(left: PendingTurn, calls: ToolCalls, place: QuestionPlace) -> Task:
     if left.error is None:
         error = {"code": INTERNAL_ERROR, "message": INTERRUPTED}
         return _ended("failed", INTERRUPTED, place.started_at, error=error)
@@ -154,10 +155,10 @@ def _dumped(result: CallToolResult) -> dict[str, Any]:
 
 
 @contextmanager
-def _readable(place: Place, calls: ToolCalls) -> Generator[None]:
+def _readable(place: QuestionPlace, calls: ToolCalls) -> Generator[None]:
     try:
         yield
     except ConversationNotFoundError:
         raise unknown(task_id_of(place)) from None
     except ConversationMCPError as error:
-        raise MCPError(code=INTERNAL_ERROR, message=error.sentence(calls.names)) from None
+        raise MCPError(code=INTERNAL_ERROR, message=error.sentence(calls.steps)) from None

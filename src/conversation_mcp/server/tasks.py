@@ -1,4 +1,4 @@
-"""The tasks extension: a client that declares it gets a task for each question, and comes back for the answer."""
+"""The tasks extension: a client that declares it gets a task for each question and polls for the answer."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -16,7 +16,7 @@ from pydantic import ConfigDict, JsonValue
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.server.calls import ToolCalls
 from conversation_mcp.server.task_states import Task, is_unfinished, place_of, state_of, working
-from conversation_mcp.turns.ask import Caller, Place
+from conversation_mcp.turns.ask import Caller, QuestionPlace
 
 IDENTIFIER = "io.modelcontextprotocol/tasks"
 VERSIONS = frozenset(MODERN_PROTOCOL_VERSIONS)
@@ -25,15 +25,15 @@ Request = ServerRequestContext[Any, Any]
 
 
 class TaskParams(RequestParams):
-    """Which task."""
+    """The parameters that name a task."""
 
-    model_config = ConfigDict(defer_build=True)  # start-up would pay 10 ms for what few clients use
+    model_config = ConfigDict(defer_build=True)  # building it takes 10 ms of the start, and few clients use tasks
 
     task_id: str
 
 
 class TaskUpdateParams(TaskParams):
-    """What a task has asked for; ours never ask."""
+    """The input that a task has asked for; our tasks never ask."""
 
     input_responses: dict[str, JsonValue]
 
@@ -48,7 +48,7 @@ class TasksExtension(Extension):
         self._caller_of = caller_of
 
     def methods(self) -> Sequence[MethodBinding]:
-        """Return the methods that a client polls and cancels with."""
+        """Return the methods with which a client polls and cancels."""
         return (
             MethodBinding("tasks/get", TaskParams, self._get, VERSIONS),
             MethodBinding("tasks/cancel", TaskParams, self._cancel, VERSIONS),
@@ -58,10 +58,10 @@ class TasksExtension(Extension):
     async def intercept_tool_call(
         self, params: CallToolRequestParams, ctx: Request, call_next: CallNext
     ) -> HandlerResult:
-        """Answer with a task as soon as a question is on disk; what asks no question answers as ever."""
+        """Answer with a task as soon as a question is on disk; tools that ask nothing answer as usual."""
         if params.name not in self._calls.names or not is_declared(ctx):
             return await call_next(ctx)
-        places: list[Place] = []
+        places: list[QuestionPlace] = []
         caller = replace(self._caller_of(ctx), on_asked=places.append)
         result = await self._calls.call(params.name, params.arguments or {}, ctx.lifespan_context, caller)
         return {"resultType": "task", **working(places[0])} if places else result
@@ -71,8 +71,9 @@ class TasksExtension(Extension):
         return await state_of(place, context.lifespan_context, self._calls, self._caller_of(context))
 
     async def _cancel(self, context: Request, params: TaskParams) -> EmptyResult:
-        """Stop the question, and no other of its conversation; one that cannot be stopped shows in the next state."""
+        """Stop this question and no other of its conversation; a failure to stop it shows in the next state."""
         place = _place(context, params)
+        # Checked first: `stop` ends whatever question of the conversation runs, which may be a later one.
         if await is_unfinished(place, context.lifespan_context, self._calls):
             with suppress(ConversationMCPError):
                 await context.lifespan_context.watch.stop(place.conversation_id)
@@ -84,15 +85,15 @@ class TasksExtension(Extension):
 
 
 def is_declared(context: Request) -> bool:
-    """Tell whether the client has said, with this very request, that it knows tasks."""
+    """Tell whether the client has declared with this very request that it knows tasks."""
     capabilities = context.session.client_capabilities
     declared = (capabilities.extensions if capabilities else None) or {}
     return IDENTIFIER in declared and context.protocol_version in VERSIONS
 
 
-def _place(context: Request, params: TaskParams) -> Place:
+def _place(context: Request, params: TaskParams) -> QuestionPlace:
     require_client_extension(context, IDENTIFIER)
-    headers = getattr(context.request, "headers", None)
+    headers = getattr(context.request, "headers", None)  # None on stdio; over HTTP the header must repeat the id
     if headers is not None and headers.get("mcp-name") != params.task_id:
         raise MCPError(code=HEADER_MISMATCH, message="the Mcp-Name header must be the taskId.")
     return place_of(params.task_id)

@@ -1,4 +1,4 @@
-"""A conversation as a Markdown document that fits into a model's context."""
+"""The transcript of a conversation: a Markdown document that fits into a model's context."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ RULE = "\n\n---\n\n"
 
 
 async def read_transcript(conversation_id: str, app: App) -> str:
-    """Return the conversation as it is now; the turn of a dead server is settled first, as the history does.
+    """Return the conversation as it is now; as in the history, the turn of a dead server is settled first.
 
     Raises:
         ConversationMCPError: there is no such conversation, or it cannot be read.
@@ -23,7 +23,7 @@ async def read_transcript(conversation_id: str, app: App) -> str:
 
 
 def bounded(document: str, path: str, notices: Iterable[str], max_chars: int) -> str:
-    """Return the document with the path of its file; where it is too long, its head and the last turns that fit."""
+    """Return the document with the path of its file; if it is too long, its head and the last turns that fit."""
     head, *turns = document.rstrip().split(RULE)
     shown = _last(turns, max_chars - len(head))
     notes = [*notices]
@@ -34,7 +34,7 @@ def bounded(document: str, path: str, notices: Iterable[str], max_chars: int) ->
 
 
 def _last(turns: list[str], room: int) -> list[str]:
-    """Return the last turns that fit, or the beginning of the very last."""
+    """Return the last turns that fit, or the beginning of the last one if not even that fits."""
     kept: list[str] = []
     for turn in reversed(turns):
         if len(turn) > room:

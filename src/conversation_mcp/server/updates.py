@@ -1,4 +1,4 @@
-"""Telling clients that conversations have changed, whoever changed them, in both protocol eras."""
+"""Notifications of changed conversations, to clients of both protocol eras, whichever process made the change."""
 
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager, suppress
@@ -26,20 +26,20 @@ from conversation_mcp.records.models import ConversationId
 from conversation_mcp.server.resources import SCHEME, uri_of
 from conversation_mcp.stores.base import Stamp, Store
 from conversation_mcp.turns.result import TurnResult
-from conversation_mcp.turns.running import RunningTurn
+from conversation_mcp.turns.turn import RunningTurn
 
 LOOK_EVERY_SECONDS = 1.0
 
 Request = ServerRequestContext[App, Any]
 Watched = ConversationId | None
-"""A conversation, or None for which conversations there are."""
+"""A conversation, or None for the list of all conversations."""
 
 
 class Updates:
-    """Who wants to hear of what, and what was last seen of it: listeners of the new era, subscribers of the old one.
+    """The listeners of the new era, the subscribers of the old one, and the last seen state of what they watch.
 
-    While somebody listens the store is looked at every `look_every_seconds`, which finds what other processes and
-    people have written. A turn of this process is told once, when it ends.
+    While a client listens, the store is polled every `look_every_seconds` for changes by other processes and people.
+    A turn of this process is announced once, when it ends.
     """
 
     def __init__(self, look_every_seconds: float = LOOK_EVERY_SECONDS) -> None:
@@ -58,21 +58,21 @@ class Updates:
             return await self._serve_listener(context, params)
 
     async def subscribe(self, context: Request, params: SubscribeRequestParams) -> EmptyResult:
-        """Send updates of the resource to this client of the old era from now on."""
+        """Start to send updates of the resource to this client of the old era."""
         self._subscribers.setdefault(_connection_of(context), set()).add(str(params.uri))
         await self._begin(context.lifespan_context.store)
         return EmptyResult()
 
     async def unsubscribe(self, context: Request, params: UnsubscribeRequestParams) -> EmptyResult:
-        """Send this client no more updates of the resource."""
+        """Stop sending updates of the resource to this client."""
         self._subscribers.get(_connection_of(context), set()).discard(str(params.uri))
         return EmptyResult()
 
     async def run(self, app: App) -> None:
-        """Look for changes as long as somebody listens, until cancelled."""
+        """Poll for changes while any client listens, until cancelled."""
         while True:
             await self._somebody.wait()
-            await anyio.sleep(self._look_every_seconds)
+            await anyio.sleep(self._look_every_seconds)  # first, because a new watch begins with a look
             watched = self._watched()
             if not watched:
                 self._somebody = anyio.Event()
@@ -80,9 +80,10 @@ class Updates:
             await self._look(app, watched)
 
     async def turn_ended(self, app: App, turn: RunningTurn) -> None:
-        """Tell of a turn that has left its mark, whether or not its request still waited."""
+        """Announce a turn that has changed its conversation, whether or not its request still waits."""
         identifier = turn.conversation_id
         if identifier in self._seen and identifier is not None:
+            # An answer that could not be saved has not changed the file, but the history shows it.
             is_unsaved = isinstance(turn.outcome, TurnResult) and turn.outcome.message_count is None
             if await self._has_changed(app.store, identifier) or is_unsaved:
                 await self._publish(uri_of(identifier))
@@ -97,7 +98,7 @@ class Updates:
             self._filters.remove(wanted)
 
     async def _begin(self, store: Store) -> None:
-        """Remember how things are now, so that every later change is seen as one."""
+        """Remember the present state, so that every later change is noticed."""
         for each in self._watched() - self._seen.keys():
             await self._has_changed(store, each)
         self._somebody.set()
@@ -106,17 +107,18 @@ class Updates:
         for each in watched:
             if each is None:
                 await self._look_at_list(app.store)
+            # Asked again after the look, during which a turn may have begun: its end is announced, not each write.
             elif not app.running.on(each) and await self._has_changed(app.store, each) and not app.running.on(each):
                 await self._publish(uri_of(each))
 
     async def _look_at_list(self, store: Store) -> None:
-        """Tell of it a look later: a new conversation has its folder a moment before its file."""
+        """Announce a change of the list one look later: a new conversation gets its folder a moment before its file."""
         told, self._list_has_changed = self._list_has_changed, await self._has_changed(store, None)
         if told:
             await self.bus.publish(ResourcesListChanged())
 
     async def _has_changed(self, store: Store, watched: Watched) -> bool:
-        """Take a new look; where none can be taken, nothing is known to have changed."""
+        """Look again and tell whether the state differs; a failed look counts as no change."""
         with suppress(ConversationMCPError):
             stamp = await store.stamp(watched)
             before = self._seen.get(watched, stamp)
@@ -135,7 +137,8 @@ class Updates:
         return found
 
     async def _publish(self, uri: str) -> None:
-        """Tell everybody who asked for it that the resource has changed; a client that is gone is no error."""
+        """Tell all listeners and subscribers that the resource has changed; a client that has left is not an error."""
+        # Collected first: while notices are sent, a client may come or go.
         subscribers = [connection for connection, uris in self._subscribers.items() if uri in uris]
         await self.bus.publish(ResourceUpdated(uri=uri))
         for connection in subscribers:

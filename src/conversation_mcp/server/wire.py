@@ -1,4 +1,4 @@
-"""The bytes between client and server: stdin and stdout on numbers of their own. The calls here block."""
+"""The byte streams between client and server: stdin and stdout on descriptors of their own. All calls block."""
 
 import os
 import stat
@@ -17,18 +17,19 @@ class Wire:
     writing: int
 
     def write(self, data: bytes) -> None:
-        """Write all of it; raises OSError when nobody can read it any more."""
+        """Write all data; raise OSError if the other end is closed."""
         left = memoryview(data)
         while left:
             left = left[os.write(self.writing, left) :]
 
     def unread_bytes(self) -> int:
-        """Return how much of what was written the client has not taken yet; 0 where the system cannot tell."""
+        """Return how many written bytes the client has not read yet; 0 if the system cannot tell."""
         try:
             import fcntl
             import termios
         except ImportError:
             return 0
+        # Some clients connect the server by a socket pair instead of pipes; each kind has its own request.
         mode = os.fstat(self.writing).st_mode
         question = termios.FIONREAD if stat.S_ISFIFO(mode) else termios.TIOCOUTQ if stat.S_ISSOCK(mode) else None
         count = array("i", [0])
@@ -40,7 +41,7 @@ class Wire:
 
 @contextmanager
 def standard_streams() -> Generator[Wire]:
-    """Take stdin and stdout for the protocol alone: whatever else reads finds nothing, what else prints hits stderr."""
+    """Reserve stdin and stdout for the protocol: other readers get an empty stdin, and other prints go to stderr."""
     sys.stdout.flush()
     wire = Wire(os.dup(0), os.dup(1))
     nothing = os.open(os.devnull, os.O_RDONLY)

@@ -1,99 +1,104 @@
-"""The port of the store: where conversations live. Services know nothing else of it."""
+"""The port of the store, where conversations live. Services see the store only through it."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
+from conversation_mcp.records.findings import Finding
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.origins import Origin
+from conversation_mcp.stores.finder import Finder
 
 Change = Callable[[Conversation, str], Conversation]
-"""Makes the new conversation from the one that is stored now and the time of this write."""
+"""Makes the new conversation from the stored one and the time of this write."""
 
 OnWait = Callable[[float], Awaitable[None]]
-"""Told, several times, for how many seconds a lock has been waited for."""
+"""Called repeatedly with the seconds spent waiting for a lock."""
 
-OnWritten = Callable[[ConversationId], None]
-"""Told when a conversation was created, updated, moved to the trash or back, or removed; must not block."""
-
+Report = Callable[[str], Awaitable[None]]
+"""Called repeatedly with a line that says what is being done."""
 
 Stamp = tuple[int, ...] | None
-"""Tells states of what is stored apart; None where nothing is stored."""
+"""Differs between states of what is stored; None if nothing is stored."""
 
 
 class TurnLock(Protocol):
-    """The right to run a turn on one conversation; held across the provider call, by whichever task has it."""
+    """The right to run a turn on one conversation, held across the provider call.
+
+    It belongs to the object, not to a task: any task may release it.
+    """
 
     async def release(self) -> None:
-        """Give the lock back; harmless when it was given back already."""
+        """Release the lock; harmless if it was released before."""
         ...
 
 
 @dataclass(frozen=True)
 class Call:
-    """A call that was made and whose result nobody has got yet; its question is, or will be, `startedAt` that time."""
+    """A call whose result has not been delivered yet; `started_at` is, or will be, the `startedAt` of its question."""
 
     conversation_id: ConversationId
     started_at: str
     is_told: bool = field(default=False, compare=False)
-    """Its failure was told: the same call again goes on where it failed."""
+    """Whether its failure was reported: repeating the call then continues where it failed."""
 
 
 class CallRegister(Protocol):
-    """Remembers calls across processes, so that the same call again is not a second question; and wishes to stop."""
+    """Remembers calls and requests to stop them across processes, so that a repeated call is not a second question."""
 
     async def take(self, key: str) -> tuple[TurnLock | None, Call | None]:
-        """Take the call of that name into this process's hands, and return what `find` does once that was tried.
+        """Try to lock the name of a call, and return the lock and what `find` returns after that.
 
-        The first is None while a live process, this one included, has the name.
+        The lock is None while a live process, this one included, holds the name.
         """
         ...
 
     async def find(self, key: str) -> Call | None:
-        """Return the call of that name, unless it is forgotten or a day old."""
+        """Return the call of that name, unless it was forgotten or is more than a day old."""
         ...
 
     async def claim(self, key: str, call: Call) -> None:
-        """Write down what the name stands for; whoever does has taken it."""
+        """Record which call the name stands for. The caller holds the name."""
         ...
 
     async def forget(self, key: str, call: Call) -> None:
-        """Free the name if it still stands for that call: the result was delivered, or nothing was sent."""
+        """Free the name if it still stands for that call, whose result was delivered or which was never sent."""
         ...
 
     async def ask_to_stop(self, call: Call) -> None:
-        """Leave word for the process that runs this turn."""
+        """Leave a request to stop for the process that runs this turn."""
         ...
 
     async def is_asked_to_stop(self, call: Call) -> bool:
-        """Tell whether such word was left for this very turn; it is gone afterwards."""
+        """Tell whether such a request was left for this very turn, and remove it."""
         ...
 
 
 @dataclass(frozen=True)
 class Trashed:
-    """A conversation in the trash; there may be more than one with the same id."""
+    """A conversation in the trash, which may hold several with the same id."""
 
     conversation_id: ConversationId
     deleted_at: str
     location: str
-    """Where a person finds it: the absolute path of its file."""
+    """The absolute path of its file, for people."""
 
 
 class Trash(Protocol):
-    """Deleted conversations that can still be brought back. Nothing but these calls sees them."""
+    """Deleted conversations that can still be restored. Only these calls see them."""
 
     async def put(self, conversation_id: ConversationId) -> Trashed:
-        """Move the conversation here, durably and in one step; whoever calls holds its turn lock.
+        """Move the conversation here, durably and in one step. The caller holds its turn lock.
 
         Raises:
             ConversationNotFoundError: nothing is stored under the id.
         """
         ...
 
-    async def entries(self, written_since: datetime | None = None) -> tuple[Trashed, ...]:
-        """Return what is here, the latest deletion first; only what was written since then if that is asked for."""
+    async def entries(self) -> tuple[Trashed, ...]:
+        """Return the contents of the trash, the latest deletion first."""
         ...
 
     async def load(self, trashed: Trashed) -> Conversation:
@@ -105,27 +110,27 @@ class Trash(Protocol):
 
         Raises:
             ConversationNotFoundError: it is no longer here.
-            FilesystemError: there is a conversation with this id already; neither is changed.
+            FilesystemError: a conversation with this id exists already; neither is changed.
         """
         ...
 
     async def remove(self, trashed: Trashed) -> bool:
-        """Remove it for good, with whatever the store keeps beside it; harmless when that was done already.
+        """Remove it for good, with everything the store keeps beside it; harmless if it was removed before.
 
-        Return whether its mark stays; if not, an import may bring it back.
+        Return whether its mark was kept; without one, an import may bring the conversation back.
         """
         ...
 
     async def marks(self) -> frozenset[str]:
-        """Return what `mark_of` makes of the origin of each conversation that was deleted, for good or not.
+        """Return `mark_of` the origin of each deleted conversation, in the trash or removed for good.
 
-        The origin of one that was not brought in from elsewhere is `OWN` and its id.
+        The origin of a conversation that was not imported is `OWN` and its id.
         """
         ...
 
 
 class Store(Protocol):
-    """Keeps conversations. Every call raises FilesystemError when the place itself cannot be used."""
+    """Keeps conversations. Every call raises FilesystemError if the place itself cannot be used."""
 
     @property
     def calls(self) -> CallRegister:
@@ -137,24 +142,32 @@ class Store(Protocol):
         """The trash of these conversations."""
         ...
 
+    @property
+    def finder(self) -> Finder:
+        """The finder of these conversations. It knows what was written through this store."""
+        ...
+
     def location(self, conversation_id: ConversationId) -> str:
-        """Return where a person finds the conversation: the absolute path of its file."""
+        """Return the absolute path of the conversation's file, for people."""
         ...
 
     async def reserve(self, at: datetime | None = None) -> ConversationId:
-        """Return a new id that no other call in any process gets; it tells the time `at`, or now, or one soon after."""
+        """Return a new id that no other call in any process gets.
+
+        Its time is `at`, or else now; it is a little later if ids of that time are taken.
+        """
         ...
 
     async def reserve_this(self, conversation_id: ConversationId) -> bool:
-        """Reserve this very id; False when it is taken."""
+        """Reserve this very id; return False if it is taken."""
         ...
 
     async def unreserve(self, conversation_id: ConversationId) -> None:
-        """Give an id back under which nothing was stored; anything else is left alone."""
+        """Release a reserved id under which nothing was stored; leave any other alone."""
         ...
 
     async def create(self, conversation: Conversation) -> None:
-        """Write the first state of a conversation whose id was reserved; on failure nothing of it stays."""
+        """Write the first state of a conversation whose id was reserved; on failure, leave nothing of it."""
         ...
 
     async def exists(self, conversation_id: ConversationId) -> bool:
@@ -162,36 +175,44 @@ class Store(Protocol):
         ...
 
     async def load(self, conversation_id: ConversationId) -> Conversation:
-        """Read the conversation as it is now, without waiting for anybody.
+        """Read the conversation as it is now, without waiting for a lock.
 
         Raises:
             ConversationNotFoundError: nothing is stored under the id.
-            ConversationCorruptedError: what is stored is no conversation; it stays as it is.
+            ConversationCorruptedError: what is stored is not a conversation; it is left unchanged.
         """
         ...
 
     async def update(self, conversation_id: ConversationId, change: Change) -> Conversation:
-        """Apply the change to what is stored now and store the result, durably and as one step.
+        """Apply the change to what is stored now and store the result, durably and in one step.
 
-        The store sets `updatedAt` (never backwards) and `messageCount`; cancellation cannot cut the step.
-        Raises as `load`; then, and when the write fails, what was stored is intact.
+        The store sets `updatedAt`, which never goes back, and `messageCount`. Cancellation cannot interrupt the step.
+        Raises the errors of `load`. After an error, a failed write included, the stored conversation is intact.
         """
         ...
 
     async def stamp(self, conversation_id: ConversationId | None) -> Stamp:
-        """Return what differs after each write of the conversation; of None, after one has come or gone."""
-        ...
-
-    async def changed_since(self, moment: datetime) -> tuple[ConversationId, ...]:
-        """Return the conversations that were written at or after the moment, in no order."""
+        """Return a stamp that changes with each write of the conversation; for None, with each one added or removed."""
         ...
 
     async def imports(self) -> Mapping[Origin, ConversationId]:
-        """Return the conversations that were brought in from elsewhere, by what `imported` says: `from` and `id`."""
+        """Return the ids of imported conversations by their origin: `from` and `id` of `imported`."""
+        ...
+
+    async def freshen(self, patience_seconds: float, report: Report) -> str | None:
+        """Bring the finder up to date with writes of other processes, waiting up to `patience_seconds`.
+
+        Return a notice of what is still missing then. The work is done by `run`, which must be running.
+        Raises FilesystemError if the place cannot be read.
+        """
+        ...
+
+    async def run(self) -> None:
+        """Do the store's background work until cancelled: sweep, and keep the finder up to date."""
         ...
 
     async def sweep(self) -> None:
-        """Remove what killed processes left behind; what belongs to live ones stays. Raises nothing."""
+        """Remove what killed processes left behind, and nothing of live ones. Raises nothing."""
         ...
 
     async def acquire_turn(self, conversation_id: ConversationId, wait_seconds: float, on_wait: OnWait) -> TurnLock:
@@ -200,6 +221,18 @@ class Store(Protocol):
         Raises:
             ConversationBusyError: it was not free within `wait_seconds`.
         """
+        ...
+
+    def import_alone(self, on_wait: Callable[[], None]) -> AbstractContextManager[None]:
+        """Keep other imports out during the block. Blocks; calls `on_wait` if another import has to end first."""
+        ...
+
+    async def keep_export(self, conversation_id: ConversationId, ending: str, text: str) -> str:
+        """Store an export with its conversation, replacing the last one of that ending; return where it is."""
+        ...
+
+    async def try_out(self) -> Finding:
+        """Try writing, locking and reading back in the place of the conversations, and leave no trace."""
         ...
 
     async def turn_is_held(self, conversation_id: ConversationId) -> bool:

@@ -1,27 +1,60 @@
-"""The stores, by name. Adding one is a module and a line here; its contract suite runs because it is listed."""
+"""The stores, by the scheme of their URL. A new store is a package and a line here; the contract suites run on it."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
-from pkgutil import resolve_name
-from typing import cast
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.settings import Settings
-from conversation_mcp.stores.base import OnWritten, Store
 
-BuildStore = Callable[[Settings, Callable[[], datetime], OnWritten], Store]
-
-STORES = {"files": "conversation_mcp.stores.files.store:build"}
+if TYPE_CHECKING:
+    from conversation_mcp.stores.base import Store
+    from conversation_mcp.stores.finder import Finder
 
 
-def build_store(
-    name: str, settings: Settings, now: Callable[[], datetime], on_written: OnWritten = lambda _: None
-) -> Store:
-    """Make the store of that name; `on_written` hears of each conversation that is written through it.
+@dataclass(frozen=True)
+class Adapter:
+    """The names of two functions of a URL and a clock: one makes only the finder, the other the whole store.
+
+    The second one also takes `is_durable`.
+    """
+
+    finder: str
+    store: str
+
+
+STORES = {"file": Adapter("conversation_mcp.stores.files.finder:build", "conversation_mcp.stores.files.store:build")}
+
+
+def open_finder(url: str, now: Callable[[], datetime]) -> "Finder":
+    """Make the finder of a place without the rest of its store, whose import would slow `list` down.
 
     Raises:
-        InvalidInputError: there is none.
+        InvalidInputError: there is no store for such a URL.
     """
-    if name not in STORES:
-        raise InvalidInputError(f"the store must be one of {', '.join(STORES)}; got {name!r}.")
-    return cast("BuildStore", resolve_name(STORES[name]))(settings, now, on_written)
+    return _function(_adapter(url).finder)(url, now)
+
+
+def open_store(url: str, now: Callable[[], datetime], *, is_durable: bool = True) -> "Store":
+    """Make the store of a place, without opening anything yet.
+
+    Unless it is durable, a write does not wait for the disk and may be lost when the computer crashes.
+
+    Raises:
+        InvalidInputError: there is no store for such a URL.
+    """
+    return _function(_adapter(url).store)(url, now, is_durable=is_durable)
+
+
+def _function(name: str) -> Callable[..., Any]:
+    module, _, function = name.partition(":")
+    return getattr(import_module(module), function)
+
+
+def _adapter(url: str) -> Adapter:
+    scheme = url.partition(":")[0].lower()
+    if scheme not in STORES:
+        known = ", ".join(f"{name}:" for name in STORES)
+        raise InvalidInputError(f"the store must be a URL that begins with one of {known}; got {scheme!r}.")
+    return STORES[scheme]

@@ -1,4 +1,4 @@
-"""The marks around hidden reasoning, as models write them, and where they are only spoken of."""
+"""The marks around hidden reasoning, as models write them, and the signs that a text only mentions them."""
 
 import re
 
@@ -14,7 +14,7 @@ BLOCKS = {
     "<unused94>thought": "<unused95>",
     "\u25c1think\u25b7": "\u25c1/think\u25b7",
 }
-"""Opening marks other than tags and what closes each; case does not count."""
+"""Opening marks other than tags, with their closing marks; in any case."""
 CHANNEL_MARKS = ("<|start|>", "<|channel|>", "<|message|>")
 FINAL_HEADERS = tuple(f"{end}<|start|>assistant<|channel|>final<|message|>" for end in ("<|end|>", ""))
 ANSWER_ENDS = ("<|end|>", "<|return|>")
@@ -30,19 +30,19 @@ HEADER = re.compile(
     r"(?=<\|)(?:<\|start\|>\s*assistant[^<\n]{0,80})?"
     r"(?:<\|channel\|>(?P<channel>[^<]{0,80})(?:<\|constrain\|>[^<]{0,40})?)?<\|message\|>"
 )
-"""What begins a message of gpt-oss; only its channel `final` is meant to be read."""
+"""The header of a message of gpt-oss; only the channel `final` is meant for readers."""
 CHANNEL_END = re.compile(r"<\|(?:end|return|call)\|>|(?=<\|(?:start|channel)\|>)")
 WATCHED = re.compile(
     f"(?P<opening>{OPENING.pattern})|(?P<final>{'|'.join(map(re.escape, FINAL_HEADERS))})"
     f"|{_CLOSING_TAG}|{'|'.join(map(re.escape, dict.fromkeys(BLOCKS.values())))}",
     re.IGNORECASE,
 )
-"""What decides about a text that did not begin with a mark."""
+"""The marks that decide about a text that does not begin with one."""
 
 MAX_HEADER_CHARS = 250
 MAX_MARK_CHARS = 120
 MAX_UNDECIDED_CHARS = 1000
-"""How much text behind a mark is waited for before it is judged by what is there."""
+"""The most text behind a mark to wait for; then the mark is judged by what is there."""
 MARK_STARTS = frozenset(mark[0] for mark in DECIDING)
 FENCE = re.compile(r" {0,3}(?:`{3}|~{3})")
 FENCES = re.compile(f"^{FENCE.pattern}", re.MULTILINE)
@@ -55,7 +55,7 @@ GOES_ON = frozenset(".,;:!?)")
 
 
 class Before:
-    """What stands before a mark, as far as it tells whether the mark is meant; the text itself is not kept."""
+    """The text before a mark, reduced to what tells whether the mark is meant; the text itself is not kept."""
 
     def __init__(self) -> None:
         self._fences = 0
@@ -64,11 +64,11 @@ class Before:
         self.last = ""
         """The last character of the line."""
         self.said = ""
-        """The last character that is no blank."""
+        """The last character that is not white space."""
         self.is_line_blank = True
 
     def add(self, text: str) -> None:
-        """Take the text that follows on what stands there."""
+        """Add the next piece of the text."""
         line, line_end, more = text.partition("\n")
         self._add_to_line(line)
         if line_end:
@@ -101,14 +101,14 @@ class Before:
 
 
 def closing_of(opening: re.Match[str]) -> re.Pattern[str]:
-    """Return what ends the block that this mark begins."""
+    """Return the pattern of the mark that closes the block."""
     tag = opening["tag"]
     pattern = rf"</[ \t]{{0,4}}{re.escape(tag)}[ \t]{{0,4}}>" if tag else re.escape(BLOCKS[opening[0].lower()])
     return re.compile(pattern, re.IGNORECASE)
 
 
 def may_begin(text: str) -> bool:
-    """Tell whether the text is too short yet to say if it begins with a mark."""
+    """Tell whether the text may still become an opening mark with the next piece."""
     start = text[:MAX_MARK_CHARS].lower()
     if _may_be_tag(start) or any(mark.startswith(start) for mark in (*BLOCKS, *CHANNEL_MARKS)):
         return True
@@ -116,7 +116,7 @@ def may_begin(text: str) -> bool:
 
 
 def begun(text: str, marks: tuple[str, ...]) -> int:
-    """Return how many characters at the end of the text may be the beginning of one of the marks, or of a tag."""
+    """Return how many characters at the end of the text may be the start of one of the marks, or of a tag."""
     tail = text[-MAX_MARK_CHARS:].lower()
     places = (place for place, char in enumerate(tail) if char in MARK_STARTS)
     return len(tail) - next((place for place in places if _may_become(tail[place:], marks)), len(tail))
@@ -132,7 +132,7 @@ def _may_be_tag(text: str) -> bool:
 
 
 def is_spoken_of(before: Before, after: str, *, is_last: bool) -> bool | None:
-    """Tell whether a mark between these stands in code or quotes; None where more text has to decide."""
+    """Tell whether a mark between these texts is in code or quotes; None if that depends on more text."""
     if before.is_in_fence:
         return True
     rest, line_end, _ = after.partition("\n")
@@ -145,10 +145,10 @@ def is_spoken_of(before: Before, after: str, *, is_last: bool) -> bool | None:
 
 
 def is_sentence(block: str, after: str, *, is_last: bool) -> bool | None:
-    """Tell whether a block that begins a text is a sentence about its own marks; None where more has to decide.
+    """Tell whether a block at the start of a text is a sentence about its own marks; None if that depends on more text.
 
-    `<think> opens a block and </think> closes it`: all of it stands on one line, words are set off from the first
-    mark, and the sentence goes on behind the second.
+    `<think> opens a block and </think> closes it` is one: it is all on one line, a space or comma sets its words off
+    from the first mark, and the sentence continues behind the second.
     """
     if "\n" in block or not SPEAKING.match(block):
         return False
@@ -158,10 +158,10 @@ def is_sentence(block: str, after: str, *, is_last: bool) -> bool | None:
 
 
 def ends_reasoning(before: Before, after: str, *, is_last: bool, is_cut: bool) -> bool | None:
-    """Tell whether a closing mark that nothing opened ends reasoning; None where more text has to decide.
+    """Tell whether a closing mark without an opening one ends reasoning; None if that depends on more text.
 
-    It does where it stands on a line of its own or directly behind the last word, and an answer follows, or would have
-    followed if the text was cut there.
+    It does if it is on a line of its own or directly behind the last word, and an answer follows, or the text was cut
+    before one could.
     """
     if not after.strip() and not is_cut:
         return False if is_last else None

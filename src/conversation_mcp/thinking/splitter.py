@@ -1,7 +1,7 @@
-"""Hidden reasoning that stands in the text of an answer, told apart while the text arrives.
+"""The separation of hidden reasoning from the text of an answer, while the text arrives.
 
-It is a block at the very start, or all text up to a closing mark whose opening one stood in the prompt. What a text
-says about such marks, be it with the first word, or shows in code, is no reasoning.
+Reasoning is a block at the very start, or all text up to a closing mark whose opening mark was in the prompt. A text
+that mentions such marks, even with its first word, or shows them in code, is not reasoning.
 """
 
 from collections.abc import Generator, Iterator
@@ -31,7 +31,7 @@ BYTE_ORDER_MARK = "\ufeff"
 
 
 class Split(NamedTuple):
-    """The text of an answer and the reasoning that stood in it; `is_open` when that never ended."""
+    """The text of an answer and the reasoning that was in it; `is_open` if the reasoning never ended."""
 
     visible: str
     hidden: str
@@ -39,14 +39,14 @@ class Split(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """What can be shown now; `replaces` when all that was shown before has turned out to be reasoning."""
+    """The text to show now; `replaces` if everything shown before has turned out to be reasoning."""
 
     text: str
     replaces: bool = False
 
 
 def split_thinking(text: str, *, is_cut: bool = False) -> Split:
-    """Return the text of a whole answer, or of one that was cut, apart from the reasoning; as it came without any."""
+    """Split a whole answer, or one that was cut, into text and reasoning; without reasoning the text is unchanged."""
     splitter = ThinkingSplitter()
     visible = ""
     for shown in (*splitter.feed(text), *splitter.rest(is_cut=is_cut)):
@@ -58,7 +58,7 @@ def split_thinking(text: str, *, is_cut: bool = False) -> Split:
 
 
 class ThinkingSplitter:
-    """Takes a text in pieces; what may be the start of a mark or of a character waits for the next one."""
+    """Splits a text that arrives in pieces; a possible start of a mark or of a character waits for the next piece."""
 
     def __init__(self) -> None:
         self.hidden: list[str] = []
@@ -67,7 +67,7 @@ class ThinkingSplitter:
         self._state: Literal["start", "hiding", "watching", "channel", "plain"] = "start"
         self._held = ""
         self._past: list[str] = []
-        """What of a block, or of a text that is watched, is not held any more."""
+        """The passed part of a block, or of a watched text; it is reasoning if a closing mark proves it."""
         self._before = Before()
         self._opening = ""
         self._closing = CHANNEL_END
@@ -76,12 +76,12 @@ class ThinkingSplitter:
         self._is_cut = False
 
     def feed(self, piece: str) -> Iterator[Shown]:
-        """Yield what can be shown now."""
+        """Add a piece and yield what can be shown now."""
         self._held += piece
         yield from self._go_on(is_last=False)
 
     def rest(self, *, is_cut: bool = False) -> Iterator[Shown]:
-        """Yield what was held back, now that nothing follows, though more was to follow where the text is cut."""
+        """Yield what was held back, at the end of the text; `is_cut` if the answer was cut there."""
         self._is_cut = is_cut
         yield from self._go_on(is_last=True)
         if self._state == "hiding":
@@ -105,7 +105,7 @@ class ThinkingSplitter:
                     yield from self._show(len(self._held) - (0 if is_last else _half(self._held)))
 
     def _begin(self, *, is_last: bool) -> bool:
-        """Look at what the text begins with; return whether that is decided."""
+        """Look for a mark at the start of the text; return whether that is decided."""
         text = self._held.lstrip().lstrip(BYTE_ORDER_MARK).lstrip()
         if opening := OPENING.match(text):
             self._open(closing_of(opening), text, opening.end())
@@ -134,7 +134,7 @@ class ThinkingSplitter:
         self._held = text.lstrip()
 
     def _hide(self, *, is_last: bool) -> bool:
-        """Look for the end of the block; return whether it was found. A mark in code or quotes ends nothing."""
+        """Look for the end of the block and return whether it was found; a mark in code or quotes does not end it."""
         held, place = self._held, 0
         while found := self._closing.search(held, place):
             self._pass(held[place : found.start()])
@@ -159,7 +159,7 @@ class ThinkingSplitter:
         return False
 
     def _is_said(self, after: str, *, is_last: bool) -> bool | None:
-        """Tell whether the mark is part of what the text says; one that belongs to its first sentence unhides that."""
+        """Tell whether the mark is only mentioned; if the first sentence mentions it, nothing was hidden after all."""
         is_last = is_last or len(after) == MAX_UNDECIDED_CHARS
         is_spoken = is_spoken_of(self._before, after, is_last=is_last)
         if is_spoken is not False or self.hidden:
@@ -179,7 +179,7 @@ class ThinkingSplitter:
         self._state, self._held = "start", after
 
     def _give_up(self) -> Iterator[Shown]:
-        """End a block that was not closed: at the first mark that was passed over, else with the text."""
+        """End a block that was not closed: at the first skipped mark, else at the end of the text."""
         text, place = "".join([*self._past, self._held]), self._skipped
         found = None if place is None else self._closing.match(text, place)
         self.is_open = found is None
@@ -188,7 +188,7 @@ class ThinkingSplitter:
             yield Shown(storable(text[found.end() :].lstrip()))
 
     def _watch(self, *, is_last: bool) -> Generator[Shown, None, bool]:
-        """Show the text until the first mark decides; return whether it did."""
+        """Show the text up to the first mark, and return whether that decided what the text is."""
         found = WATCHED.search(self._held)
         if found is None:
             kept = 0 if is_last else max(begun(self._held, DECIDING), _half(self._held))
@@ -222,7 +222,7 @@ class ThinkingSplitter:
             yield Shown(storable(shown))
 
     def _without_end(self, *, is_last: bool) -> int:
-        """Return how much of an answer in a channel can be shown: the mark of its end is no part of it."""
+        """Return how much of an answer in a channel can be shown: everything but its end mark."""
         text = self._held.rstrip()
         end = next((len(text) - len(mark) for mark in ANSWER_ENDS if text.endswith(mark)), None)
         if end is not None:
@@ -231,5 +231,5 @@ class ThinkingSplitter:
 
 
 def _half(text: str) -> int:
-    """Return 1 where the text ends within a character."""
+    """Return 1 if the text ends in half a surrogate pair, whose other half is in the next piece."""
     return int("\ud800" <= text[-1:] <= "\udbff")

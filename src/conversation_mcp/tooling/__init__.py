@@ -1,0 +1,1 @@
+"""What the tools share: arguments, schema, rendering, fitting, and how errors and hints name the next step."""

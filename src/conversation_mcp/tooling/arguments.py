@@ -1,4 +1,4 @@
-"""Arguments as clients send them → a tool's input, or a sentence that says what to change."""
+"""The arguments of a call, parsed to a tool's input or refused with what to change."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar, cast
@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
-from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.errors import Argument, InvalidInputError
 from conversation_mcp.errors.validation import requirement
 from conversation_mcp.records.models import Record
 from conversation_mcp.text import nearest, shorten
@@ -25,14 +25,15 @@ def parse(tool: Tool[GivenT, ResultT], arguments: Mapping[str, Any]) -> GivenT:
     """Return the tool's input.
 
     Raises:
-        InvalidInputError: names each argument that is unknown, missing or wrong, and what is right.
+        InvalidInputError: an argument is unknown, missing or wrong; the message names it and what is right.
     """
     try:
         return tool.input_model.model_validate(_by_field(tool, arguments), by_alias=False, by_name=True)
     except ValidationError as error:
         problems = error.errors(include_url=False)
-        sentences = [_sentence(tool, problem) for problem in problems[:SHOWN_PROBLEMS]]
-        raise InvalidInputError("; ".join(sentences) + ".") from None
+        # The pieces stay apart, because the argument's name is replaced where the error is shown elsewhere.
+        _, *pieces = (piece for problem in problems[:SHOWN_PROBLEMS] for piece in ("; ", *_pieces(tool, problem)))
+        raise InvalidInputError(*pieces, ".") from None
 
 
 def wire_name(tool: Tool[Any, Any], field: str) -> str:
@@ -41,40 +42,42 @@ def wire_name(tool: Tool[Any, Any], field: str) -> str:
 
 
 def _by_field(tool: Tool[Any, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Take either spelling of a name, and what stands for nothing as left out where that is allowed."""
+    """Return the values by field: names in either spelling, without fillers and values that stand for nothing."""
     fields = tool.input_model.model_fields
     spellings = {spelling: name for name in fields for spelling in (name, to_camel(name), wire_name(tool, name))}
     given: dict[str, Any] = {}
     for name, value in arguments.items():
-        if name not in spellings and name in FILLERS:
+        if name not in spellings and name in FILLERS:  # a tool that has such an argument gets it
             continue
         if name not in spellings:
             known = [wire_name(tool, field) for field in fields]
             near = nearest(name, known)
             hint = f" Did you mean {near!r}?" if near else f" It takes {', '.join(sorted(known))}."
-            raise InvalidInputError(f"{tool.name} has no argument {shorten(name, SHOWN_VALUE_CHARS)!r}.{hint}")
+            raise InvalidInputError(
+                f"{tool.name} has no argument {shorten(name, SHOWN_VALUE_CHARS)!r}.{hint}", field=name
+            )
         field = spellings[name]
         if field in given:
-            raise InvalidInputError(f"{tool.name} was given {wire_name(tool, field)!r} in two spellings; give one.")
+            wire = wire_name(tool, field)
+            raise InvalidInputError(f"{tool.name} was given {wire!r} in two spellings; give one.", field=wire)
         if not is_unset(fields[field], value):
             given[field] = coerced(fields[field], value)
     return given
 
 
-def _sentence(tool: Tool[Any, Any], problem: ErrorDetails) -> str:
-    if not problem["loc"]:
-        return _custom(problem)
-    name = wire_name(tool, str(problem["loc"][0]))
+def _pieces(tool: Tool[Any, Any], problem: ErrorDetails) -> tuple[str, ...]:
+    field = str(problem["loc"][0])
+    name = Argument(wire_name(tool, field))
     match problem["type"]:
         case "missing":
-            return f"{tool.name} needs the argument {name!r}"
+            return f"{tool.name} needs the argument '", name, "'"
         case "value_error":
-            return f"{name} {_custom(problem)}"
+            return name, f" {_custom(problem)}"
         case "literal_error":
-            due = f"must be one of {_choices(tool, str(problem['loc'][0]))}"
+            due = f"must be one of {_choices(tool, field)}"
         case _:
             due = _custom(problem)
-    return f"{name} {due}; got {shorten(repr(problem['input']), SHOWN_VALUE_CHARS)}"
+    return name, f" {due}; got {shorten(repr(problem['input']), SHOWN_VALUE_CHARS)}"
 
 
 def _custom(problem: ErrorDetails) -> str:

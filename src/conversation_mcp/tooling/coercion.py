@@ -1,4 +1,4 @@
-"""What clients and models really send where an argument is optional, a number or a flag."""
+"""Coercion of arguments: what clients and models really send for an optional argument, a number or a flag."""
 
 import re
 from types import UnionType
@@ -9,21 +9,23 @@ from pydantic.fields import FieldInfo
 from conversation_mcp.tooling.tool import AS_WRITTEN
 
 FILLERS = frozenset({"wait_for_previous", "random_string", "_meta"})
-"""Arguments that clients add by themselves to tools that have none of that name."""
+"""Arguments that clients add by themselves, although the tool has none of that name."""
 NOTHING = frozenset({"", "null", "undefined", "none", "[]", "{}"})
-"""What stands for an optional argument that is not set, in whatever letters."""
+"""Texts that stand for an argument that is not set, in upper or lower case."""
 WHOLE = re.compile(r"[+-]?[0-9]{1,15}(?:\.0*)?")
+"""A whole number as text; models also write `20.0`."""
 UNIONS = (Union, UnionType)
 FLAGS = {"true": True, "false": False}
 
 
 def is_unset(field: FieldInfo, value: object) -> bool:
-    """Tell whether a value says no more than that the argument is left out."""
+    """Tell whether the value only means that an optional argument is not set."""
     if field.is_required():
         return False
     if value is None or value == {}:
         return True
     if AS_WRITTEN in field.metadata:
+        # Of a title "null" can be meant, of tags only the empty list, which removes them all.
         means_it = value in ([], "[]") if tuple in _kinds(field.annotation) else isinstance(value, str)
         if means_it:
             return False
@@ -31,7 +33,7 @@ def is_unset(field: FieldInfo, value: object) -> bool:
 
 
 def coerced(field: FieldInfo, value: object) -> object:
-    """Return a whole number or a flag where one is due and the value means it; any other value as it is."""
+    """Return the value as the whole number or flag that it stands for, if the field is one; else unchanged."""
     kinds = _kinds(field.annotation)
     if int in kinds:
         return _whole_number(value)
@@ -49,7 +51,7 @@ def _whole_number(value: object) -> object:
 
 
 def _kinds(annotation: Any) -> frozenset[Any]:  # noqa: ANN401 -- whatever an annotation may be
-    """Return the types that an annotation allows, without what is said about them."""
+    """Return the types that an annotation allows, without their metadata."""
     parts = get_args(annotation)
     if not parts:
         return frozenset({annotation})

@@ -1,4 +1,4 @@
-"""An answer above the limit is cut at a paragraph, its sources at one of them, and a notice says where all of it is."""
+"""Fits answers to the limit of a result: text is cut at a paragraph, sources are left out, and a notice says so."""
 
 from collections.abc import Iterable
 from itertools import accumulate
@@ -9,8 +9,8 @@ from conversation_mcp.turns.result import TurnResult
 
 
 def fit(result: TurnResult, max_chars: int) -> TurnResult:
-    """Return the result with no more than `max_chars` each of answer and sources; what is in no file is never cut."""
-    if result.message_count is None:
+    """Return the result with at most `max_chars` of text and as much of sources; an unsaved answer is never cut."""
+    if result.message_count is None:  # not saved: there is no file that has the rest
         return result
     return _with_fewer_sources(_with_less_text(result, max_chars), max_chars)
 
@@ -30,7 +30,7 @@ def _with_less_text(result: TurnResult, max_chars: int) -> TurnResult:
 def _with_fewer_sources(result: TurnResult, max_chars: int) -> TurnResult:
     sources = result.search_results or ()
     if _size(sources) > max_chars - len(result.raw_result_text or "") and any(source.snippet for source in sources):
-        notice = f"what the sources say is left out here; it is in {result.conversation_path}"
+        notice = f"the excerpts of the sources are left out here; they are in {result.conversation_path}"
         sources = without_snippets(sources)
         result = _changed(result, notice, search_results=sources)
     sizes = accumulate(_size([source]) for source in sources)

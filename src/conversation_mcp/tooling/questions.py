@@ -1,16 +1,20 @@
-"""What the asking tools share: their common arguments and the sentence that says how to go on."""
+"""The common part of the tools that ask: arguments, the question to the engine, and the next step of a result."""
 
-from typing import Annotated
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from conversation_mcp.app import App
-from conversation_mcp.providers.base import Mode
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.records.options import Options, ResearchOptions, SearchFilters
-from conversation_mcp.tooling.tool import Input
+from conversation_mcp.tooling.rendering.turns import render_turn
+from conversation_mcp.tooling.steps import steps_of
+from conversation_mcp.tooling.tool import ASKS, GivenT, Hints, Input, Tool
 from conversation_mcp.tooling.way_on import way_on
-from conversation_mcp.turns.ask import Ask
-from conversation_mcp.turns.kept import without_level
+from conversation_mcp.turns.ask import Ask, Caller
+from conversation_mcp.turns.kept import without_preset
 from conversation_mcp.turns.result import TurnResult
 
 ConversationIdArgument = Annotated[str, Field(alias="conversationId", description="Id from an earlier result.")]
@@ -18,7 +22,7 @@ Query = Annotated[str, Field(description="The question.")]
 
 
 class AskingInput(Input):
-    """What every question can carry."""
+    """The arguments of every question."""
 
     show_thinking: bool = Field(default=False, alias="showThinking", description="Also return the model's reasoning.")
     model: str | None = Field(default=None, description="Preset (fast to xhigh), provider/model, or local.")
@@ -36,32 +40,46 @@ class ResearchInput(SearchFilters, ResearchOptions, AskingInput):
     query: Query
 
 
-def ask_of(given: SearchInput | ResearchInput, *, tool: str, mode: Mode, preset: str) -> Ask:
-    """Return the question that the engine takes from the arguments of a tool."""
+@dataclass(frozen=True, kw_only=True)
+class AskingTool(Tool[GivenT, TurnResult]):
+    """A tool that asks in a mode; its questions open conversations, follow up in them, or both."""
+
+    mode: Mode = field()
+    render: Callable[[TurnResult], str] = render_turn
+    hints: Hints = ASKS
+
+
+def ask_of(tool: AskingTool[Any], given: SearchInput | ResearchInput, preset: str) -> Ask:
+    """Return the question for the turn engine, made from the arguments of a tool."""
     passed_on = given.model_dump(include=set(Options.model_fields), exclude_none=True)
     return Ask(
-        tool=tool,
-        mode=mode,
+        tool=tool.name,
+        mode=tool.mode,
         question=given.query,
         preset=preset,
         model=given.model,
-        options=Options.model_construct(**passed_on),
+        options=Options.model_construct(**passed_on),  # validated as arguments of the tool
         show_thinking=given.show_thinking,
     )
 
 
-async def with_next_step(result: TurnResult, app: App, tool: str | None) -> TurnResult:
-    """Return the result of the tool with the sentence that says how to go on."""
-    return result.model_copy(update={"next_step": step}) if (step := await _next_step(result, app, tool)) else result
+async def put_question(ask: Ask, app: App, caller: Caller, conversation_id: str | None = None) -> TurnResult:
+    """Ask the question in the conversation, or in a new one, and return the result with its next step."""
+    if conversation_id is None:
+        result = await app.turns.start(ask, caller)
+    else:
+        result = await app.turns.follow_up(conversation_id, ask, caller)
+    return await with_next_step(result, app, ask.mode)
 
 
-async def _next_step(result: TurnResult, app: App, tool: str | None) -> str:
+async def with_next_step(result: TurnResult, app: App, mode: Mode | None) -> TurnResult:
+    """Return the result of a question in this mode with the sentence that names the next step."""
+    return result.model_copy(update={"next_step": step}) if (step := await _next_step(result, app, mode)) else result
+
+
+async def _next_step(result: TurnResult, app: App, mode: Mode | None) -> str:
     if result.status == "running":
-        if "get_conversation_history" in app.tools:
-            return (
-                f"Get the answer: get_conversation_history with conversationId {result.conversation_id} "
-                "and waitSeconds 50."
-            )
-        return ""
-    model = without_level(result.requested_model, result.preset)
-    return (await way_on(tool, result.provider, model, app)).sentence(result.conversation_id)
+        fetch = steps_of(app.tools).get("fetch")
+        return f"Get the answer: {fetch.format(result.conversation_id)}." if fetch else ""
+    model = without_preset(result.requested_model, result.preset)
+    return (await way_on(mode, result.provider, model, app)).sentence(result.conversation_id)

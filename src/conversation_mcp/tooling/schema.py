@@ -1,4 +1,4 @@
-"""The schema of a tool's arguments, as short as it can be: every client pays for it in each of its contexts."""
+"""The schema of a tool's arguments, as short as possible, because it takes room in every context of every client."""
 
 from collections.abc import Collection
 from typing import Any, cast
@@ -6,13 +6,11 @@ from typing import Any, cast
 from conversation_mcp.records.options import SearchFilters
 from conversation_mcp.tooling.tool import Tool
 
-DESCRIBED_IN = "search"
-
 
 def input_schema(tool: Tool[Any, Any]) -> dict[str, Any]:
     """Return the JSON schema of the arguments: required ones first, no titles, no null alternatives.
 
-    The filters of a search are described once, in the first tool that has them.
+    Only the tool with `describes_filters` describes the filters of a search; the others refer to it.
     """
     schema = tool.input_model.model_json_schema()
     required = set(cast("list[str]", schema.get("required", [])))
@@ -27,12 +25,13 @@ def input_schema(tool: Tool[Any, Any]) -> dict[str, Any]:
 
 
 def _described_elsewhere(tool: Tool[Any, Any]) -> Collection[str]:
-    return () if tool.name == DESCRIBED_IN else SearchFilters.model_fields
+    return () if tool.describes_filters else SearchFilters.model_fields
 
 
 def _short(field: dict[str, Any], *, is_known: bool) -> dict[str, Any]:
     alternatives = [option for option in field.get("anyOf", ()) if option.get("type") != "null"]
     whole: dict[str, Any] = {**(alternatives[0] if len(alternatives) == 1 else {}), **field}
+    # A default of false, 0 or "" says nothing that its absence does not.
     silent = {"title", "format", "anyOf", *(() if whole.get("default") else ("default",))}
     silent |= {"description"} if is_known else set()
     return {name: value for name, value in whole.items() if name not in silent}

@@ -1,4 +1,4 @@
-"""What the tools that put conversations in order give back."""
+"""The results of the tools that organize conversations."""
 
 from pydantic import JsonValue
 
@@ -14,38 +14,38 @@ class TidiedConversation(Record):
     conversation_id: str
     """Its id."""
     title: str
-    """The title that was set, else the first question up to a word."""
+    """The title that was set, or else the first question, cut at a word."""
     tags: tuple[str, ...] | None = None
     """Its tags."""
     archived: bool | None = None
-    """Whether it is put away."""
+    """Whether it is archived."""
     parent: dict[str, JsonValue] | None = None
     """The conversation that it was branched from, and how many messages it has from there."""
     parents: tuple[dict[str, JsonValue], ...] | None = None
-    """Of a merge: the conversations whose messages stand in it, and how many each has given."""
+    """Of a merge: the conversations that it was merged from, and how many messages each contributed."""
     notices: tuple[str, ...] | None = None
-    """What did not come along."""
+    """What was left out."""
     message_count: int
-    """All its messages, the system message included."""
+    """The number of its messages, the system message included."""
     updated_at: str
     """When its file was last written."""
     next_step: str | None = None
-    """The sentence that ends the text: how to go on."""
+    """The last sentence of the text: how to continue."""
     conversation_path: str
     """The absolute path of conversation.json."""
 
 
 class StoppedTurn(Record):
-    """What became of a question that was to be stopped."""
+    """The outcome of stopping a question."""
 
     conversation_id: str
     """The id that was given."""
     pending_turn: PendingTurn | None = None
-    """The question, with what was charged and the text so far; absent when its answer was faster and is kept."""
+    """The question, with its cost and the text so far; absent if its answer came first and is kept."""
     message_count: int
-    """All messages of the conversation, the system message included."""
+    """The number of messages of the conversation, the system message included."""
     next_step: str | None = None
-    """The sentence that ends the text: how to go on."""
+    """The last sentence of the text: how to continue."""
     conversation_path: str
     """The absolute path of conversation.json."""
 
@@ -54,13 +54,13 @@ class DeletedConversation(TrashedConversation):
     """A conversation that was moved to the trash."""
 
     next_step: str
-    """The sentence that ends the text: how it comes back."""
+    """The last sentence of the text: how to restore it."""
 
 
 def tidied(
     conversation: Conversation, app: App, next_step: str = "", notices: tuple[str, ...] = ()
 ) -> TidiedConversation:
-    """Return the facts of a conversation that was changed."""
+    """Return the facts of a changed conversation."""
     return TidiedConversation.of(
         conversation_id=conversation.conversation_id,
         title=title_of_conversation(conversation),

@@ -1,4 +1,4 @@
-"""What a tool is: a value that the server can show and call, and that knows nothing of the SDK."""
+"""The type of a tool: a value that the server lists and calls, independent of the SDK."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -6,14 +6,14 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from conversation_mcp.app import App
+from conversation_mcp.app import App, ToolFacts
 from conversation_mcp.records.models import Record
 from conversation_mcp.turns.ask import Caller
 
 
 @dataclass(frozen=True)
 class Hints:
-    """What a client may assume about a call, all four always said."""
+    """What a client may assume about a call; all four are always sent, because the protocol's defaults differ."""
 
     read_only: bool
     destructive: bool
@@ -26,26 +26,29 @@ READS = Hints(read_only=True, destructive=False, idempotent=True, open_world=Fal
 
 
 class Input(BaseModel):
-    """The arguments of a tool: known names only, each of its own type."""
+    """The arguments of a tool; unknown names and values of another type are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
 
 
 AS_WRITTEN = object()
-"""Marks an optional argument that is meant as it stands, where it is empty or a word such as null too."""
+"""Marks an optional argument whose value counts literally, even if it is empty or a word such as null."""
 
 GivenT = TypeVar("GivenT", bound=Input)
 ResultT = TypeVar("ResultT", bound=Record)
 
 
-@dataclass(frozen=True)
-class Tool(Generic[GivenT, ResultT]):
-    """A tool: its words for the model, its arguments, what it does, and how its result reads."""
+@dataclass(frozen=True, kw_only=True)
+class Tool(ToolFacts, Generic[GivenT, ResultT]):
+    """A tool: its description for models, its arguments, what it does, and how its result reads."""
 
-    name: str
     run: Callable[[GivenT, App, Caller], Awaitable[ResultT]]
     render: Callable[[ResultT], str]
     input_model: type[GivenT]
     title: str
     description: str
     hints: Hints
+    usage: str = ""
+    """The sentence in the server's instructions about its use together with others."""
+    describes_filters: bool = False
+    """Whether its schema describes the filters of a search, for all tools that have them."""

@@ -12,7 +12,7 @@ from conversation_mcp.turns.ask import Caller
 
 
 class BranchInput(Input):
-    """Which conversation, up to where."""
+    """The conversation to branch, and the last message to keep."""
 
     conversation_id: ConversationIdArgument
     message_number: int = Field(
@@ -23,7 +23,7 @@ class BranchInput(Input):
 
 
 async def branch_conversation(given: BranchInput, app: App, caller: Caller) -> TidiedConversation:
-    """Open a conversation that begins like another one."""
+    """Open a conversation with the first messages of another one."""
     del caller
     branch = await app.tidier.branch(given.conversation_id, given.message_number)
     return tidied(branch, app, (await way_on_in(branch, app)).sentence(branch.conversation_id))

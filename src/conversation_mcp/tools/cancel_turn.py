@@ -11,7 +11,7 @@ from conversation_mcp.turns.ask import Caller
 
 
 class CancelInput(Input):
-    """Whose running question."""
+    """The conversation whose running question to stop."""
 
     conversation_id: ConversationIdArgument
 
@@ -40,4 +40,5 @@ CANCEL_TURN = Tool(
         "the provider has done until then may be billed."
     ),
     hints=Hints(read_only=False, destructive=False, idempotent=True, open_world=True),
+    steps={"stop": "cancel_turn"},
 )

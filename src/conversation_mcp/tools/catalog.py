@@ -1,12 +1,14 @@
-"""The tools, by set, in the order clients see them. Adding one is a module and a line here."""
+"""The tools by set, in the order that clients see. To add one, add a module and a line here."""
 
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
+from functools import cache
 from importlib.resources import files
 from pkgutil import resolve_name
 from typing import Any
 
 from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.text import nearest
 from conversation_mcp.tooling.tool import Tool
 
@@ -31,11 +33,11 @@ TOOL_SETS: Mapping[str, tuple[str, ...]] = {
     ),
     "models": ("chat", "list_models"),
 }
-"""Each tool is `NAME` in the module `name`. A set that is off costs the start nothing."""
+"""Each tool is `NAME` in the module `name`. The modules of a set that is off are not imported at start-up."""
 
 
 def meant_by(name: str, tools: Collection[str]) -> str:
-    """Return a sentence with the tool that does what one of this name does elsewhere, or one that is called alike."""
+    """Return a sentence with the tool that does here what this one does in other servers, or has a similar name."""
     elsewhere: dict[str, str] = tomllib.loads(
         files("conversation_mcp.tools").joinpath("known_elsewhere.toml").read_text("utf-8")
     )
@@ -50,20 +52,38 @@ def meant_by(name: str, tools: Collection[str]) -> str:
 
 
 def check_set(name: str) -> None:
-    """Raise InvalidInputError when there is no such set; the message lists those there are."""
+    """Raise InvalidInputError if no set has this name; the message lists the sets."""
     if name not in TOOL_SETS:
         raise InvalidInputError(f"there is no tool set {name!r}; the sets are {', '.join(TOOL_SETS)}.")
+
+
+@cache
+def tool_of(name: str) -> AnyTool:
+    """Return the tool; its module is imported on the first call."""
+    return resolve_name(f"conversation_mcp.tools.{name}:{name.upper()}")
+
+
+def mode_of(name: str | None) -> Mode | None:
+    """Return the mode in which a stored question's tool asks; None for an unknown tool, or one that asks nothing."""
+    # Checked before it is imported, because the name comes from a stored file.
+    return tool_of(name).mode if name and any(name in names for names in TOOL_SETS.values()) else None
+
+
+def asking_tool(mode: Mode, *, follows: bool) -> AnyTool:
+    """Return the first tool that asks in this mode and follows up in conversations, or opens them."""
+    tools = (tool_of(name) for names in TOOL_SETS.values() for name in names)
+    return next(tool for tool in tools if tool.mode == mode and (tool.follows if follows else tool.opens))
 
 
 def tools_of(names: Iterable[str]) -> tuple[AnyTool, ...]:
     """Return the tools of the named sets, each once; their modules are imported now.
 
     Raises:
-        InvalidInputError: a set has no such name.
+        InvalidInputError: no set has this name.
     """
     chosen: dict[str, AnyTool] = {}
     for name in names:
         check_set(name)
         for tool in TOOL_SETS[name]:
-            chosen[tool] = resolve_name(f"conversation_mcp.tools.{tool}:{tool.upper()}")
+            chosen[tool] = tool_of(tool)
     return tuple(chosen.values())

@@ -6,18 +6,17 @@ from pydantic import Field
 
 from conversation_mcp.app import App
 from conversation_mcp.records.options import Effort, Options
-from conversation_mcp.tooling.questions import with_next_step
-from conversation_mcp.tooling.rendering.turns import render_turn
-from conversation_mcp.tooling.tool import ASKS, Input, Tool
+from conversation_mcp.tooling.questions import AskingTool, put_question
+from conversation_mcp.tooling.tool import Input
 from conversation_mcp.turns.ask import Ask, Caller
 from conversation_mcp.turns.result import TurnResult
 
 PRESET = "fast"
-"""The level of a provider that has levels, where no model of it is known."""
+"""The preset for a provider that has presets but no known model."""
 
 
 class ChatInput(Input):
-    """A question for a model, in a conversation or as the first of one."""
+    """A prompt for a model, in a stored conversation or a new one."""
 
     prompt: Annotated[str, Field(description="What to say.")]
     conversation_id: str | None = Field(
@@ -29,30 +28,30 @@ class ChatInput(Input):
 
 
 async def chat(given: ChatInput, app: App, caller: Caller) -> TurnResult:
-    """Say something to a model and keep what it answers."""
+    """Send a prompt to a model and keep the answer."""
     ask = Ask(
-        tool="chat",
-        mode="chat",
+        tool=CHAT.name,
+        mode=CHAT.mode,
         question=given.prompt,
         preset=PRESET,
         model=given.model,
         options=Options(reasoning_effort=given.reasoning_effort),
         question_name="prompt",
     )
-    if given.conversation_id is None:
-        return await with_next_step(await app.turns.start(ask, caller), app, "chat")
-    return await with_next_step(await app.turns.follow_up(given.conversation_id, ask, caller), app, "chat")
+    return await put_question(ask, app, caller, given.conversation_id)
 
 
-CHAT = Tool(
+CHAT = AskingTool(
     name="chat",
+    mode="chat",
+    opens=True,
+    follows=True,
     run=chat,
-    render=render_turn,
     input_model=ChatInput,
     title="Chat",
     description=(
         "Talk to a model without a search: in a new conversation, or in any stored one, searches and researches "
         "included, which it sees in full. Says which model answered."
     ),
-    hints=ASKS,
+    usage="chat opens one too, or goes on in any of them with the model that you name; list_models shows the models.",
 )

@@ -1,23 +1,21 @@
 """The tool `deep_research`."""
 
 from conversation_mcp.app import App
-from conversation_mcp.tooling.questions import ResearchInput, ask_of, with_next_step
-from conversation_mcp.tooling.rendering.turns import render_turn
-from conversation_mcp.tooling.tool import ASKS, Tool
+from conversation_mcp.tooling.questions import AskingTool, ResearchInput, ask_of, put_question
 from conversation_mcp.turns.ask import Caller
 from conversation_mcp.turns.result import TurnResult
 
 
 async def deep_research(given: ResearchInput, app: App, caller: Caller) -> TurnResult:
-    """Open a conversation with a thorough research."""
-    ask = ask_of(given, tool="deep_research", mode="deep_research", preset=app.settings.deep_research_preset)
-    return await with_next_step(await app.turns.start(ask, caller), app, "deep_research")
+    """Open a conversation with deep research on a question."""
+    return await put_question(ask_of(DEEP_RESEARCH, given, app.settings.deep_research_preset), app, caller)
 
 
-DEEP_RESEARCH = Tool(
+DEEP_RESEARCH = AskingTool(
     name="deep_research",
+    mode="deep_research",
+    opens=True,
     run=deep_research,
-    render=render_turn,
     input_model=ResearchInput,
     title="Deep research",
     description=(
@@ -25,5 +23,4 @@ DEEP_RESEARCH = Tool(
         "conversation like search does. Returns status running when it takes long; the answer is kept. Filters as "
         "in search."
     ),
-    hints=ASKS,
 )

@@ -9,7 +9,7 @@ from conversation_mcp.turns.ask import Caller
 
 
 class DeleteInput(Input):
-    """Which conversation."""
+    """The conversation to delete."""
 
     conversation_id: ConversationIdArgument
 

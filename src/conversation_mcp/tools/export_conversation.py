@@ -1,23 +1,18 @@
 """The tool `export_conversation`."""
 
-from functools import partial
-from pathlib import Path
-
 from anyio import to_thread
 
 from conversation_mcp.app import App
 from conversation_mcp.exporting.catalog import FormatName, export_format
-from conversation_mcp.exporting.writer import write_file
 from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.models import ConversationId, Record
-from conversation_mcp.stores.files.scan import EXPORT_STEM
 from conversation_mcp.tooling.questions import ConversationIdArgument
 from conversation_mcp.tooling.tool import Hints, Input, Tool
 from conversation_mcp.turns.ask import Caller
 
 
 class ExportInput(Input):
-    """Which conversation, and as what."""
+    """The conversation to export, and the format."""
 
     conversation_id: ConversationIdArgument
     format: FormatName = "markdown"
@@ -29,40 +24,40 @@ class Exported(Record):
     conversation_id: str
     """The conversation."""
     format: str
-    """What it was exported as."""
+    """The format of the export."""
     text: str | None = None
     """The whole export, if it is short enough for a result."""
     path: str | None = None
-    """The file that holds the export, if it is longer; the next one of this format replaces it."""
+    """The file with the export, if it is longer; the next export in this format replaces it."""
     characters: int
-    """How long the export is."""
+    """The length of the export."""
     conversation_path: str
     """The absolute path of conversation.json."""
 
 
 async def export_conversation(given: ExportInput, app: App, _caller: Caller) -> Exported:
-    """Return the conversation in another format; what is too long goes to a file beside it."""
+    """Return the conversation in another format; an export that is too long goes to a file beside it."""
     conversation_id = ConversationId(check_id(given.conversation_id))
     conversation = await app.store.load(conversation_id)
+    # In threads: the format's module is imported on first use, and a long conversation takes a while to render.
     chosen = await to_thread.run_sync(export_format, given.format)
     text = await to_thread.run_sync(chosen.render, conversation)
     location = app.store.location(conversation_id)
     path = None
     if len(text) > app.settings.max_result_chars:
-        path = Path(location).with_name(f"{EXPORT_STEM}{chosen.suffix}")
-        await to_thread.run_sync(partial(write_file, path, (text,)))
+        path = await app.store.keep_export(conversation_id, chosen.suffix, text)
     return Exported.of(
         conversation_id=conversation_id,
         format=given.format,
         text=text if path is None else None,
-        path=None if path is None else str(path),
+        path=path,
         characters=len(text),
         conversation_path=location,
     )
 
 
 def render_export(exported: Exported) -> str:
-    """Return the text, or where it is."""
+    """Return the exported text, or the path of the file that has it."""
     if exported.text is not None:
         return exported.text
     return (

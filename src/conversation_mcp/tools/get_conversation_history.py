@@ -8,13 +8,13 @@ from conversation_mcp.app import App
 from conversation_mcp.conversations.history import HistoryPage, history_page
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.tooling.questions import ConversationIdArgument
-from conversation_mcp.tooling.rendering.turns import render_history
+from conversation_mcp.tooling.rendering.history import render_history
 from conversation_mcp.tooling.tool import READS, Input, Tool
 from conversation_mcp.turns.ask import Caller
 
 
 class HistoryInput(Input):
-    """Which part of which conversation."""
+    """The conversation, the page of it, and how long to wait."""
 
     conversation_id: ConversationIdArgument
     include_system_prompt: bool = Field(default=False, alias="includeSystemPrompt")
@@ -27,7 +27,7 @@ class HistoryInput(Input):
 
 
 async def get_conversation_history(given: HistoryInput, app: App, caller: Caller) -> HistoryPage:
-    """Show the stored transcript, waiting for a running turn as long as asked for."""
+    """Return a page of the stored messages, after waiting for a running turn as long as the call asks."""
     view = await app.watch.look(given.conversation_id, replace(caller, wait_seconds=given.wait_seconds))
     page = history_page(
         view.conversation,
@@ -51,4 +51,10 @@ GET_CONVERSATION_HISTORY = Tool(
         "answered or was never answered; waitSeconds waits for its answer. Asks nothing anew."
     ),
     hints=READS,
+    steps={
+        "read": "get_conversation_history",
+        "wait": "get_conversation_history and waitSeconds 50",
+        "fetch": "get_conversation_history with conversationId {} and waitSeconds 50",
+    },
+    usage="A result with status running is not lost: get_conversation_history with waitSeconds waits for the answer.",
 )

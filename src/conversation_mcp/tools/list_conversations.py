@@ -9,7 +9,7 @@ from conversation_mcp.conversations.filters import wanted_of
 from conversation_mcp.conversations.library import ConversationPage
 from conversation_mcp.records.facts import milliseconds_of
 from conversation_mcp.records.found import State
-from conversation_mcp.tooling.rendering.pages import render_list
+from conversation_mcp.tooling.rendering.lists import render_list
 from conversation_mcp.tooling.tool import AS_WRITTEN, READS, Input, Tool
 from conversation_mcp.turns.ask import Caller
 
@@ -35,7 +35,7 @@ Moment = Annotated[str, AfterValidator(_moment)]
 
 
 class ListInput(Input):
-    """Which conversations, and which part of their list."""
+    """Words and filters that choose conversations, and the page of their list."""
 
     query: Annotated[str, AfterValidator(_query), AS_WRITTEN] = Field(
         default="", description='Words in any of them; "a phrase" must occur, begin* is a beginning.'
@@ -52,7 +52,7 @@ class ListInput(Input):
 
 
 async def list_conversations(given: ListInput, app: App, caller: Caller) -> ConversationPage:
-    """Find conversations, by words or by what is known of them."""
+    """Find conversations by their words or by facts about them."""
     wanted = wanted_of(
         given.query,
         state=given.state,
@@ -77,4 +77,5 @@ LIST_CONVERSATIONS = Tool(
         "Archived ones only with state archived."
     ),
     hints=READS,
+    steps={"find": "list_conversations"},
 )

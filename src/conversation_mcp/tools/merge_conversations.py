@@ -24,9 +24,10 @@ def _ids(value: object) -> object:
 
 
 class MergeInput(Input):
-    """Which conversations, in which order."""
+    """The conversations to merge, in order."""
 
     conversation_ids: Annotated[list[str], BeforeValidator(_ids)] = Field(
+        # The lengths are for the schema; `_ids` checks them with a better message.
         min_length=MIN_CONVERSATIONS,
         max_length=MAX_CONVERSATIONS,
         alias="conversationIds",

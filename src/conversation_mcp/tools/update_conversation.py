@@ -23,7 +23,7 @@ Tags = Annotated[tuple[str, ...], BeforeValidator(_tags)]
 
 
 class UpdateInput(Input):
-    """What to change in which conversation."""
+    """The conversation, and the new values of what to change."""
 
     conversation_id: ConversationIdArgument
     title: Annotated[str | None, AS_WRITTEN] = Field(
@@ -36,7 +36,7 @@ class UpdateInput(Input):
 
 
 async def update_conversation(given: UpdateInput, app: App, caller: Caller) -> TidiedConversation:
-    """Change what is said of a conversation."""
+    """Change the title, the tags or the archived state of a conversation."""
     del caller
     if given.title is None and given.tags is None and given.archived is None:
         raise InvalidInputError("update_conversation needs title, tags or archived.")

@@ -1,4 +1,4 @@
-"""What is asked, by whom, and how long the asker waits."""
+"""A question, its caller, and the place where the question is stored."""
 
 import hashlib
 import json
@@ -7,18 +7,20 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from conversation_mcp.providers.base import Mode
 from conversation_mcp.records.models import ConversationId
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.records.options import Options
 
 Report = Callable[[str], Awaitable[None]]
 Note = Callable[[], Awaitable[None]]
-"""Writes down that a result was delivered."""
+"""Records that a result was delivered."""
+OnText = Callable[[str, bool], None]
+"""Receives each piece of the answer's text, and whether it replaces everything before it; must not block or raise."""
 
 
 @dataclass(frozen=True)
 class Ask:
-    """One question as a tool takes it. `preset` applies when no model is named."""
+    """One question, as a tool received it. `preset` applies when no model is named."""
 
     tool: str
     mode: Mode
@@ -28,33 +30,34 @@ class Ask:
     options: Options = field(default_factory=Options)
     show_thinking: bool = False
     system: str | None = None
-    """The system text of a conversation that it opens, in place of the usual one."""
+    """Replaces the usual system text if the question opens a conversation."""
     question_name: str = "query"
-    """What the tool calls its question."""
+    """The name of the tool's argument that holds the question."""
 
     def stored_options(self) -> dict[str, JsonValue] | None:
-        """Return what was asked for beside the text, as it stands in the file; None when nothing was."""
+        """Return the options as they are stored in the file; None when none was given."""
         return self.options.model_dump(mode="json", exclude_none=True) or None
 
     def key(self, owner: str, conversation_id: ConversationId | None) -> str:
-        """Return the name of this very call: the same for the same owner, tool, conversation and arguments."""
+        """Return the name of this call: the same for the same owner, tool, conversation and arguments."""
         call = [owner, self.tool, conversation_id, self.question, self.model, self.stored_options(), self.show_thinking]
         call += [self.system] if self.system else []
+        # Names are kept on disk and shared by servers of different versions, so a new part is added only if given.
         return hashlib.sha256(json.dumps(call, sort_keys=True).encode()).hexdigest()
 
 
 async def _silent(text: str) -> None:
-    """Report to nobody."""
+    """Drop the progress report."""
 
 
 async def _at_once(note: Note) -> None:
-    """Take a result for delivered as soon as it is there."""
+    """Count a result as delivered as soon as it exists."""
     await note()
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a question stands on disk: by it any process finds its answer, at any later time."""
+class QuestionPlace:
+    """Where a question is stored; any process can find the answer by it, at any later time."""
 
     conversation_id: ConversationId
     started_at: str
@@ -64,16 +67,15 @@ class Place:
 
 @dataclass(frozen=True)
 class Caller:
-    """Who asks: where progress goes, and for how many seconds at most the answer is waited for."""
+    """The asker: where progress is reported, and how many seconds it waits for the answer at most."""
 
     wait_seconds: float
     report: Report = _silent
     owner: str = "local"
-    on_asked: Callable[[Place], None] | None = None
-    """Of a caller who leaves as soon as the question is on disk: told where the answer will be."""
-    on_text: Callable[[str, bool], None] | None = None
-    """Told each piece of the answer's text, and whether it replaces all that came before; must not block or raise."""
+    on_asked: Callable[[QuestionPlace], None] | None = None
+    """If given, the caller leaves as soon as the question is on disk, and learns here where the answer will be."""
+    on_text: OnText | None = None
     on_result: Callable[[Note], Awaitable[None]] = _at_once
-    """Takes what is to be done once the result is in the asker's hands."""
+    """Receives the step to run once the asker has the result."""
     system: str | None = None
     """The system text of a conversation that this call opens."""

@@ -1,25 +1,26 @@
-"""The day's cost, summed up as statistics do, against the limit that was set."""
+"""The limit on a day's cost. The cost is added up as statistics add it up."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import datetime
-from functools import partial
+
+from anyio import to_thread
 
 from conversation_mcp.conversations.prices import Prices
 from conversation_mcp.conversations.statistics import Sums, turns_since
-from conversation_mcp.errors import BudgetReachedError, ConversationMCPError
+from conversation_mcp.errors import BudgetReachedError
 from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.records.facts import milliseconds_of
 from conversation_mcp.records.models import iso
 from conversation_mcp.stores.base import Store
+from conversation_mcp.stores.headway import Headway
 from conversation_mcp.text import dollars
 from conversation_mcp.turns.result import TurnResult
 
 
 class Budget:
-    """Refuses questions when the cost of the current day (UTC) has reached the limit, if one is set.
+    """Refuses questions once the cost of the current day (UTC) has reached the limit, if one is set.
 
-    Conversations in the trash count. Where a provider reports no cost, what it is estimated to be counts.
+    Conversations in the trash count. Where a provider reports no cost, an estimate counts.
     """
 
     def __init__(
@@ -31,23 +32,24 @@ class Budget:
         self._now = now
 
     async def check(self) -> None:
-        """Raise BudgetReachedError when nothing more may be spent today."""
+        """Raise BudgetReachedError if nothing more may be spent today."""
         if self._limit_usd is None:
             return
         midnight = self._now().replace(hour=0, minute=0, second=0, microsecond=0)
         since, prices, spent = milliseconds_of(iso(midnight)), Prices(await self._catalogue.ready()), Sums()
-        for reading in [
-            *(partial(self._store.load, each) for each in await self._store.changed_since(midnight)),
-            *(partial(self._store.trash.load, each) for each in await self._store.trash.entries(midnight)),
-        ]:
-            with suppress(ConversationMCPError):
-                for turn in turns_since((await reading()).data(), since, prices):
+
+        def add_up() -> None:
+            for _, data in self._store.finder.contents(Headway(), [], midnight):
+                for turn in turns_since(data, since, prices):
                     spent.add(turn)
+
+        # A finder blocks, and a busy day means many files.
+        await to_thread.run_sync(add_up)
         if spent.cost_usd >= self._limit_usd:
             raise BudgetReachedError(spent.cost_usd, self._limit_usd, spent.estimated_usd)
 
     async def with_notice(self, result: TurnResult) -> TurnResult:
-        """Return the result, with a notice where a limit is set and counts the answer by an estimate."""
+        """Return the result, with a notice if a limit is set and counts this answer by an estimate."""
         if self._limit_usd is None or result.usage is None or result.usage.cost_usd is not None:
             return result
         estimate_usd = Prices(await self._catalogue.ready()).estimate(

@@ -1,8 +1,11 @@
-"""How a turn changes its conversation: pure functions from the conversation as it is now to the next one."""
+"""The changes that a turn makes to its conversation: pure functions from the stored conversation to the next one.
+
+Each is applied to the file as it is now, not as it was when the turn began: a person may have edited it meanwhile.
+"""
 
 from conversation_mcp.errors import ConversationMCPError, ProviderError
 from conversation_mcp.providers.base import Answer
-from conversation_mcp.providers.choosing.chosen import Choice
+from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.records.ids import created_at
 from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn, TurnError, Usage
 from conversation_mcp.text import storable
@@ -10,7 +13,7 @@ from conversation_mcp.turns.ask import Ask
 
 
 def pending_turn(ask: Ask, choice: Choice, started_at: str) -> PendingTurn:
-    """Return the question as it stands on disk before it is sent."""
+    """Return the question as it is written before it is sent."""
     return PendingTurn.of(
         question=storable(ask.question),
         tool=ask.tool,
@@ -25,7 +28,7 @@ def pending_turn(ask: Ask, choice: Choice, started_at: str) -> PendingTurn:
 
 
 def new_conversation(conversation_id: ConversationId, system_prompt: str, pending: PendingTurn) -> Conversation:
-    """Return the first state of a conversation: the system message and the question, not answered yet."""
+    """Return the first state of a conversation: the system message and the unanswered question."""
     now = created_at(conversation_id)
     return Conversation.of(
         conversation_id=conversation_id,
@@ -38,18 +41,18 @@ def new_conversation(conversation_id: ConversationId, system_prompt: str, pendin
 
 
 def asked(conversation: Conversation, pending: PendingTurn) -> Conversation:
-    """Add a question; one that was never answered is set aside. What was put away is so no longer."""
+    """Add a question. An earlier one without an answer is set aside, and an archived conversation is restored."""
     unarchived = {"archived": None} if conversation.archived else {}
     return set_aside(conversation).changed(pending_turn=pending, **unarchived)
 
 
 def asked_again(conversation: Conversation, pending: PendingTurn) -> Conversation:
-    """Put the question to somebody else, after the first one did not take it; nothing where it is gone."""
+    """Name the fallback that is asked now, after the first model did not take the question; no-op if it is gone."""
     return conversation.changed(pending_turn=pending) if is_ours(conversation, pending) else conversation
 
 
 def set_aside(conversation: Conversation) -> Conversation:
-    """Move a question without an answer out of the way of the next one, and note where it stood."""
+    """Make room for the next question: move an unanswered one to `unanswered_turns`, with its place."""
     left = conversation.pending_turn
     if left is None:
         return conversation
@@ -59,7 +62,7 @@ def set_aside(conversation: Conversation) -> Conversation:
 
 
 def is_ours(conversation: Conversation, pending: PendingTurn) -> bool:
-    """Tell whether the stored pending turn is this one; a hand edit may have changed or removed it meanwhile."""
+    """Tell whether the stored pending turn is this one; a hand edit may have changed or removed it."""
     return conversation.pending_turn is not None and conversation.pending_turn.started_at == pending.started_at
 
 
@@ -68,7 +71,7 @@ def _is_same(stored: PendingTurn, pending: PendingTurn) -> bool:
 
 
 def noted(conversation: Conversation, pending: PendingTurn, **facts: object) -> Conversation:
-    """Write facts about a running turn into it; nothing where it is gone."""
+    """Add facts to a running turn; no-op if it is gone."""
     if not is_ours(conversation, pending) or conversation.pending_turn is None:
         return conversation
     known = {name: value for name, value in facts.items() if value is not None}
@@ -102,6 +105,7 @@ def answered(conversation: Conversation, pending: PendingTurn, answer: Answer, n
         reasoning=storable(answer.reasoning) if answer.reasoning else None,
     )
     rest = conversation.changed(pending_turn=None) if is_ours(conversation, pending) else conversation
+    # An answer that could not be saved at first may come after another process has set its question aside.
     if unanswered := rest.unanswered_turns:
         left = tuple(turn for turn in unanswered if not _is_same(turn, pending))
         rest = rest.changed(unanswered_turns=left or None)
@@ -111,7 +115,7 @@ def answered(conversation: Conversation, pending: PendingTurn, answer: Answer, n
 def failed(
     conversation: Conversation, pending: PendingTurn, error: ConversationMCPError, partial_text: str
 ) -> Conversation:
-    """Mark the turn as failed, with the reason, what was charged and the text that had come."""
+    """Mark the turn as failed, with the reason, the charge and the text received so far."""
     usage = Usage.model_validate(dict(error.usage)) if isinstance(error, ProviderError) and error.usage else None
     return noted(
         conversation,
@@ -126,7 +130,7 @@ def failed(
 def interrupted(
     conversation: Conversation, pending: PendingTurn, partial_text: str, lost: ProviderError | None = None
 ) -> Conversation:
-    """Mark the turn as broken off by the end of its server; with `lost` its run is known to be gone."""
+    """Mark the turn as interrupted by the end of its server; `lost` says why its run can never be fetched."""
     return noted(
         conversation,
         pending,

@@ -1,9 +1,7 @@
-"""The same call again: its caller gave up, the call did not. It is joined or its answer delivered, never paid twice."""
+"""Repetitions of a call whose caller gave up while the call went on: its answer is delivered, never paid for twice."""
 
 from contextlib import suppress
 from dataclasses import replace
-
-import anyio
 
 from conversation_mcp.errors import (
     ConversationBusyError,
@@ -13,120 +11,73 @@ from conversation_mcp.errors import (
     FilesystemError,
     RunCancelledError,
     ServerEndedError,
-    ServerEndingError,
 )
 from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn
 from conversation_mcp.stores.base import Call, CallRegister, Store
 from conversation_mcp.text import storable
 from conversation_mcp.turns.ask import Ask
-from conversation_mcp.turns.finding import FoundTurn, find_turn, stored_answer
+from conversation_mcp.turns.call_outcomes import CallOutcome, Dead, Delivered, Free, Running
 from conversation_mcp.turns.result import TurnResult, answer_result
 from conversation_mcp.turns.resumer import Resumer
-from conversation_mcp.turns.running import RunningTurn
 from conversation_mcp.turns.settler import is_fetchable
+from conversation_mcp.turns.stored_turns import FoundTurn, find_turn, stored_answer
 from conversation_mcp.turns.unsaved import UnsavedAnswers, with_unsaved
 
-POLL_SECONDS = 0.2
-MAX_LOOK_SECONDS = 5.0
 NOTICE = (
     "this is the answer to the same call made earlier ({when}), whose result was never delivered; "
-    "nothing was paid again. The same call once more asks anew"
+    "nothing was paid again. To ask again, repeat the call once more"
 )
 
 
 class EarlierCalls:
-    """Finds out what became of a call that another request, perhaps of another process, has made."""
+    """Finds the outcome of a call that another request made, possibly in another process."""
 
     def __init__(self, store: Store, resumer: Resumer, unsaved: UnsavedAnswers) -> None:
         self._store = store
         self._resumer = resumer
         self._unsaved = unsaved
 
-    async def outcome(self, turn: RunningTurn) -> TurnResult | None:
-        """Wait for the outcome of the earlier call, if it has one or will have one.
+    async def outcome(self, ask: Ask, call: Call | None, *, is_ours: bool, was_joined: bool) -> CallOutcome:
+        """Look once for the outcome of the earlier call with the same question.
 
-        None means that there is no such call, or that it died without an answer: the question may be asked, and the
-        call is in the hands of `turn`.
+        Args:
+            ask: the question that is asked again.
+            call: where the register says the question is; None if it has no entry.
+            is_ours: whether this process holds the name. It must have taken the name before it read `call`: only then
+                is a call without an answer known to be dead.
+            was_joined: whether this turn waited while another process worked on the call.
 
         Raises:
-            EarlierTurnFailedError: the earlier call failed and nobody was told.
-            ConversationBusyError, ServerEndingError: nobody waits for it here any more.
-            ServerEndedError: it died while it was waited for here, and may have been billed.
-            ProviderError: its run may still have an answer, which cannot be had now.
+            ConversationMCPError: the conversation cannot be read.
+            ProviderError: the run may still have an answer, which cannot be fetched now.
         """
-        calls = self._store.calls
-        seen: Call | None = None
-        joined, pause_seconds = False, POLL_SECONDS
-        while True:
-            if turn.is_refused:
-                raise ServerEndingError
-            if turn.is_given_up:
-                raise ConversationBusyError(str(turn.conversation_id), turn.elapsed_seconds)
-            # Read after the call was seen free: only then is one without an answer known to be dead.
-            if turn.held:
-                call = await calls.find(turn.key)
-            else:
-                turn.held, call = await calls.take(turn.key)
-            seen = call or seen
-            found: FoundTurn | None = None
-            if seen is not None:
-                turn.conversation_id = seen.conversation_id
-                conversation, found = await self._look(seen, turn.ask)
-                if conversation and isinstance(found, Message):
-                    turn.call = seen
-                    return self._delivered(turn, conversation, found, notice="" if joined else NOTICE)
-                if turn.held and not await self._may_have_outcome(conversation, found):
-                    await self._bury(turn, seen, conversation, found, joined=joined)
-                    return None
-                if turn.held:  # its run goes on at its provider, which is not asked all the time
-                    pause_seconds = min(2 * pause_seconds, MAX_LOOK_SECONDS)
-            elif turn.held:
-                return None
-            joined = joined or turn.held is None
-            turn.joined, turn.queued = True, turn.is_follow_up and found is None
-            turn.asked(seen.started_at if seen and found else None)
-            turn.report("the same question is already being answered")
-            await anyio.sleep(pause_seconds)
+        if call is None:
+            return Free() if is_ours else Running()
+        conversation = await self._load(call.conversation_id)
+        # The file holds the question in its storable form.
+        found = find_turn(conversation, call.started_at, storable(ask.question)) if conversation else None
+        if conversation and isinstance(found, Message):
+            return Delivered(call, self._result(conversation, found, ask, notice="" if was_joined else NOTICE))
+        if is_ours and not await self._may_have_outcome(conversation, found):
+            is_failed_start = bool(conversation and conversation.turn_count == 0) and _is_pending(found, conversation)
+            return Dead(call, is_failed_start, _untold_error(call, found, was_joined=was_joined))
+        return Running(call, is_asked=found is not None)
 
     async def _may_have_outcome(self, conversation: Conversation | None, found: FoundTurn | None) -> bool:
-        """Tell whether the call, which nobody works on, is worth another look; its run is looked up meanwhile."""
+        """Tell whether an abandoned call is worth another look; its run is looked up first, unless another does so."""
         if conversation is None or not isinstance(found, PendingTurn):
             return False
-        if found != conversation.pending_turn or not is_fetchable(found):
+        if not _is_pending(found, conversation) or not is_fetchable(found):
             return False
         if not await self._store.turn_is_held(ConversationId(conversation.conversation_id)):
             await self._settle(conversation)
         return True
 
-    async def _look(self, call: Call, ask: Ask) -> tuple[Conversation | None, FoundTurn | None]:
-        conversation = await self._load(call.conversation_id)
-        if conversation is None:
-            return None, None
-        return conversation, find_turn(conversation, call.started_at, storable(ask.question))
-
     async def _settle(self, conversation: Conversation) -> None:
-        """Have the run of a dead server looked at, once."""
+        """Have the run of a dead server looked up once."""
         resumed = await self._resumer.resume(conversation)
         if isinstance(resumed.outcome, ConversationMCPError) and not isinstance(resumed.outcome, ConversationBusyError):
             raise resumed.outcome
-
-    async def _bury(
-        self, turn: RunningTurn, call: Call, conversation: Conversation | None, found: FoundTurn | None, *, joined: bool
-    ) -> None:
-        is_litter = conversation and conversation.turn_count == 0 and found == conversation.pending_turn is not None
-        if is_litter and not turn.is_follow_up:
-            turn.failed_in = call.conversation_id
-            await self._store.calls.claim(turn.key, replace(call, is_told=True))
-        else:
-            await self._store.calls.forget(turn.key, call)
-        if call.is_told:
-            return
-        if isinstance(found, PendingTurn) and found.status == "failed" and found.error:
-            if found.error.code == RunCancelledError.code:  # whoever stopped it knows
-                return
-            raise EarlierTurnFailedError(found.error.code, found.error.message, call.conversation_id)
-        if isinstance(found, PendingTurn) and joined:  # who only waited for it has not asked again since it died
-            raise ServerEndedError(call.conversation_id)
 
     async def _load(self, conversation_id: ConversationId) -> Conversation | None:
         await self._unsaved.retry(conversation_id)
@@ -139,7 +90,7 @@ class EarlierCalls:
             stored = None
         return with_unsaved(stored, kept) if kept else stored
 
-    def _delivered(self, turn: RunningTurn, conversation: Conversation, reply: Message, notice: str) -> TurnResult:
+    def _result(self, conversation: Conversation, reply: Message, ask: Ask, notice: str) -> TurnResult:
         conversation_id = ConversationId(conversation.conversation_id)
         kept = self._unsaved.get(conversation_id)
         return answer_result(
@@ -149,14 +100,30 @@ class EarlierCalls:
             requested_model=reply.requested_model,
             path=self._store.location(conversation_id),
             saved=None if kept else conversation,
-            show_thinking=turn.ask.show_thinking,
+            show_thinking=ask.show_thinking,
             extra_notice=kept.notice if kept else notice.format(when=reply.created_at) or None,
         )
 
 
+def _is_pending(found: FoundTurn | None, conversation: Conversation | None) -> bool:
+    return conversation is not None and found is not None and found == conversation.pending_turn
+
+
+def _untold_error(call: Call, found: FoundTurn | None, *, was_joined: bool) -> ConversationMCPError | None:
+    """Return the error of a dead call that its caller has not seen yet."""
+    if call.is_told or not isinstance(found, PendingTurn):
+        return None
+    if found.status == "failed" and found.error:
+        if found.error.code == RunCancelledError.code:  # the person who stopped it knows
+            return None
+        return EarlierTurnFailedError(found.error.code, found.error.message, call.conversation_id)
+    # A caller that joined the call has not asked again since its server died, so it must decide on paying once more.
+    return ServerEndedError(call.conversation_id) if was_joined else None
+
+
 async def note_told(calls: CallRegister, key: str, call: Call, *, is_failed_start: bool) -> None:
-    """Write down that the outcome of a call was told; a start that failed is remembered as the place to go on."""
-    with suppress(FilesystemError):  # what was told must not be hidden
+    """Record that the outcome of a call was delivered; a failed start stays on record, so that a retry continues it."""
+    with suppress(FilesystemError):  # a register that cannot be written must not hide the outcome
         if is_failed_start and await calls.find(key) == call:
             await calls.claim(key, replace(call, is_told=True))
         else:

@@ -1,4 +1,4 @@
-"""The turn engine: takes a question, runs its turn outside the request, and waits for it as long as the caller does."""
+"""The turn engine: accepts a question, runs its turn outside the request, and waits as long as the caller does."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -6,11 +6,12 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-import anyio
 from anyio import to_thread
 
-from conversation_mcp.conversations.whereabouts import whereabouts_of
+from conversation_mcp.cancellation import finish
+from conversation_mcp.conversations.recipients import whereabouts_of
 from conversation_mcp.errors import (
+    Argument,
     ConversationBusyError,
     ConversationMCPError,
     InvalidInputError,
@@ -21,24 +22,26 @@ from conversation_mcp.errors import (
 )
 from conversation_mcp.prompting.room import needed_tokens
 from conversation_mcp.providers.base import Reader
-from conversation_mcp.providers.choosing.choice import Providers
-from conversation_mcp.providers.choosing.chosen import Choice
+from conversation_mcp.providers.choosing.choice import Choice
+from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.whereabouts import NOWHERE
 from conversation_mcp.records.ids import check_id, created_at
 from conversation_mcp.records.models import Conversation, ConversationId, iso
+from conversation_mcp.records.modes import ModeOf
 from conversation_mcp.records.options import refuse_paths
 from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.turns.ask import Ask, Caller
 from conversation_mcp.turns.budget import Budget
-from conversation_mcp.turns.earlier_calls import EarlierCalls, note_told
+from conversation_mcp.turns.claims import Claims
+from conversation_mcp.turns.earlier_calls import note_told
 from conversation_mcp.turns.kept import kept
 from conversation_mcp.turns.result import TurnResult
-from conversation_mcp.turns.runner import finish
-from conversation_mcp.turns.running import RunningTurn, RunningTurns
+from conversation_mcp.turns.roster import RunningTurns
+from conversation_mcp.turns.turn import RunningTurn
 from conversation_mcp.turns.worker import TurnLimits, TurnWorker
 
 
-class Turns:
+class TurnEngine:
     """Asks questions. A turn belongs to the task group, not to the request that began it."""
 
     def __init__(
@@ -47,9 +50,10 @@ class Turns:
         providers: Providers,
         worker: TurnWorker,
         running: RunningTurns,
-        earlier: EarlierCalls,
+        claims: Claims,
         budget: Budget,
         limits: TurnLimits,
+        mode_of: ModeOf,
         now: Callable[[], datetime],
     ) -> None:
         self._store = store
@@ -58,14 +62,15 @@ class Turns:
         self._running = running
         self._budget = budget
         self._limits = limits
-        self._earlier = earlier
+        self._claims = claims
+        self._mode_of = mode_of
         self._now = now
 
     async def start(self, ask: Ask, caller: Caller) -> TurnResult:
         """Open a conversation with the question.
 
         Raises:
-            ConversationMCPError: nothing was written, or there is no answer and the file says so.
+            ConversationMCPError: nothing was written, or the file says why there is no answer.
         """
         return await self._call(replace(ask, system=caller.system), None, caller)
 
@@ -82,114 +87,106 @@ class Turns:
         stored = await self._stored(conversation_id)
         choice = await self._choose(ask, stored)
         if not isinstance(choice.provider, Reader):
-            refuse_paths(ask.options)
+            refuse_paths(ask.options, self._providers.readers)
         key = ask.key(caller.owner, conversation_id)
-        while (turn := self._running.get(key)) and turn.is_given_up:
+        # A turn that was given up has no answer to join. From the last look to `begin` nothing is awaited, so that the
+        # same call in another request finds this turn.
+        while (turn := self._running.get(key)) and turn.wishes.is_given_up:
             await turn.wait_end()
         if turn is None:
-            turn = RunningTurn(key, ask, conversation_id, anyio.current_time)
+            turn = RunningTurn(key, ask, conversation_id)
             self._running.begin(turn, self._claimed(turn, choice, is_there=stored is not None))
         return await self._wait(turn, caller)
 
     async def _stored(self, conversation_id: ConversationId | None) -> Conversation | None:
-        """Return the conversation, if it can be read; what is wrong with it is said by the turn."""
+        """Return the conversation if it can be read; if not, the turn raises the reason."""
         if conversation_id is not None:
             with suppress(ConversationMCPError):
                 return await self._store.load(conversation_id)
         return None
 
     async def _choose(self, ask: Ask, stored: Conversation | None) -> Choice:
-        """Return who is asked; without a model named, whoever answered last and can do it.
+        """Return the provider and model to ask; if none is named, the last ones that answered and can do it.
 
         Raises:
-            WordsStayError: the words would leave this machine, and nobody said so.
+            WordsStayError: the words would leave this machine, and the call does not say so.
         """
 
-        async def needed() -> int:
+        async def needed() -> int:  # counting a long conversation takes too long for the event loop
             return await to_thread.run_sync(needed_tokens, stored, ask.question)
 
         await self._providers.all()
         known = whereabouts_of(stored, self._providers.sides) if stored else NOWHERE
-        stays = kept(stored, ask.mode) if stored else ()
+        stays = kept(stored, ask.mode, self._mode_of) if stored else ()
         choice = await self._providers.choose(
-            ask.mode, ask.model, level=ask.preset, kept=stays, needed=needed, whereabouts=known
+            ask.mode, ask.model, preset=ask.preset, kept=stays, needed=needed, whereabouts=known
         )
-        if stored:
+        if stored and known.is_kept_here:
             try:
                 self._worker.require_sharing(stored, ask, choice)
             except WordsStayError as error:
-                mode, names = await self._providers.keeping(ask.mode)
-                error.stays_with(names, "" if mode == ask.mode else " and ask by chat (--chat)")
+                mode, error.models_here = await self._providers.keeping(ask.mode)
+                error.is_chat_only = mode != ask.mode
                 raise
         await self._providers.require_writer(choice, known)
         return choice
 
     def _check_question(self, ask: Ask) -> None:
         if not ask.question.strip():
-            raise InvalidInputError(f"{ask.question_name} must not be empty.")
+            raise InvalidInputError(Argument(ask.question_name), " must not be empty.")
         if len(ask.question) > (limit := self._limits.max_question_chars):
             raise InvalidInputError(
-                f"{ask.question_name} has {len(ask.question):,} characters; at most {limit:,} are taken."
+                Argument(ask.question_name),
+                f" has {len(ask.question):,} characters; at most {limit:,} are accepted.",
             )
 
     async def _wait(self, turn: RunningTurn, caller: Caller) -> TurnResult:
-        turn.waiters += 1
-        if caller.on_text:
-            turn.listeners.append(caller.on_text)
         try:
-            outcome = await turn.wait(caller.report, caller.wait_seconds, until_asked=caller.on_asked is not None)
+            with turn.audience.attended(caller.on_text):
+                outcome = await turn.wait(caller.report, caller.wait_seconds, until_asked=caller.on_asked is not None)
         finally:
-            turn.waiters -= 1
-            if turn.queued and not turn.waiters:
-                turn.queue.cancel()
+            # Without a waiter, a question that is still in the queue must not be sent, and billed, later.
+            if turn.is_queued and turn.audience.is_empty:
+                turn.wishes.give_up()
         if outcome is None:
-            if turn.is_left and not turn.background:
-                raise ServerEndedError(str(turn.conversation_id)) if turn.started_at else ServerEndingError
-            if turn.queued:
-                raise ConversationBusyError(str(turn.conversation_id), turn.elapsed_seconds)
+            conversation_id = turn.conversation_id
+            if conversation_id is None or (turn.is_left and not turn.run.in_background):
+                raise ServerEndedError(str(conversation_id)) if turn.question else ServerEndingError
+            if turn.is_queued:
+                raise ConversationBusyError(conversation_id, turn.audience.elapsed_seconds)
             if caller.on_asked and turn.place:
                 caller.on_asked(turn.place)
-            return self._still_running(turn)
-        if turn.call and not (turn.background and isinstance(outcome, ProviderError) and not outcome.ends_run):
+            return TurnResult.of(
+                conversation_id=conversation_id,
+                status="running",
+                progress=turn.audience.doing,
+                elapsed_seconds=round(turn.audience.elapsed_seconds),
+                conversation_path=self._store.location(conversation_id),
+            )
+        call = turn.claim.call
+        # After an error that leaves a run in the background, the call stays on record: asked again, it joins the run.
+        if call and not (turn.run.in_background and isinstance(outcome, ProviderError) and not outcome.ends_run):
             is_failed_start = isinstance(outcome, ConversationMCPError) and not turn.is_follow_up
-            note = partial(note_told, self._store.calls, turn.key, turn.call, is_failed_start=is_failed_start)
+            note = partial(note_told, self._store.calls, turn.key, call, is_failed_start=is_failed_start)
             await finish(caller.on_result(note))
         if isinstance(outcome, ConversationMCPError):
             raise outcome
         return outcome
 
-    def _still_running(self, turn: RunningTurn) -> TurnResult:
-        assert turn.conversation_id is not None  # noqa: S101 -- RunningTurn.wait has seen to it
-        return TurnResult.of(
-            conversation_id=turn.conversation_id,
-            status="running",
-            progress=turn.doing,
-            elapsed_seconds=round(turn.elapsed_seconds),
-            conversation_path=self._store.location(turn.conversation_id),
-        )
-
     async def _claimed(self, turn: RunningTurn, choice: Choice, *, is_there: bool) -> TurnResult:
-        """Join the same call made by somebody else, or run the turn under the call's name."""
-        given, calls = turn.conversation_id, self._store.calls
+        """Join the same call made elsewhere, or run the turn under the call's name."""
+        given = turn.conversation_id
         if given is not None and not is_there and not await self._store.exists(given):
-            await self._store.load(given)  # raises, before anything is left behind
-        try:
-            if earlier := await self._earlier.outcome(turn):
+            await self._store.load(given)  # raises the reason before a lock or a name is left behind
+        async with self._claims.taken(turn) as earlier:
+            if earlier:
                 return earlier
-            given = given or turn.failed_in
-            turn.conversation_id, turn.started_at, turn.joined, turn.queued = given, None, False, False
-            await self._budget.check()
-            own = given or await self._store.reserve()
-            turn.asks_at = created_at(own) if given is None else iso(self._now())
-            turn.call = Call(own, turn.asks_at)
+            await self._budget.check()  # only now: an answer that is paid for is delivered over the limit, too
+            own = turn.conversation_id or await self._store.reserve()
+            call = Call(own, iso(self._now()) if turn.conversation_id else created_at(own))
             try:
-                await calls.claim(turn.key, turn.call)
-                return await self._budget.with_notice(await self._worker.ask(turn, own, choice))
+                async with self._claims.registered(turn, call):
+                    return await self._budget.with_notice(await self._worker.ask(turn, call, choice))
             finally:
-                if turn.started_at is None:  # nothing was sent
-                    await finish(calls.forget(turn.key, turn.call))
-                if turn.conversation_id is None:
+                if turn.conversation_id is None:  # refused before anything was written: the reserved id is free again
                     await finish(self._store.unreserve(own))
-        finally:
-            if turn.held:
-                await finish(turn.held.release())

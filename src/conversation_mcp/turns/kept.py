@@ -1,60 +1,48 @@
-"""Whom a follow-up stays with: who gave the last answer, and which model was asked there for such questions."""
+"""The providers that a follow-up stays with, and the model that each was asked for such questions."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from conversation_mcp.providers.base import Mode
-from conversation_mcp.providers.choosing.chosen import PERPLEXITY
-from conversation_mcp.providers.choosing.stay import Kept
+from conversation_mcp.providers.choosing.choice import Kept
+from conversation_mcp.providers.configuration import is_known_preset
 from conversation_mcp.records.models import Conversation, PendingTurn
-
-MODES: Mapping[str, Mode] = {
-    "search": "search",
-    "search_followup": "search",
-    "deep_research": "deep_research",
-    "deep_research_followup": "deep_research",
-    "chat": "chat",
-}
+from conversation_mcp.records.modes import Mode, ModeOf
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Who was asked by which tool, and the model that was named or chosen; None where it took the default.
+    """The provider that was asked, by which tool, and the model that was named or chosen; None for the default.
 
-    A level, such as xhigh, counts for its own question only: it says how much to spend, not whom to ask.
+    A preset, such as xhigh, counts for its own question only: it says how much to spend, not whom to ask.
     """
 
     provider: str
     tool: str | None
     model: str | None
 
-    @property
-    def mode(self) -> Mode | None:
-        """What it was asked for."""
-        return MODES.get(self.tool or "")
 
-
-def kept(conversation: Conversation, mode: Mode) -> tuple[Kept, ...]:
-    """Return who answered, the last one first; where nobody did, whom the questions without an answer went to."""
+def kept(conversation: Conversation, mode: Mode, mode_of: ModeOf) -> tuple[Kept, ...]:
+    """Return the providers that answered, latest first; if none did, those that got the unanswered questions."""
     found: dict[str, Kept] = {}
     for asked in _asked(conversation):
         before = found.get(asked.provider, Kept(asked.provider))
+        is_of_mode = mode_of(asked.tool) == mode
         found[asked.provider] = Kept(
             asked.provider,
-            model=before.model if before.is_of_mode or asked.mode != mode else asked.model,
+            model=before.model if before.is_of_mode or not is_of_mode else asked.model,
             other_model=before.other_model or asked.model,
-            is_of_mode=before.is_of_mode or asked.mode == mode,
+            is_of_mode=before.is_of_mode or is_of_mode,
         )
     return tuple(found.values())
 
 
 def last_asked(conversation: Conversation) -> Asked | None:
-    """Return who answered last, or was asked last where nobody answered; None where the file does not say."""
+    """Return the last provider that answered, or if none did, the last one asked; None if the file does not say."""
     return next(iter(_asked(conversation)), None)
 
 
-def without_level(model: str | None, preset: str | None) -> str | None:
-    """Return the model that was asked for; None for a level."""
+def without_preset(model: str | None, preset: str | None) -> str | None:
+    """Return the requested model; None if it is only the name of the preset."""
     return None if model == preset else model
 
 
@@ -64,9 +52,10 @@ def _asked(conversation: Conversation) -> Iterable[Asked]:
 
 def _answered(conversation: Conversation) -> Iterator[Asked]:
     messages = conversation.messages
+    # Adjacent messages in pairs, the last pair first.
     for question, reply in zip(messages[-2::-1], messages[::-1], strict=False):
         if question.role == "user" and reply.role == "assistant" and reply.provider:
-            yield Asked(reply.provider, question.tool, without_level(reply.requested_model, reply.preset))
+            yield Asked(reply.provider, question.tool, without_preset(reply.requested_model, reply.preset))
 
 
 def _unanswered(conversation: Conversation) -> Iterator[Asked]:
@@ -74,5 +63,5 @@ def _unanswered(conversation: Conversation) -> Iterator[Asked]:
     left: tuple[PendingTurn, ...] = (*(conversation.unanswered_turns or ()), *pending)
     for turn in reversed(left):
         if turn.provider:
-            is_level = turn.provider == PERPLEXITY and "/" not in (turn.model or "")
-            yield Asked(turn.provider, turn.tool, None if is_level else turn.model)
+            is_preset = turn.model is not None and is_known_preset(turn.provider, turn.model)
+            yield Asked(turn.provider, turn.tool, None if is_preset else turn.model)

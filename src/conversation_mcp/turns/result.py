@@ -1,4 +1,4 @@
-"""What a turn gives back, the same for every tool that asks."""
+"""The result of a turn, the same for every tool that asks."""
 
 from typing import Literal
 
@@ -9,44 +9,44 @@ ResultStatus = Literal["completed", "incomplete", "running"]
 
 
 class TurnResult(Record):
-    """An answer and the facts about it, or the news that it is still on its way."""
+    """An answer and the facts about it, or the state of a turn that is still running."""
 
     conversation_id: str
-    """Id for follow-ups and for the history."""
+    """The id for follow-ups and for the history."""
     status: ResultStatus
-    """`incomplete`: cut by the provider. `running`: still on its way, `nextStep` says how to get it."""
+    """`incomplete`: cut by the provider. `running`: no answer yet, `nextStep` says how to get it."""
     raw_result_text: str | None = None
     """The answer, without any decoration."""
     search_results: tuple[Source, ...] | None = None
-    """What the answer rests on; `id` is the number that `[n]` in the text refers to."""
+    """The sources of the answer; `id` is the number that `[n]` in the text refers to."""
     model_used: str | None = None
     """The model that answered."""
     requested_model: str | None = None
-    """The model that was named or chosen; absent when nobody named one."""
+    """The model that was named or chosen; absent for the provider's default."""
     provider: str | None = None
-    """Who answered."""
+    """The provider that answered."""
     preset: str | None = None
-    """The provider's level that was asked for."""
+    """The provider's preset that was used."""
     response_id: str | None = None
     """The id of the run at the provider."""
     usage: Usage | None = None
     """Tokens and cost, as the provider reported them."""
     message_count: int | None = None
-    """How many messages the conversation has now; absent when the answer could not be saved."""
+    """The number of messages in the conversation now; absent if the answer could not be saved."""
     turn: int | None = None
-    """How many questions of the conversation are answered; absent when the answer could not be saved."""
+    """The number of answered questions in the conversation; absent if the answer could not be saved."""
     related_questions: tuple[str, ...] | None = None
-    """If they were asked for."""
+    """Present if they were requested."""
     reasoning: str | None = None
-    """Hidden reasoning, if it was asked for and there is any."""
+    """Hidden reasoning, if it was requested and there is any."""
     progress: str | None = None
-    """What the provider is doing, of a running turn."""
+    """What the provider is doing, if the turn is running."""
     elapsed_seconds: int | None = None
     """How long the turn has been running."""
     notices: tuple[str, ...] | None = None
-    """What was not done as asked, cuts, a repeated call, an answer that is not saved."""
+    """Deviations from the request, cuts, a repeated call, an answer that is not saved."""
     next_step: str | None = None
-    """The sentence that ends the text: how to go on."""
+    """The last sentence of the text: how to continue."""
     conversation_path: str | None = None
     """The absolute path of conversation.json."""
 
@@ -62,7 +62,7 @@ def answer_result(
     show_thinking: bool,
     extra_notice: str | None = None,
 ) -> TurnResult:
-    """Return the result of a turn that has its answer; `saved` is the conversation that holds it, if one does."""
+    """Return the result of an answered turn; `saved` is the conversation with the answer, None if it is not saved."""
     notices = (*([extra_notice] if extra_notice else []), *answer.notices)
     return TurnResult.of(
         conversation_id=conversation_id,

@@ -1,109 +1,117 @@
-"""An open question on its way: to the chosen model, then to those that may stand in."""
+"""Sending of an open question: to the chosen model, then to the fallback models."""
 
 from collections.abc import AsyncGenerator
-from dataclasses import replace
 
 import anyio
 from anyio.abc import TaskGroup
 
-from conversation_mcp.conversations.whereabouts import whereabouts_of
+from conversation_mcp.conversations.recipients import whereabouts_of
 from conversation_mcp.errors import ProviderError, RunCancelledError
 from conversation_mcp.prompting.history import messages_to_send
-from conversation_mcp.prompting.room import has_room
+from conversation_mcp.prompting.room import Room
 from conversation_mcp.providers.base import Event, Provider, Request
-from conversation_mcp.providers.choosing.choice import Providers
-from conversation_mcp.providers.choosing.chosen import Choice
-from conversation_mcp.providers.choosing.stay import listed
+from conversation_mcp.providers.choosing.choice import Choice
+from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.whereabouts import Whereabouts
 from conversation_mcp.records.models import Conversation
 from conversation_mcp.stores.base import Call, Store
+from conversation_mcp.text import listed
 from conversation_mcp.turns import changes
+from conversation_mcp.turns.disclosure import sharing_notices
+from conversation_mcp.turns.receiver import AnswerReceiver, OpenQuestion, open_question
 from conversation_mcp.turns.result import TurnResult
-from conversation_mcp.turns.runner import OpenTurn, TurnRunner
-from conversation_mcp.turns.running import RunningTurn
-from conversation_mcp.turns.sharing import sharing_notices
+from conversation_mcp.turns.turn import RunningTurn
 
 STOP_POLL_SECONDS = 0.5
 
 
 class TurnSender:
-    """Sends questions that are on disk; whoever calls holds the turn lock."""
+    """Sends questions that are on disk; the caller holds the turn lock."""
 
-    def __init__(self, store: Store, providers: Providers, runner: TurnRunner, tasks: TaskGroup) -> None:
+    def __init__(
+        self, store: Store, providers: Providers, receiver: AnswerReceiver, room: Room, tasks: TaskGroup
+    ) -> None:
         self._store = store
         self._providers = providers
-        self._runner = runner
+        self._receiver = receiver
+        self._room = room
         self._tasks = tasks
 
-    async def send(self, opened: OpenTurn, choice: Choice) -> TurnResult:
-        """Put the question to the chosen model, then to those that may stand in, while nothing can have been billed.
+    async def send(self, opened: OpenQuestion, choice: Choice) -> TurnResult:
+        """Ask the chosen model, then the fallback models, as long as nothing can have been billed.
 
         Raises:
-            ProviderError: that of the last one that was asked, which stands in the file.
+            ProviderError: the error of the last model asked, which is in the file.
         """
         others: list[Choice] | None = None
         while True:
             try:
-                return await self._put(opened, choice)
+                opened.turn.audience.report(f"asking {choice.provider.name}")
+                events = choice.provider.ask(self._request(opened, choice))
+                return await self.carry(opened, choice.provider, events)
             except ProviderError as error:
                 turn = opened.turn
-                if not error.is_free or turn.response_id is not None:
+                if not error.is_free or turn.run.response_id is not None:  # what may be paid for is not asked twice
                     raise
                 if others is None:
                     others = await self._stand_ins(opened, choice, error)
-                while others and not has_room(opened.conversation, opened.pending.question, others[0]):
+                while others and not self._room.has(opened.conversation, opened.pending.question, others[0]):
                     others.pop(0)
-                if not others or turn.is_stopped:
+                if not others or turn.wishes.is_stopped:
                     raise
                 opened = await self._open_again(opened, choice, others[0], error)
                 choice = others.pop(0)
 
-    async def carry(self, opened: OpenTurn, provider: Provider, events: AsyncGenerator[Event]) -> TurnResult:
-        """Consume the events of a provider to the saved answer; a stop that somebody wished ends its run.
+    async def carry(self, opened: OpenQuestion, provider: Provider, events: AsyncGenerator[Event]) -> TurnResult:
+        """Consume the events of a provider until the answer is saved; a request to stop the turn ends its run.
 
         Raises:
-            ConversationMCPError: there is no answer; the file says so.
+            ConversationMCPError: there is no answer; the file says why.
         """
         turn = opened.turn
+        # A stop may come from another process, which can only leave word in the store.
         self._tasks.start_soon(
             self._watch_for_stop, turn, Call(opened.conversation_id, opened.pending.started_at or "")
         )
-        with turn.work:
-            return await self._runner.carry(opened, provider, events)
-        return await self._runner.stop(opened, provider, RunCancelledError(provider.name))
+        with turn.wishes.sending():
+            return await self._receiver.receive(opened, provider, events)
+        # Only a stop leads here: it cancels the block above.
+        return await self._receiver.stop(opened, provider, RunCancelledError(provider.name))
 
-    async def _put(self, opened: OpenTurn, choice: Choice) -> TurnResult:
-        turn = opened.turn
-        turn.report(f"asking {choice.provider.name}")
-        request = Request(
-            mode=turn.ask.mode,
+    def _request(self, opened: OpenQuestion, choice: Choice) -> Request:
+        ask = opened.turn.ask
+        return Request(
+            mode=ask.mode,
             messages=messages_to_send(opened.conversation, opened.pending.question),
-            preset=turn.ask.preset,
+            preset=ask.preset,
             model=choice.model,
-            options=turn.ask.options,
+            options=ask.options,
             whereabouts=self._whereabouts(opened.conversation),
         )
-        return await self.carry(opened, choice.provider, choice.provider.ask(request))
 
-    async def _stand_ins(self, opened: OpenTurn, choice: Choice, error: ProviderError) -> list[Choice]:
-        """Return who may stand in; where words would leave this machine nobody does, and the error says so."""
+    async def _stand_ins(self, opened: OpenQuestion, choice: Choice, error: ProviderError) -> list[Choice]:
+        """Return the fallbacks; those that would take words off this machine are left out and named in `error`."""
         known = self._whereabouts(opened.conversation.changed(pending_turn=None))
         others = await self._providers.fallbacks(opened.turn.ask.mode, choice, known)
         able = [other for other in others if self._providers.may_stand_in(other, choice, known)]
         if left_out := [other.shown for other in others if other not in able]:
-            error.message += f" Of the fallback list {listed(left_out)} did not stand in, outside of this machine."
+            names = listed(left_out)
+            error.message += f" Not asked from the fallback list, because words would leave this machine: {names}."
         return able
 
-    async def _open_again(self, opened: OpenTurn, choice: Choice, other: Choice, failure: ProviderError) -> OpenTurn:
+    async def _open_again(
+        self, opened: OpenQuestion, choice: Choice, other: Choice, failure: ProviderError
+    ) -> OpenQuestion:
         first, second = (one.name or one.provider.name for one in (choice, other))
         notice = (
             f"{first} did not take the question, and nothing was billed "
             f"({failure.code}: {failure.message.rstrip('.')}); {second} from the fallback list was asked instead"
         )
         before = opened.conversation.changed(pending_turn=None)
-        opened.turn.send_to(other.provider.name, other.side)
-        pending = opened.asked.model_copy(
+        sent_to = opened.turn.run.sent_to.also(other.provider.name, other.side)
+        pending = opened.pending.model_copy(
             update={
+                "sent_to": sent_to.known,
                 "provider": other.provider.name,
                 "model": other.name,
                 "notices": (
@@ -113,16 +121,15 @@ class TurnSender:
                 ),
             }
         )
-        opened.turn.work = anyio.CancelScope()
-        opened.turn.report(notice)
+        opened.turn.audience.report(notice)
         await self._store.update(opened.conversation_id, lambda stored, _: changes.asked_again(stored, pending))
-        return replace(opened, pending=pending)
+        return open_question(opened.turn, opened.conversation, pending, sent_to.newest)
 
     def _whereabouts(self, conversation: Conversation) -> Whereabouts:
         return whereabouts_of(conversation, self._providers.sides)
 
     async def _watch_for_stop(self, turn: RunningTurn, call: Call) -> None:
-        while not turn.ended:
+        while not turn.has_ended:
             await anyio.sleep(STOP_POLL_SECONDS)
-            if not turn.ended and await self._store.calls.is_asked_to_stop(call):
-                turn.stop()
+            if not turn.has_ended and await self._store.calls.is_asked_to_stop(call):
+                turn.wishes.stop()

@@ -1,4 +1,4 @@
-"""Turns whose server died: their answers are fetched by the id of their run, never asked for again."""
+"""Settling of turns whose server died: their answers are fetched by the id of the run, never asked for again."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,55 +6,56 @@ from datetime import datetime, timedelta
 
 from conversation_mcp.errors import ProviderError, ProviderMissingError, RunLostError
 from conversation_mcp.providers.base import Finished, Provider, StillRunning
-from conversation_mcp.providers.choosing.choice import Providers
+from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.records.models import ConversationId, PendingTurn, parse_time
 from conversation_mcp.stores.base import Store
 from conversation_mcp.turns import changes
-from conversation_mcp.turns.runner import OpenTurn, TurnRunner
-from conversation_mcp.turns.running import RunningTurn
+from conversation_mcp.turns.receiver import AnswerReceiver, OpenQuestion, open_question
+from conversation_mcp.turns.result import TurnResult
+from conversation_mcp.turns.turn import RunningTurn
 from conversation_mcp.turns.unsaved import UnsavedAnswers
 
 LOST_AFTER = timedelta(seconds=30)
-"""A run that its provider does not know may still be on its way for this long."""
+"""For this long after the question, a provider may not know a run yet that it has accepted."""
 PLAIN_RUN_LIMIT = timedelta(minutes=15)
-"""A call that was not made for the background has lost its answer with its connection after this long."""
+"""After this long, a call that was not made for the background has lost its answer with its connection."""
 BACKGROUND_RUN_LIMIT = timedelta(days=1)
-"""A research that its provider has not ended after this long must not block its conversation any longer."""
+"""After this long, an unfinished research must not block its conversation any longer."""
 
 
 @dataclass(frozen=True)
 class AliveRun:
-    """A run of a dead server that still goes on at its provider."""
+    """A run that outlived its server and still continues at its provider."""
 
-    opened: OpenTurn
+    opened: OpenQuestion
     provider: Provider
     look: StillRunning
 
 
 def is_fetchable(pending: PendingTurn | None) -> bool:
-    """Tell whether the turn has no outcome yet and a run that can be asked for it."""
+    """Tell whether the turn has no outcome yet but a run that may have one."""
     return pending is not None and pending.status != "failed" and pending.error is None and bool(pending.response_id)
 
 
 class Settler:
-    """Brings the turns of dead servers to an end. Whoever calls holds the turn lock."""
+    """Ends the turns of dead servers. The caller holds the turn lock."""
 
     def __init__(
         self,
         store: Store,
         providers: Providers,
-        runner: TurnRunner,
+        receiver: AnswerReceiver,
         unsaved: UnsavedAnswers,
         now: Callable[[], datetime],
     ) -> None:
         self._store = store
         self._providers = providers
-        self._runner = runner
+        self._receiver = receiver
         self._unsaved = unsaved
         self._now = now
 
-    async def settle(self, conversation_id: ConversationId, turn: RunningTurn) -> AliveRun | None:
-        """Look once for what became of the pending turn and write it down; return the run if it goes on.
+    async def settle(self, conversation_id: ConversationId, turn: RunningTurn) -> TurnResult | AliveRun | None:
+        """Look once for the outcome of the pending turn and record it; return the result, or the run if it continues.
 
         Raises:
             ProviderError: the provider cannot be asked now; the turn stays as it is.
@@ -65,32 +66,30 @@ class Settler:
         if pending is None or pending.status == "failed" or self._unsaved.get(conversation_id):
             return None
         provider = await self._providers.named(pending.provider)
-        if not is_fetchable(pending):
+        if not is_fetchable(pending):  # without the id of a run, the outcome of the call cannot be known
             await self._interrupt(conversation_id, pending)
             return None
         if provider is None:
             raise ProviderMissingError(str(pending.provider), conversation_id)
-        turn.response_id, turn.background = pending.response_id, bool(pending.background)
-        turn.partial_text, turn.sent_to = pending.partial_text or "", pending.sent_to
-        turn.report(f"asking {provider.name} what became of the question")
-        opened = OpenTurn(turn, conversation, pending)
+        opened = open_question(turn, conversation, pending)
+        turn.audience.report(f"asking {provider.name} what became of the question")
         look = await self._look(opened, provider, pending.response_id or "")
         if isinstance(look, Finished):
-            turn.finish(await self._runner.save(opened, look.answer))
-        elif isinstance(look, StillRunning):
-            if self._age(pending) < (BACKGROUND_RUN_LIMIT if turn.background else PLAIN_RUN_LIMIT):
+            return await self._receiver.save(opened, look.answer)
+        if isinstance(look, StillRunning):
+            if self._age(pending) < (BACKGROUND_RUN_LIMIT if turn.run.in_background else PLAIN_RUN_LIMIT):
                 return AliveRun(opened, provider, look)
             await self._interrupt(conversation_id, pending, RunLostError(provider.name))
         return None
 
     async def give_up(self, conversation_id: ConversationId, error: ProviderError) -> None:
-        """Write down that nobody will fetch the answer of the pending turn."""
+        """Record that the answer of the pending turn will not be fetched."""
         conversation = await self._store.load(conversation_id)
         if conversation.pending_turn:
             await self._interrupt(conversation_id, conversation.pending_turn, error)
 
-    async def _look(self, opened: OpenTurn, provider: Provider, response_id: str) -> Finished | StillRunning | None:
-        """Look at the run; None when it ended without an answer, which then stands in the file."""
+    async def _look(self, opened: OpenQuestion, provider: Provider, response_id: str) -> Finished | StillRunning | None:
+        """Look at the run; None if it ended without an answer, which is then recorded."""
         try:
             return await provider.fetch(response_id)
         except RunLostError as error:
@@ -100,10 +99,11 @@ class Settler:
         except ProviderError as error:
             if not error.ends_run:
                 raise
-            await self._runner.mark_failed(opened, error)
+            await self._receiver.mark_failed(opened, error)
         return None
 
     def _age(self, pending: PendingTurn) -> timedelta:
+        # A time in the future (a clock that was set back) or an unreadable one must not make a turn young for ever.
         try:
             return abs(self._now() - parse_time(pending.started_at or ""))
         except ValueError:

@@ -1,4 +1,4 @@
-"""Answers that could not be written: kept in memory, shown, and written when that works again."""
+"""Answers that could not be saved: kept in memory, shown, and saved when that works again."""
 
 import logging
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from conversation_mcp.providers.base import Answer
 from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn
 from conversation_mcp.stores.base import Store
 from conversation_mcp.turns import changes
-from conversation_mcp.turns.finding import find_turn
+from conversation_mcp.turns.stored_turns import find_turn
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class UnsavedAnswer:
-    """An answer with the conversation as it was when it was asked for."""
+    """An answer, with the conversation as it was when the question was asked."""
 
     before: Conversation
     pending: PendingTurn
@@ -24,55 +24,55 @@ class UnsavedAnswer:
 
     @property
     def notice(self) -> str:
-        """The loud words of a result that stands in no file."""
+        """The loud notice of a result that is in no file."""
         return (
             f"THIS ANSWER IS NOT SAVED: {self.problem} It is kept in memory while this server runs, and saved when "
             "that works again; copy it if it matters"
         )
 
     def added_to(self, stored: Conversation, now: str) -> Conversation:
-        """Return the conversation with the answer, unless it has come into the file in another way."""
+        """Return the conversation with the answer, unless the file has it already from another process."""
         if isinstance(find_turn(stored, self.pending.started_at or "", self.pending.question), Message):
             return stored
         return changes.answered(stored, self.pending, self.answer, now)
 
 
 class UnsavedAnswers:
-    """Those of this process, by conversation."""
+    """The unsaved answers of this process, by conversation."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._kept: dict[ConversationId, UnsavedAnswer] = {}
 
     def keep(self, conversation_id: ConversationId, unsaved: UnsavedAnswer) -> None:
-        """Keep the answer; the turn lock lets only one be missing in a conversation."""
+        """Keep the answer; because of the turn lock, a conversation has at most one."""
         self._kept[conversation_id] = unsaved
 
     def get(self, conversation_id: ConversationId) -> UnsavedAnswer | None:
-        """Return the answer that is not in the conversation's file yet."""
+        """Return the conversation's unsaved answer, if it has one."""
         return self._kept.get(conversation_id)
 
     async def retry(self, conversation_id: ConversationId) -> None:
-        """Try again to write the answer that is missing, if one is; a failure is only logged."""
+        """Try again to save the conversation's unsaved answer, if it has one; a failure is only logged."""
         try:
             await self.require_saved(conversation_id)
         except ConversationMCPError as error:
             logger.warning("an answer can still not be saved: %s", error.message)
 
     async def require_saved(self, conversation_id: ConversationId) -> None:
-        """Write the answer that is missing, if one is; raises as the store's `update`: nothing may come after it."""
+        """Save the conversation's unsaved answer, if any; raises as `Store.update`, so that nothing overtakes it."""
         if kept := self._kept.get(conversation_id):
             await self._store.update(conversation_id, kept.added_to)
-            if self._kept.get(conversation_id) is kept:
+            if self._kept.get(conversation_id) is kept:  # another task may have saved it and kept the next one
                 del self._kept[conversation_id]
 
     async def retry_all(self) -> None:
-        """Try again to write every answer that is missing."""
+        """Try again to save every unsaved answer."""
         for conversation_id in tuple(self._kept):
             await self.retry(conversation_id)
 
 
 def with_unsaved(stored: Conversation | None, unsaved: UnsavedAnswer) -> Conversation:
-    """Return the conversation as it would be if the answer had been written."""
+    """Return the conversation as it would be with the answer saved."""
     base = stored or unsaved.before
     return unsaved.added_to(base, base.updated_at)

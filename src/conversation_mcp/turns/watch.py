@@ -1,4 +1,4 @@
-"""Looking at a conversation while, and after, something happens in it; and stopping that."""
+"""Views of conversations, during a turn and after it; and the stopping of turns."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,8 +17,10 @@ from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.models import Conversation, ConversationId, parse_time
 from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.turns.ask import Caller
+from conversation_mcp.turns.audience import HEARTBEAT_SECONDS
 from conversation_mcp.turns.resumer import Resumer
-from conversation_mcp.turns.running import HEARTBEAT_SECONDS, NO_ASK, RunningTurn, RunningTurns
+from conversation_mcp.turns.roster import RunningTurns
+from conversation_mcp.turns.turn import NO_ASK, RunningTurn
 from conversation_mcp.turns.unsaved import UnsavedAnswers, with_unsaved
 from conversation_mcp.turns.worker import TurnWorker
 
@@ -28,7 +30,7 @@ STOP_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class View:
-    """A conversation as it is now, with what a reader should know about its state."""
+    """A conversation as it is now, with notices about its state."""
 
     conversation: Conversation
     pending_age_seconds: int | None = None
@@ -36,7 +38,7 @@ class View:
 
 
 class Watch:
-    """Shows conversations, settles what dead servers left behind, and stops turns."""
+    """Shows conversations, settles the turns of dead servers, and stops turns."""
 
     def __init__(
         self,
@@ -55,9 +57,9 @@ class Watch:
         self._now = now
 
     async def look(self, conversation_id: str, caller: Caller) -> View:
-        """Return the conversation; a question without an answer is waited for as long as the caller does.
+        """Return the conversation; if a question is being answered, wait for it as long as the caller does.
 
-        The turn of a dead server is settled first: its run is fetched by its id, once.
+        The turn of a dead server is settled first: its run is looked up once by its id.
 
         Raises:
             ConversationMCPError: the conversation cannot be read.
@@ -69,16 +71,16 @@ class Watch:
         return self._view(checked, conversation, (*notices, *more))
 
     async def stop(self, conversation_id: str) -> Conversation:
-        """Stop the question that is being answered, here, in another process or only at the provider.
+        """Stop the question that is being answered, whether here, in another process or only at the provider.
 
         Raises:
-            InvalidInputError: there is none.
-            ConversationBusyError: the process that has it does not react.
+            InvalidInputError: no question is being answered.
+            ConversationBusyError: the process that runs the turn does not react.
         """
         checked = check_id(conversation_id)
         conversation = await self._store.load(checked)
         if turn := self._running.on(checked):
-            turn.stop()
+            turn.wishes.stop()
             await turn.wait(Caller(STOP_SECONDS).report, STOP_SECONDS)
         elif await self._store.turn_is_held(checked):
             pending = conversation.pending_turn
@@ -89,7 +91,7 @@ class Watch:
         elif conversation.pending_turn is None or conversation.pending_turn.status == "failed":
             raise InvalidInputError(f"no question of {checked} is being answered.")
         else:
-            turn = RunningTurn(f"stop {checked}", NO_ASK, checked, anyio.current_time)
+            turn = RunningTurn(f"stop {checked}", NO_ASK, checked)
             self._running.begin(turn, self._worker.stop(turn, checked))
             outcome = await turn.wait(Caller(STOP_SECONDS).report, STOP_SECONDS)
             if isinstance(outcome, ConversationMCPError) and not isinstance(outcome, RunCancelledError):
@@ -118,7 +120,7 @@ class Watch:
     async def _resume(self, conversation_id: ConversationId, caller: Caller) -> tuple[str, ...]:
         try:
             conversation = await self._store.load(conversation_id)
-        except ConversationMCPError:
+        except ConversationMCPError:  # raised by the read that follows, or replaced there by an unsaved answer
             return ()
         pending = conversation.pending_turn
         if pending is None or pending.status == "failed" or (pending.status == "interrupted" and pending.error):
@@ -144,13 +146,13 @@ class Watch:
         if pending is None:
             return View(conversation, None, notices)
         turn = self._running.on(conversation_id)
-        if turn is not None and turn.partial_text:
-            pending = pending.model_copy(update={"partial_text": turn.partial_text})
+        if turn is not None and turn.run.text:  # more than the file, to which it is written every few seconds
+            pending = pending.model_copy(update={"partial_text": turn.run.text})
             conversation = conversation.changed(pending_turn=pending)
         return View(conversation, self._age(pending.started_at), notices)
 
     def _age(self, started_at: str | None) -> int | None:
-        """Return the seconds since then; None for a time that nobody can read."""
+        """Return the seconds since that time; None if it cannot be parsed."""
         try:
             return max(0, round((self._now() - parse_time(started_at or "")).total_seconds()))
         except ValueError:

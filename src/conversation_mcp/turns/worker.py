@@ -1,4 +1,4 @@
-"""What a turn does while it holds the lock: ask its question, or bring an earlier one to its end."""
+"""The work of a turn that holds the lock: to ask its question, or to end an earlier one."""
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import anyio
 
-from conversation_mcp.conversations.whereabouts import whereabouts_of
+from conversation_mcp.cancellation import finish
+from conversation_mcp.conversations.recipients import whereabouts_of
 from conversation_mcp.errors import (
     CancelledUnsentError,
     ConversationBusyError,
@@ -19,22 +20,21 @@ from conversation_mcp.errors import (
     ServerEndingError,
     TurnLimitReachedError,
 )
-from conversation_mcp.prompting.room import require_room
-from conversation_mcp.providers.base import Mode
-from conversation_mcp.providers.choosing.choice import Providers
-from conversation_mcp.providers.choosing.chosen import Choice
-from conversation_mcp.providers.choosing.stay import is_named
+from conversation_mcp.prompting.room import Room
+from conversation_mcp.providers.choosing.choice import Choice
+from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.whereabouts import NOWHERE
 from conversation_mcp.records.models import Conversation, ConversationId, PendingTurn
-from conversation_mcp.stores.base import Store
+from conversation_mcp.records.modes import Mode
+from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.turns import changes
 from conversation_mcp.turns.ask import Ask
+from conversation_mcp.turns.disclosure import sharing_notices
+from conversation_mcp.turns.receiver import AnswerReceiver, open_question
 from conversation_mcp.turns.result import TurnResult
-from conversation_mcp.turns.runner import OpenTurn, TurnRunner, finish
-from conversation_mcp.turns.running import NO_ASK, RunningTurn
 from conversation_mcp.turns.sender import TurnSender
-from conversation_mcp.turns.settler import Settler
-from conversation_mcp.turns.sharing import sharing_notices
+from conversation_mcp.turns.settler import AliveRun, Settler
+from conversation_mcp.turns.turn import NO_ASK, RunningTurn
 from conversation_mcp.turns.unsaved import UnsavedAnswers
 
 LOOK_SECONDS = 0.5
@@ -43,11 +43,33 @@ MAX_LOOK_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class TurnLimits:
-    """What bounds a turn."""
+    """The limits of a turn."""
 
     lock_wait_seconds: float
     max_question_chars: int
     max_turns: int | None
+
+
+@dataclass(frozen=True)
+class NewQuestion:
+    """A question to be written: its turn, its place, and the choice of whom to ask."""
+
+    turn: RunningTurn
+    call: Call
+    choice: Choice
+    pending: PendingTurn
+    wait_until: float
+    """The time by which the question before it must have ended."""
+
+    @property
+    def conversation_id(self) -> ConversationId:
+        """The conversation in which it is written."""
+        return self.call.conversation_id
+
+    @property
+    def opens(self) -> bool:
+        """Whether it opens the conversation."""
+        return self.turn.conversation_id is None
 
 
 class TurnWorker:
@@ -57,133 +79,127 @@ class TurnWorker:
         self,
         store: Store,
         providers: Providers,
-        runner: TurnRunner,
+        receiver: AnswerReceiver,
         sender: TurnSender,
         unsaved: UnsavedAnswers,
         settler: Settler,
+        room: Room,
         prompts: Mapping[Mode, str],
         limits: TurnLimits,
     ) -> None:
         self._store = store
         self._providers = providers
-        self._runner = runner
+        self._receiver = receiver
         self._sender = sender
         self._unsaved = unsaved
         self._settler = settler
+        self._room = room
         self._prompts = prompts
         self._limits = limits
 
-    async def ask(self, turn: RunningTurn, conversation_id: ConversationId, choice: Choice) -> TurnResult:
-        """Ask the turn's question in the conversation, or open it with the question when it is only reserved.
+    async def ask(self, turn: RunningTurn, call: Call, choice: Choice) -> TurnResult:
+        """Ask the turn's question in the conversation of the call, or open that if its id is only reserved.
 
         Raises:
             ConversationBusyError: another turn kept the lock too long; nothing was sent.
-            ConversationTooLongError: the model does not take so much; nothing was sent.
-            ConversationMCPError: there is no answer; where the question was sent the file says so.
+            ConversationTooLongError: the conversation exceeds the model's window; nothing was sent.
+            ConversationMCPError: there is no answer; if the question was sent, the file says why.
         """
-        turn.queued = turn.conversation_id is not None
+        turn.course.is_queued = turn.conversation_id is not None
         wait_until = anyio.current_time() + self._limits.lock_wait_seconds
-        async with self._locked(turn, conversation_id):
-            pending = changes.pending_turn(turn.ask, choice, turn.asks_at)
+        async with self._locked(turn, call.conversation_id):
+            pending = changes.pending_turn(turn.ask, choice, call.started_at)
+            question = NewQuestion(turn, call, choice, pending, wait_until)
             try:
-                conversation = await self._write(turn, conversation_id, pending, choice, wait_until)
+                conversation = await (self._open(question) if question.opens else self._add(question))
             except ConversationTooLongError as error:
                 error.conversation_id = turn.conversation_id
-                error.larger, error.outside = await self._larger(turn, conversation_id, choice, error.tokens)
+                error.larger, error.outside = await self._larger(question, error.tokens)
                 raise
-            turn.conversation_id = conversation_id
-            turn.send_to(choice.provider.name, choice.side)
-            turn.asked(turn.asks_at)
-            opened = OpenTurn(turn, conversation, conversation.pending_turn or pending)
+            turn.course.question = call  # counts as sent from here on: an ending server waits for its answer
+            pending = conversation.pending_turn or pending
+            opened = open_question(turn, conversation, pending, newest=choice.provider.name)
             return await self._sender.send(opened, choice)
 
-    async def _larger(
-        self, turn: RunningTurn, conversation_id: ConversationId, choice: Choice, tokens: int
-    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return which models take more, those first that leave the words where they are, or were to go."""
+    async def _larger(self, question: NewQuestion, tokens: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return models with larger windows: first those that disclose the words to no one new, then the others."""
+        choice, mode = question.choice, question.turn.ask.mode
         known = (
             NOWHERE
-            if turn.conversation_id is None
-            else whereabouts_of(await self._store.load(conversation_id), self._providers.sides)
+            if question.opens
+            else whereabouts_of(await self._store.load(question.conversation_id), self._providers.sides)
         )
         if known == NOWHERE or known.holds(choice.provider.name, choice.side):
             known = known.also_at(choice.provider.name, choice.side)
-        near, others = await self._providers.larger(turn.ask.mode, tokens, known)
+        near, others = await self._providers.larger(mode, tokens, known)
         return (near, others) if known.is_kept_here else ((*near, *others), ())
 
-    async def _write(
-        self,
-        turn: RunningTurn,
-        conversation_id: ConversationId,
-        pending: PendingTurn,
-        choice: Choice,
-        wait_until: float,
-    ) -> Conversation:
-        if turn.conversation_id is not None:
-            return await self._add(turn, conversation_id, pending, choice, wait_until)
+    async def _open(self, question: NewQuestion) -> Conversation:
+        """Write the first state of the conversation, which has only the question."""
+        ask, pending = question.turn.ask, question.pending
         conversation = changes.new_conversation(
-            conversation_id, turn.ask.system or self._prompts[turn.ask.mode], pending
+            question.conversation_id, ask.system or self._prompts[ask.mode], pending
         )
-        require_room(conversation, pending.question, choice)
+        self._room.require(conversation, pending.question, question.choice)
         await self._store.create(conversation)
         return conversation
 
-    async def resume(self, turn: RunningTurn, conversation_id: ConversationId) -> None:
-        """Find out what became of the pending turn of a dead server; a run in the background is watched to its end.
+    async def resume(self, turn: RunningTurn, conversation_id: ConversationId) -> TurnResult | None:
+        """Settle the pending turn of a dead server; a run in the background is watched to its end.
 
         Raises:
-            ConversationMCPError: somebody else holds the lock, or the provider cannot be asked.
+            ConversationMCPError: another turn holds the lock, or the provider cannot be asked.
         """
         async with self._locked(turn, conversation_id):
-            alive = await self._settler.settle(conversation_id, turn)
-            turn.looked.set()
-            if alive is not None and turn.background:
-                turn.report(alive.look.progress)
-                events = alive.provider.follow(turn.response_id or "")
-                turn.finish(await self._sender.carry(alive.opened, alive.provider, events))
+            found = await self._settler.settle(conversation_id, turn)
+            turn.course.has_looked = True
+            if not isinstance(found, AliveRun):
+                return found
+            if not turn.run.in_background:
+                return None
+            turn.audience.report(found.look.progress)
+            events = found.provider.follow(turn.run.response_id or "")
+            return await self._sender.carry(found.opened, found.provider, events)
 
-    async def stop(self, turn: RunningTurn, conversation_id: ConversationId) -> None:
-        """Stop the run that a dead server has left at its provider.
+    async def stop(self, turn: RunningTurn, conversation_id: ConversationId) -> TurnResult | None:
+        """Stop the run that a dead server left at its provider.
 
         Raises:
             InvalidInputError: nothing is left to stop.
-            ProviderError: it was stopped, as was wished.
+            ProviderError: the run was stopped, as requested.
         """
         async with self._locked(turn, conversation_id):
             try:
-                alive = await self._settler.settle(conversation_id, turn)
-            except ProviderMissingError as error:
+                found = await self._settler.settle(conversation_id, turn)
+            except ProviderMissingError as error:  # the run cannot be reached, but its conversation can be freed
                 await self._settler.give_up(conversation_id, error)
-                return
-            if alive is None:
+                return None
+            if found is None:
                 raise InvalidInputError(f"no question of {conversation_id} is being answered.")
-            await self._runner.stop(alive.opened, alive.provider, RunCancelledError(alive.provider.name))
+            if isinstance(found, AliveRun):
+                return await self._receiver.stop(found.opened, found.provider, RunCancelledError(found.provider.name))
+            return found
 
     @asynccontextmanager
     async def _locked(self, turn: RunningTurn, conversation_id: ConversationId) -> AsyncGenerator[None]:
-        lock = None
-        with turn.queue:
-            wait_seconds = self._limits.lock_wait_seconds if turn.queued else 0
-            lock = await self._store.acquire_turn(conversation_id, wait_seconds, turn.report_queue)
-        turn.queued = False
+        lock = None  # stays None if a wish cancels the wait
+        with turn.wishes.line():
+            # Only follow-ups queue: no other turn knows the id of a start, and to resume a turn that runs is no use.
+            wait_seconds = self._limits.lock_wait_seconds if turn.course.is_queued else 0
+            lock = await self._store.acquire_turn(conversation_id, wait_seconds, turn.audience.report_queue)
+        turn.course.is_queued = False
         if lock is None:
             raise _gave_up(turn, conversation_id)
-        turn.holds_lock = True
+        turn.course.holds_lock = True
         try:
             yield
         finally:
-            turn.holds_lock = False
+            turn.course.holds_lock = False
             await finish(lock.release())
 
-    async def _add(
-        self,
-        turn: RunningTurn,
-        conversation_id: ConversationId,
-        pending: PendingTurn,
-        choice: Choice,
-        wait_until: float,
-    ) -> Conversation:
-        """Put the question into the file; one before it that has no answer is settled first."""
+    async def _add(self, question: NewQuestion) -> Conversation:
+        """Add the question to the file; an unanswered one before it is settled first."""
+        conversation_id, pending = question.conversation_id, question.pending
         await self._unsaved.require_saved(conversation_id)
         settled = False
 
@@ -191,54 +207,59 @@ class TurnWorker:
             limit = self._limits.max_turns
             if limit is not None and stored.turn_count >= limit:
                 raise TurnLimitReachedError(conversation_id, limit)
-            notices = (*(pending.notices or ()), *self.require_sharing(stored, turn.ask, choice))
+            shared = self.require_sharing(stored, question.turn.ask, question.choice)
+            notices = (*(pending.notices or ()), *shared)
+            # Settling asks the provider, which cannot be done within an update. After it, a failed turn stays pending.
             if stored.pending_turn is not None and not settled:
                 raise _UnsettledError
-            require_room(stored, pending.question, choice)
+            self._room.require(stored, pending.question, question.choice)
             return changes.asked(stored, pending.model_copy(update={"notices": notices}) if notices else pending)
 
         try:
             return await self._store.update(conversation_id, add)
         except _UnsettledError:
-            await self._settle_before(turn, conversation_id, wait_until)
+            await self._settle_before(question)
             settled = True
             return await self._store.update(conversation_id, add)
 
     def require_sharing(self, conversation: Conversation, ask: Ask, choice: Choice) -> tuple[str, ...]:
-        """Return the notices about who gets the conversation; raises WordsStayError when it may not leave."""
-        may_leave = is_named(ask.model, choice) or self._providers.shares_always
+        """Return the notices about new recipients of the conversation; raises WordsStayError if it may not leave."""
+        may_leave = choice.is_named_by(ask.model) or self._providers.shares_always
         return sharing_notices(conversation, choice, self._providers.sides, may_leave=may_leave)
 
-    async def _settle_before(self, turn: RunningTurn, conversation_id: ConversationId, wait_until: float) -> None:
-        """Bring the question before this one to its end; it may have been answered without anybody listening.
+    async def _settle_before(self, question: NewQuestion) -> None:
+        """Settle the question before this one, whose answer may have arrived while nobody listened.
 
-        A run that still goes on at its provider is waited for, as one that another process has in its hands.
+        If its run still continues at the provider, this one waits for it, as for a turn of another process.
         """
-        before = RunningTurn("", NO_ASK, conversation_id, anyio.current_time)
+        turn, conversation_id = question.turn, question.conversation_id
+        before = RunningTurn("", NO_ASK, conversation_id)  # a turn of its own, whose run is not mixed with this one's
         pause_seconds = LOOK_SECONDS
-        turn.open_queue()
-        with turn.queue:
-            while alive := await self._settler.settle(conversation_id, before):
-                if anyio.current_time() >= wait_until:
-                    raise RunAliveError(conversation_id, alive.provider.name, alive.look.progress, turn.elapsed_seconds)
-                turn.report(
-                    f"waiting for the question before this one, which {alive.provider.name} still answers "
-                    f"({alive.look.progress}), {turn.elapsed_seconds:.0f} s"
+        turn.course.is_queued = True
+        with turn.wishes.line():
+            while isinstance(alive := await self._settler.settle(conversation_id, before), AliveRun):
+                name, progress, waited_seconds = alive.provider.name, alive.look.progress, turn.audience.elapsed_seconds
+                left_seconds = question.wait_until - anyio.current_time()
+                if left_seconds <= 0:
+                    raise RunAliveError(conversation_id, name, progress, waited_seconds)
+                turn.audience.report(
+                    f"waiting for the question before this one, which {name} still answers "
+                    f"({progress}), {waited_seconds:.0f} s"
                 )
-                await anyio.sleep(max(0, min(pause_seconds, wait_until - anyio.current_time())))
+                await anyio.sleep(min(pause_seconds, left_seconds))
                 pause_seconds = min(2 * pause_seconds, MAX_LOOK_SECONDS)
-            turn.queued = False
+            turn.course.is_queued = False
             return
         raise _gave_up(turn, conversation_id)
 
 
 def _gave_up(turn: RunningTurn, conversation_id: ConversationId) -> ConversationMCPError:
-    """Return why a question was not asked whose wait was ended."""
-    if turn.is_refused:
+    """Return the error of a question whose wait in the queue was cancelled."""
+    if turn.wishes.is_refused:
         return ServerEndingError()
-    if turn.is_stopped:
+    if turn.wishes.is_stopped:
         return CancelledUnsentError()
-    return ConversationBusyError(conversation_id, turn.elapsed_seconds)
+    return ConversationBusyError(conversation_id, turn.audience.elapsed_seconds)
 
 
 class _UnsettledError(Exception):

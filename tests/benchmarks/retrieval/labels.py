@@ -8,7 +8,8 @@ from typing import Literal, cast
 from tests.benchmarks.retrieval.methods import WORD, Find
 
 from conversation_mcp.documents.passages import Passage
-from conversation_mcp.documents.query_words import load_stopwords, rough_stem
+from conversation_mcp.documents.query_words import load_stopwords
+from conversation_mcp.searching.stemming import root
 
 Kind = Literal["same", "other", "later"]
 DEPTH = 10
@@ -62,8 +63,8 @@ def answer_to(asked: Labelled, passages: Iterable[Passage], folder: Path) -> Pas
 
 def shared_share(question: str, passage: Passage) -> float:
     """Return how many of the words of a question, stop words left out, the passage has in some form."""
-    own = {rough_stem(word) for word in WORD.findall(question.lower()) if word not in load_stopwords()}
-    theirs = {rough_stem(word) for word in WORD.findall(passage.text.lower())}
+    own = {root(word) for word in WORD.findall(question.lower()) if word not in load_stopwords()}
+    theirs = {root(word) for word in WORD.findall(passage.text.lower())}
     return len(own & theirs) / max(1, len(own))
 
 

@@ -10,7 +10,7 @@ from sqlite3 import Connection, connect
 from conversation_mcp.clock import utc_now
 from conversation_mcp.documents.formats import Formats
 from conversation_mcp.documents.kinds.markdown import markdown
-from conversation_mcp.documents.library import Library
+from conversation_mcp.documents.library import DocumentLibrary
 from conversation_mcp.documents.passages import Passage, cut
 from conversation_mcp.documents.query_words import load_stopwords
 from conversation_mcp.documents.question import Question
@@ -25,7 +25,7 @@ PLAIN = "SELECT rowid FROM plain WHERE plain MATCH ? ORDER BY rank LIMIT ?"
 
 def ours(folder: Path, indexes: Path) -> Find:
     """Ask the library of the local provider."""
-    library = Library(roots_of([folder], None), indexes, utc_now, Formats())
+    library = DocumentLibrary(roots_of([folder], None), indexes, utc_now, Formats())
     for _ in library.catch_up():
         pass
     stopwords = load_stopwords()

@@ -1,0 +1,1 @@
+"""The checks of `doctor` and `verify`; each yields findings."""

@@ -1,21 +1,21 @@
-"""The documents: how many are read, and what is left out for which reason."""
+"""The check of the documents: how many can be searched, which are left out and why."""
 
 from collections.abc import Iterable
 
-from conversation_mcp.cli.checks.findings import Finding
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.providers.base import Reader, Survey
 from conversation_mcp.providers.catalog import ProviderContext, build_providers
 from conversation_mcp.providers.choosing.names import split_name
 from conversation_mcp.providers.client import LazyClient
-from conversation_mcp.providers.configured import configured_in, definitions_in
+from conversation_mcp.providers.configuration import configured_in, definitions_in
 from conversation_mcp.providers.sides import is_here
+from conversation_mcp.records.findings import Finding
 from conversation_mcp.settings import Settings
 from conversation_mcp.text import counted
 
 
 def check_documents(settings: Settings) -> Iterable[Finding]:
-    """Look at the documents without reading them."""
+    """Check the documents without reading them."""
     for provider in build_providers(ProviderContext(settings, LazyClient())):
         if isinstance(provider, Reader):
             try:

@@ -1,4 +1,4 @@
-"""What only shows when it is tried: the server itself, and the provider's key."""
+"""The checks that try things out: the server itself, and the keys of the providers."""
 
 import os
 import sys
@@ -8,15 +8,16 @@ from typing import TextIO
 
 import anyio
 
-from conversation_mcp.cli.checks.findings import Finding
+from conversation_mcp.cancellation import finish
 from conversation_mcp.errors import ConversationMCPError, ProviderRejectedError
 from conversation_mcp.errors.groups import single
 from conversation_mcp.logs import redact
-from conversation_mcp.providers.base import Checkable
+from conversation_mcp.providers.base import Checkable, Defined
 from conversation_mcp.providers.catalog import ProviderContext, build_providers
 from conversation_mcp.providers.client import LazyClient
-from conversation_mcp.providers.configured import Described, is_certain
+from conversation_mcp.records.findings import Finding
 from conversation_mcp.settings import Settings
+from conversation_mcp.tooling.steps import COMMANDS
 
 SELF_CHECK_SECONDS = 60
 
@@ -26,11 +27,13 @@ async def check_server(settings: Settings) -> Finding:
     from mcp import Client, StdioServerParameters, stdio_client
 
     documents = [part for path in settings.documents for part in ("--documents", str(path))]
-    options = ["--logs-dir", str(settings.logs_dir), "--tools", ",".join(settings.tools), *documents]
+    place = () if settings.store else ("--logs-dir", str(settings.logs_dir))
+    options = [*place, "--tools", ",".join(settings.tools), *documents]
     command = StdioServerParameters(
         command=sys.executable, args=["-m", "conversation_mcp", "serve", *options], env=dict(os.environ)
     )
     started = time.perf_counter()
+    # The server's stderr is kept, because only it says why a start failed.
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
         try:
             with anyio.fail_after(SELF_CHECK_SECONDS):
@@ -39,12 +42,13 @@ async def check_server(settings: Settings) -> Finding:
                     seconds = time.perf_counter() - started
         except Exception as error:  # noqa: BLE001 -- whatever breaks is what the doctor is asked for
             return Finding("fail", f"the server does not answer: {_reason(single(error), said)}")
+    # The size of the list is what the tools take up in every context of a client.
     size = len(listed.model_dump_json(by_alias=True, exclude_none=True).encode())
     return Finding("ok", f"server answers: initialize, {len(listed.tools)} tools, {size:,} bytes, {seconds:.1f} s")
 
 
 def _reason(error: BaseException, said: TextIO) -> str:
-    """Return why there is no answer, by the last that the server said before it ended, if it has said anything."""
+    """Return why there is no answer: the last line that the server wrote to stderr, or else the error."""
     if isinstance(error, TimeoutError):
         return f"it was silent for {SELF_CHECK_SECONDS} s"
     said.seek(0)
@@ -55,20 +59,19 @@ def _reason(error: BaseException, said: TextIO) -> str:
 async def check_online(settings: Settings) -> list[Finding]:
     """Try the keys of the configured providers with a call that costs nothing.
 
-    A local server that nobody named is mentioned only when it is there.
+    A local server that no setting names is mentioned only if it answers.
     """
     client = LazyClient()
     try:
         found: list[Finding] = []
         for provider in build_providers(ProviderContext(settings, client)):
             if isinstance(provider, Checkable):
-                is_named = not isinstance(provider, Described) or is_certain(provider.configured)
+                is_named = not isinstance(provider, Defined) or provider.configured.is_certain
                 finding = await _tried(provider.name, provider, is_gateway=_has_own_address(settings, provider.name))
                 found += [finding] if is_named or finding.state == "ok" else []
         return found
     finally:
-        with anyio.CancelScope(shield=True):
-            await client.aclose()
+        await finish(client.aclose())
 
 
 def _has_own_address(settings: Settings, provider: str) -> bool:
@@ -79,7 +82,7 @@ async def _tried(name: str, provider: Checkable, *, is_gateway: bool) -> Finding
     try:
         return Finding("ok", f"{name} takes the key: {await provider.check()}")
     except ProviderRejectedError as error:
-        # A gateway need not offer the list of models.
-        return Finding("warn" if is_gateway else "fail", f"{name}: {error.sentence()}")
+        # A gateway may lack the list of models, which the check asks for, and still answer questions.
+        return Finding("warn" if is_gateway else "fail", f"{name}: {error.sentence(COMMANDS)}")
     except ConversationMCPError as error:
-        return Finding("fail", f"{name}: {error.sentence()}")
+        return Finding("fail", f"{name}: {error.sentence(COMMANDS)}")

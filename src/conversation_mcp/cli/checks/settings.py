@@ -1,4 +1,4 @@
-"""What is set: settings, keys, documents, and how the network is reached."""
+"""The check of the settings, the keys, the providers and the variables of the network."""
 
 import os
 import platform
@@ -8,11 +8,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 from conversation_mcp import __version__
-from conversation_mcp.cli.checks.findings import Finding
 from conversation_mcp.cli.configuration.values import Value, masked, values_of
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.providers.configured import configured_in, is_certain
+from conversation_mcp.providers.configuration import configured_in, definitions_in, suggested_keys
 from conversation_mcp.providers.model_facts import Catalogue
+from conversation_mcp.records.findings import Finding
 from conversation_mcp.settings import LoadedSettings, Settings
 from conversation_mcp.sources import config_path
 from conversation_mcp.tools.catalog import tools_of
@@ -20,11 +20,11 @@ from conversation_mcp.tools.catalog import tools_of
 PROXY_VARIABLES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
 CERTIFICATE_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 TEMPORARY = "archive-v0"
-"""The part of its cache in which uvx keeps environments for as long as it likes."""
+"""The part of uv's cache with the environments of uvx, which uv may remove at any time."""
 
 
 def check_settings(loaded: LoadedSettings, environment: Mapping[str, str], *, online: bool) -> Iterable[Finding]:
-    """Look at everything that can be looked at without touching anything."""
+    """Check everything that can be checked without opening a file of conversations or the network."""
     yield Finding(
         "ok", f"version {__version__}, SDK {version('mcp')}, Python {platform.python_version()} at {sys.executable}"
     )
@@ -62,23 +62,25 @@ def _providers(settings: Settings, keys: list[Value], *, online: bool) -> Iterab
         found = f"{key.label} from {place}, ends in {key.shown}"
         yield Finding("ok", found) if online else Finding("warn", f"{found}; not tried (use --online)")
     try:
-        configured = [name for name, given in configured_in(settings).items() if is_certain(given)]
+        definitions = definitions_in(settings)
+        configured = [name for name, given in configured_in(settings).items() if given.is_certain]
     except InvalidInputError as error:
         yield Finding("fail", error.message)
         return
-    if set(configured) - {"perplexity"}:
+    key = " or ".join(suggested_keys("search", definitions.values()))
+    if any("search" not in definitions[name].suggested_for for name in configured):
         yield Finding("ok", f"providers: {', '.join(configured)}; local servers are looked for when a question comes")
     elif settings.documents and not configured:
-        yield Finding("ok", "no PERPLEXITY_API_KEY: questions go to your documents")
+        yield Finding("ok", f"no {key}: questions go to your documents")
     elif not configured:
-        yield Finding("warn", "no provider: set PERPLEXITY_API_KEY, or name documents with --documents")
+        yield Finding("warn", f"no provider: set {key}, or name documents with --documents")
 
 
 def _network(environment: Mapping[str, str]) -> Iterable[Finding]:
     for name in PROXY_VARIABLES:
         for spelling in (name, name.lower()):
             if value := environment.get(spelling):
-                yield Finding("ok", f"{spelling} = {masked(value)}")
+                yield Finding("ok", f"{spelling} = {masked(value)}")  # a proxy's address may have a password
     for name in CERTIFICATE_VARIABLES:
         if value := environment.get(name):
             there = os.access(value, os.R_OK)

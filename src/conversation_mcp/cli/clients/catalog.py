@@ -1,4 +1,4 @@
-"""The MCP clients that can be set up from here, as the data file beside this module describes them."""
+"""The catalog of MCP clients, from the data file `clients.toml`."""
 
 import json
 import shlex
@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from pydantic import SecretStr
 
+from conversation_mcp.cli.configuration.toml_text import toml_table
 from conversation_mcp.cli.configuration.values import end_of, shown, values_of
-from conversation_mcp.cli.toml_text import toml_table
 from conversation_mcp.settings import LoadedSettings
 
 SERVER_NAME = "conversations"
@@ -22,15 +22,15 @@ SERVER_NAME = "conversations"
 
 @dataclass(frozen=True)
 class Launch:
-    """How a client starts this installation with the settings that it would not have by itself."""
+    """How a client starts this installation: command and environment, with the settings that clients do not pass on."""
 
     command: tuple[str, ...]
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
     keys: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Variables that nobody may read over a shoulder."""
+    """Variables whose values are secret; only their last characters are shown."""
 
     def without_keys(self) -> "Launch":
-        """Return the same as it may be shown, with the ends of the keys."""
+        """Return a copy that can be shown, with only the last characters of the keys."""
         return Launch(self.command, self.variables, {name: end_of(SecretStr(key)) for name, key in self.keys.items()})
 
     def entry(self, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -46,7 +46,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class Client:
-    """An MCP client and where it wants to be told of servers."""
+    """An MCP client, and the format and place of the file that lists its servers."""
 
     name: str
     title: str
@@ -62,7 +62,7 @@ class Client:
     def path(self, environment: Mapping[str, str], home: Path, platform: str = sys.platform) -> Path:
         """Return the path of the client's file, whether or not it exists."""
         shape = self.file.get(platform, self.file["linux"])
-        if folder := environment.get(self.folder_variable, ""):
+        if folder := environment.get(self.folder_variable, ""):  # such as CODEX_HOME
             return Path(folder) / Path(shape).name
         places = {
             "home": home,
@@ -72,13 +72,13 @@ class Client:
         return Path(shape.format_map(places))
 
     def how_to_add(self, launch: Launch) -> str:
-        """Return the command of the client's own that adds the server; empty when it has none."""
+        """Return the client's own command that adds the server; empty if it has none."""
         assignments = [f"{name}={value}" for name, value in launch.variables.items()]
         variables = "".join(self.variable.format(assignment=_joined(assignment)) for assignment in assignments)
         return self.command.format(name=SERVER_NAME, variables=variables, server=_joined(*launch.command))
 
     def snippet(self, launch: Launch) -> str:
-        """Return what a person would put into the file, had it nothing else in it."""
+        """Return the content of the client's file with only this server in it."""
         entry = launch.entry(self.fields)
         if self.form == "toml":
             return toml_table(f"{self.key}.{SERVER_NAME}", entry)
@@ -86,7 +86,7 @@ class Client:
 
 
 def load_clients() -> Mapping[str, Client]:
-    """Return the clients by the names that users type."""
+    """Return the clients by the names that the command line accepts."""
     data = tomllib.loads(files("conversation_mcp.cli.clients").joinpath("clients.toml").read_text("utf-8"))
     return {name: Client(name=name, **facts) for name, facts in data.items()}
 
@@ -99,8 +99,8 @@ def launch_of(
 ) -> Launch:
     """Return how a client starts the program so that it behaves as it does here.
 
-    Options that were typed become arguments. What the environment says is passed on, because clients do not do that;
-    but for keys and passwords, which would stand in one more file. Those that shall stand there are given as `keys`.
+    Typed options become arguments. Settings from the environment become variables, because clients do not pass on
+    their own environment. Secrets are left out, so that they do not lie in one more file, except those in `keys`.
     """
     settings = loaded.settings
     arguments: list[str] = []
@@ -114,7 +114,7 @@ def launch_of(
 
 
 def installation() -> list[str]:
-    """Return the command, by its absolute path, that starts this installation."""
+    """Return the command that starts this installation, with its absolute path."""
     name = "conversation-mcp.exe" if sys.platform == "win32" else "conversation-mcp"
     script = Path(sys.executable).with_name(name)
     return [str(script)] if script.exists() else [sys.executable, "-m", "conversation_mcp"]

@@ -1,4 +1,4 @@
-"""The change to a client's file as a person sees it: without what other servers' entries keep secret."""
+"""The diff of a client's file as it is shown, without the secrets in it."""
 
 import json
 import re
@@ -16,29 +16,31 @@ PRIVATE_TABLES = frozenset({"env", "headers", "http_headers"})
 PRIVATE_NAME = re.compile(r"key|token|secret|passw|credential|auth|cookie|bearer", re.IGNORECASE)
 PRIVATE_FLAG = re.compile(r"--?[\w-]*(?:key|token|secret|pass|auth)[\w-]*", re.IGNORECASE)
 LONG_WORD = re.compile(r"(?=[^\s/\\]*[0-9])(?=[^\s/\\]*[A-Za-z])[^\s/\\]{16,}")
-"""What looks as if chance had made it."""
+"""A word of letters and digits that looks random, as keys do."""
 LEAST_CHARS = 4
+"""Shorter parts of a secret are not searched for in a line; they would hide half of the diff."""
 
 
 def difference(before: str, after: str, name: str, secrets: Iterable[str]) -> str:
-    """Return the change line by line, with dots in place of the secrets."""
+    """Return the unified diff, with an ellipsis in place of each secret."""
     hidden = frozenset(secrets)
+    # One line of context: more would show more of the other servers' entries.
     lines = unified_diff(_lines(before), _lines(after), name if before else "(no file)", name, n=1, lineterm="")
     return redact("".join(f"{_without(line, hidden)}\n" for line in lines))
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines as the formats see them; a string may hold what else ends a line elsewhere."""
+    """Split at line feeds only; other characters at which `splitlines` splits may occur within strings."""
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     return lines if lines[-1] else lines[:-1]
 
 
 def secrets_in(data: Mapping[str, object], known: Iterable[str]) -> Iterator[str]:
-    """Yield the values that may be secrets: all variables and headers, and what looks like a key.
+    """Yield the values that may be secrets: all variables and headers, and values that look like keys.
 
     Args:
-        data: what the file holds.
-        known: values that are none, although they stand among variables.
+        data: the parsed file.
+        known: values that are not secret, although they occur among the variables.
     """
     safe = frozenset(known)
     return (text for text in _secrets(data, "", is_private=False) if text not in safe)
@@ -49,7 +51,7 @@ def _secrets(value: object, name: str, *, is_private: bool) -> Iterator[str]:
         for inner, item in cast("Mapping[str, object]", value).items():
             yield from _secrets(item, inner, is_private=is_private or inner.lower() in PRIVATE_TABLES)
     elif isinstance(value, list):
-        before = ""
+        before = ""  # an argument after a flag such as --token is secret
         for item in cast("list[object]", value):
             yield from _secrets(item, name, is_private=is_private or bool(PRIVATE_FLAG.fullmatch(before)))
             before = item if isinstance(item, str) else ""

@@ -1,4 +1,4 @@
-"""What a client's file says with this server in it: the text there was, changed in one place."""
+"""Adds this server's entry to the text of a client's file and leaves the rest of the text as it is."""
 
 import json
 import tomllib
@@ -11,14 +11,14 @@ from conversation_mcp.cli.clients.toml_table import UNSAFE, with_values
 
 
 class CannotEditError(Exception):
-    """The file is not changed; the message says why."""
+    """The file cannot be changed safely; the message says why."""
 
 
 def edited(text: str, client: Client, launch: Launch) -> str:
-    """Return the text with the server in it; the same text when it stands there as it should.
+    """Return the text with the server's entry; the same text if the entry is up to date.
 
     Raises:
-        CannotEditError: the text cannot be changed without a risk for the rest of it.
+        CannotEditError: the text cannot be changed without a risk to the rest of it.
     """
     return _edited_toml(text, client, launch) if client.form == "toml" else _edited_json(text, client, launch)
 
@@ -27,7 +27,7 @@ def _edited_json(text: str, client: Client, launch: Launch) -> str:
     try:
         before: object = members_of(text, client.key).get(SERVER_NAME)
         if not isinstance(before, dict | None):
-            raise CannotEditError(f"{SERVER_NAME!r} is no object in it")
+            raise CannotEditError(f"{SERVER_NAME!r} in it is not an object")
         entry = _merged(cast("Mapping[str, Any]", before or {}), launch.entry(client.fields))
         return text if entry == before else with_member(text, (client.key, SERVER_NAME), entry)
     except json.JSONDecodeError as error:
@@ -38,15 +38,15 @@ def _edited_json(text: str, client: Client, launch: Launch) -> str:
 
 
 def _merged(before: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entry with what a person had added to it: variables, and arguments where the program is the same."""
-    if "url" in before:
+    """Return the entry with the user's additions: variables, and the arguments if the program is the same."""
+    if "url" in before:  # a remote server; its fields and ours would contradict each other
         raise CannotEditError(f"it has another server by the name {SERVER_NAME!r}")
     variables: object = before.get("env")
     if not isinstance(variables, dict | None):
-        raise CannotEditError(f"'env' of {SERVER_NAME!r} is no object in it")
+        raise CannotEditError(f"'env' of {SERVER_NAME!r} in it is not an object")
     merged = {**before, **entry}
     if "args" not in entry and before.get("command") != entry["command"]:
-        merged.pop("args", None)
+        merged.pop("args", None)  # they were meant for another program
     if "env" in entry:
         merged["env"] = {**cast("Mapping[str, Any]", variables or {}), **entry["env"]}
     return merged
@@ -59,12 +59,12 @@ def _edited_toml(text: str, client: Client, launch: Launch) -> str:
         raise CannotEditError(f"it is not valid TOML: {error}") from None
     servers: object = before.get(client.key, {})
     if not isinstance(servers, dict):
-        raise CannotEditError(f"{client.key!r} is no table in it")
+        raise CannotEditError(f"{client.key!r} in it is not a table")
     there: object = cast("Mapping[str, Any]", servers).get(SERVER_NAME)
     if there is None:
         return _with_table(text, before, client, launch)
     if not isinstance(there, dict):
-        raise CannotEditError(f"{SERVER_NAME!r} is no table in it")
+        raise CannotEditError(f"{SERVER_NAME!r} in it is not a table")
     entry = cast("dict[str, Any]", there)
     try:
         return with_values(text, (client.key, SERVER_NAME), _merged(entry, launch.entry(client.fields)))
@@ -73,7 +73,7 @@ def _edited_toml(text: str, client: Client, launch: Launch) -> str:
 
 
 def _with_table(text: str, before: Mapping[str, Any], client: Client, launch: Launch) -> str:
-    """Return the text with the server's table at its end."""
+    """Return the text with the server's table appended."""
     newline = "\r\n" if "\r\n" in text else "\n"
     gap = "" if not text else newline if text.endswith("\n") else newline * 2
     changed = text + gap + client.snippet(launch).replace("\n", newline)
@@ -82,12 +82,13 @@ def _with_table(text: str, before: Mapping[str, Any], client: Client, launch: La
     except tomllib.TOMLDecodeError:
         after = {}
     servers: Mapping[str, Any] = before.get(client.key, {})
+    # Parsed again and compared: the appended table may clash with an inline table or dotted keys.
     if after != {**before, client.key: {**servers, SERVER_NAME: launch.entry(client.fields)}}:
         raise CannotEditError(UNSAFE)
     return changed
 
 
 def parsed(text: str, client: Client) -> Mapping[str, Any]:
-    """Return the data of a client's file that is valid; nothing where there is no text."""
+    """Return the data of a valid file of the client; nothing for an empty text."""
     data: object = tomllib.loads(text) if client.form == "toml" else json.loads(text) if text.strip() else {}
     return cast("Mapping[str, Any]", data) if isinstance(data, dict) else {}

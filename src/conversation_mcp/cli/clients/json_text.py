@@ -1,4 +1,4 @@
-"""Changes one member of a JSON text and leaves every other byte of it alone."""
+"""Edits of one member of a JSON text that leave every other byte as it is."""
 
 import json
 import re
@@ -22,7 +22,7 @@ class _Member:
 
 @dataclass(frozen=True)
 class _Object:
-    """An object in a text: where its braces stand, and what is between them."""
+    """An object in a text: the positions of its braces, and its members."""
 
     text: str
     start: int
@@ -30,19 +30,20 @@ class _Object:
     close: int
 
     def find(self, name: str) -> _Member | None:
+        # The last of several with the same name, which is the one that JSON parsers keep.
         return next((member for member in reversed(self.members) if member.name == name), None)
 
     def indent(self) -> str | None:
-        """Return what stands before each member on its line; None when they share a line, or there are none."""
+        """Return the indentation of the members; None if they share a line, or there are none."""
         found = LINE_START.search(self.text, 0, self.members[0].start) if self.members else None
         return found.group(1) if found else None
 
 
 def with_member(text: str, path: tuple[str, str], value: Mapping[str, Any]) -> str:
-    """Return the text with the value at a name in an object of the top level, made where it is missing.
+    """Return the text with the value at `path`: a name in a top-level object, which is added if it is missing.
 
     Raises:
-        ValueError: the text is no JSON object, holds comments, or has something else in that place.
+        ValueError: the text is not a JSON object, has comments, or has something else at that place.
     """
     if not text.strip():
         return json.dumps({path[0]: {path[1]: value}}, indent=2, ensure_ascii=False) + "\n"
@@ -55,23 +56,24 @@ def with_member(text: str, path: tuple[str, str], value: Mapping[str, Any]) -> s
         changed = _put(top, outer, {inner: value}, top.indent() or UNIT)
     else:
         changed = _put(_object(text, member.value_start), inner, value, top.indent() or UNIT)
-    if json.loads(changed) != wanted:
+    if json.loads(changed) != wanted:  # whatever the editing misread shows here, before anything is written
         message = "it is written in a way that cannot be changed safely"
         raise ValueError(message)
     return changed
 
 
 def members_of(text: str, name: str) -> dict[str, Any]:
-    """Return what the object of that name at the top level holds, nothing where there is none. Raises ValueError."""
+    """Return the members of the top-level object of that name, or none if it is missing; raise ValueError otherwise."""
     data: object = json.loads(text) if text.strip() else {}
     there: object = cast("dict[str, object]", data).get(name, {}) if isinstance(data, dict) else None
     if isinstance(there, dict):
         return cast("dict[str, Any]", there)
-    message = f"{name!r} is no object in it"
+    message = f"{name!r} in it is not an object"
     raise ValueError(message)
 
 
 def _object(text: str, start: int) -> _Object:
+    # The text was parsed before and is valid, so only positions are looked for.
     members: list[_Member] = []
     at = _after_space(text, start + 1)
     while text[at] == '"':
@@ -96,7 +98,7 @@ def _put(target: _Object, name: str, value: Mapping[str, Any], unit: str) -> str
     indent = target.indent()
     if member := target.find(name):
         return text[: member.value_start] + _dumped(value, indent or "", unit, newline) + text[member.end :]
-    if target.members:
+    if target.members:  # written like its neighbours, on a line of its own or on theirs
         before = f",{newline}{indent}" if indent is not None else ", "
         end = target.members[-1].end
         written = _dumped(value, indent, unit, newline) if indent is not None else json.dumps(value, ensure_ascii=False)

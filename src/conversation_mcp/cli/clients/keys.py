@@ -1,39 +1,40 @@
-"""Keys in clients' files: whether a server that is started with an entry has what it needs to answer."""
+"""Keys and clients: whether a server started by a client will have the keys that it needs."""
 
 from collections.abc import Container, Iterable
 
 from conversation_mcp.cli.clients.catalog import Client
 from conversation_mcp.cli.configuration.values import Value, values_of
-from conversation_mcp.providers.configured import configured_in, is_certain
+from conversation_mcp.providers.configuration import configured_in
 from conversation_mcp.settings import LoadedSettings
 from conversation_mcp.sources import config_path, provider_settings
 
 
 def keys_of_shell(loaded: LoadedSettings) -> list[Value]:
-    """Return what only this shell's environment says and clients do not pass on: keys, and addresses with passwords."""
+    """Return the secrets that are set only in this shell's environment, which clients do not pass on."""
     return [value for value in values_of(loaded) if value.is_private and value.is_from_environment]
 
 
 def lacking(loaded: LoadedSettings, client: Client, variables: Container[str]) -> Iterable[str]:
-    """Yield what keeps a server from answering that is started with these variables of its own."""
+    """Yield why a server that the client starts with these variables could not answer."""
     if missing := [key for key in keys_of_shell(loaded) if key.origin not in variables]:
         names, settings = (
             " and ".join(texts) for texts in zip(*((key.origin, key.name) for key in missing), strict=True)
         )
         yield (
-            f"{client.title} does not pass your shell's {names} on, so its server cannot answer with that. Put "
-            f"{settings} into {config_path()} (`conversation-mcp config --write` makes it), or write it into the "
+            f"{client.title} does not pass on your shell's {names}, so its server cannot use it. Put "
+            f"{settings} into {config_path()} (`conversation-mcp config --write` creates it), or write it into the "
             "client's file too: --with-key"
         )
     elif not _can_answer(loaded, variables):
+        keys = " or ".join(one.name for one in provider_settings() if one.is_suggested and one.field == "api_key")
         yield (
-            "no provider is configured, so the server will start and answer nothing. Put perplexity_api_key into "
+            f"no provider is configured, so the server will start and answer nothing. Put {keys} into "
             f"{config_path()}, or name documents with --documents"
         )
 
 
 def _can_answer(loaded: LoadedSettings, variables: Container[str]) -> bool:
     settings = loaded.settings
-    if settings.documents or any(is_certain(given) for given in configured_in(settings).values()):
+    if settings.documents or any(given.is_certain for given in configured_in(settings).values()):
         return True
     return any(name in variables for setting in provider_settings() for name in setting.variables)

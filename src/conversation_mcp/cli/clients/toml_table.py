@@ -1,4 +1,4 @@
-"""Changes one table of a TOML text and leaves what else stands in it alone, comments included."""
+"""Edits of one table of a TOML text that leave the rest as it is, comments included."""
 
 import re
 import tomllib
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from conversation_mcp.cli.toml_text import toml_key, toml_value
+from conversation_mcp.cli.configuration.toml_text import toml_key, toml_value
 
 UNSAFE = "it is written in a way that cannot be changed safely"
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -14,7 +14,7 @@ LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 @dataclass(frozen=True)
 class _Statement:
-    """A header, or a name with its value; `path` is what it names, `start` and `end` are its lines."""
+    """A header, or a key with its value; `path` is its key, and `start` and `end` are its lines."""
 
     path: tuple[str, ...]
     start: int
@@ -23,7 +23,7 @@ class _Statement:
 
 
 @dataclass(frozen=True)
-class _Table:
+class _TomlTable:
     """A table under a header of its own."""
 
     path: tuple[str, ...]
@@ -33,7 +33,7 @@ class _Table:
 
 
 class _Lines:
-    """The lines of a text, and what is to become of them."""
+    """The lines of a text, and the pending changes to them."""
 
     def __init__(self, text: str) -> None:
         self._lines: list[str] = LINE.findall(text)
@@ -41,30 +41,31 @@ class _Lines:
         self._changes: list[tuple[int, int, list[str]]] = []
 
     def replace(self, start: int, end: int, *statements: str) -> None:
-        """Put the statements in the place of the lines, as far in as these; before `start` where there are none."""
+        """Replace the lines with the statements, indented alike; without lines, insert before `start`."""
         first = self._lines[start] if end > start else ""
         indent = first[: len(first) - len(first.lstrip())]
         self._changes.append((start, end, [f"{indent}{statement}{self._newline}" for statement in statements]))
 
     def changed(self) -> str:
         lines = list(self._lines)
+        # From the end, so that the numbers of earlier lines stay right.
         for start, end, new in sorted(self._changes, key=lambda change: change[:2], reverse=True):
             if new and start > 0 and not lines[start - 1].endswith("\n"):
                 lines[start - 1] += self._newline
             lines[start:end] = new
         return "".join(lines)
 
-    def tables(self) -> list[_Table]:
-        found: list[_Table] = []
+    def tables(self) -> list[_TomlTable]:
+        found: list[_TomlTable] = []
         path, members, end = (), list[_Statement](), 0
         for statement in self._statements():
             if statement.is_header:
-                found.append(_Table(path, tuple(members), end))
+                found.append(_TomlTable(path, tuple(members), end))
                 path, members = statement.path, []
             else:
                 members.append(statement)
             end = statement.end
-        return [*found, _Table(path, tuple(members), end)]
+        return [*found, _TomlTable(path, tuple(members), end)]
 
     def _statements(self) -> Iterator[_Statement]:
         at = 0
@@ -72,6 +73,7 @@ class _Lines:
             start, first = at, self._lines[at].strip()
             at += 1
             if first and not first.startswith("#"):
+                # A value may span lines: take more of them until they parse.
                 while (data := _parsed("".join(self._lines[start:at]))) is None:
                     if at >= len(self._lines):
                         raise ValueError(UNSAFE)
@@ -80,10 +82,10 @@ class _Lines:
 
 
 def with_values(text: str, path: Sequence[str], values: Mapping[str, Any]) -> str:
-    """Return the valid text with exactly these values in the table, which stands under a header of its own.
+    """Return the text, which is valid TOML, with exactly these values in the table at `path`.
 
     Raises:
-        ValueError: it does not, or it cannot be changed without a risk for the rest.
+        ValueError: the table has no header of its own, or cannot be changed without a risk to the rest.
     """
     lines = _Lines(text)
     tables = {table.path: table for table in lines.tables()}
@@ -99,13 +101,13 @@ def with_values(text: str, path: Sequence[str], values: Mapping[str, Any]) -> st
 
 def _set(
     lines: _Lines,
-    tables: Mapping[tuple[str, ...], _Table],
+    tables: Mapping[tuple[str, ...], _TomlTable],
     path: tuple[str, ...],
     before: Mapping[str, Any],
     values: Mapping[str, Any],
 ) -> None:
     table = tables.get(path)
-    if table is None:
+    if table is None:  # an inline table or dotted keys: not edited, which the comparison in `with_values` refuses
         return
     added: list[str] = []
     for name in dict.fromkeys((*before, *values)):
@@ -116,6 +118,7 @@ def _set(
             _set(lines, tables, own, before[name], values[name])
             continue
         new = [f"{toml_key(name)} = {toml_value(values[name])}"] if name in values else []
+        # Several of them if the value is written with dotted keys.
         there = [member for member in table.members if member.path[0] == name]
         for member in there:
             lines.replace(member.start, member.end, *(new if member is there[0] else ()))
@@ -139,7 +142,7 @@ def _parsed(text: str) -> dict[str, Any] | None:
 
 
 def _path(data: object, first: str) -> tuple[str, ...]:
-    """Return what the statement names; the name of an array of tables is none that a table has."""
+    """Return the key of a statement; arrays of tables get a marker, so that none is taken for a table."""
     names: list[str] = ["[[]]"] if first.startswith("[[") else []
     while isinstance(data, dict) and len(cast("dict[str, Any]", data)) == 1:
         [(name, data)] = cast("dict[str, Any]", data).items()

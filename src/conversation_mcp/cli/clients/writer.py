@@ -1,4 +1,4 @@
-"""Puts this server into a client's file: shows the change, asks, and writes it in one step."""
+"""Writes this server's entry to a client's file: shows the change, asks, and replaces the file in one step."""
 
 import os
 from collections.abc import Mapping
@@ -20,21 +20,21 @@ BOM = "\ufeff"
 
 
 class ClientFileError(ConversationMCPError):
-    """A client's file was left as it is."""
+    """A client's file was not changed."""
 
     code = "VALIDATION_ERROR"
     advice = "It was not changed; put the lines above into it by hand."
 
 
 def write_client(client: Client, launch: Launch, loaded: LoadedSettings, *, sure: bool) -> None:
-    """Change the file of the client after a person has seen the change and agreed, or has agreed before.
+    """Change the client's file once the user has seen the change and agreed; `sure` agrees in advance.
 
-    What the server will lack, started by the client with these settings, is said before.
+    Warns before that of anything the server will lack when the client starts it.
 
     Raises:
-        ClientFileError: the file cannot be changed safely; what to put into it was printed.
-        FilesystemError: it cannot be read or written, or somebody else has changed it meanwhile.
-        WrongUsageError: nobody can be asked.
+        ClientFileError: the file cannot be changed safely; the lines to add were printed.
+        FilesystemError: it cannot be read or written, or another program changed it meanwhile.
+        WrongUsageError: there is no terminal to ask on.
     """
     path = client.path(os.environ, Path.home())
     before = _read(path)
@@ -53,7 +53,7 @@ def write_client(client: Client, launch: Launch, loaded: LoadedSettings, *, sure
     for lack in lacking(loaded, client, _variables(data[1], client)):
         say(f"Warning: {lack}.")
     if texts[0] == after:
-        put(f"{client.title} knows this server already: {path}")
+        put(f"{client.title} already has this server: {path}")
         return
     agreed(f"Write this to {path}?", sure=sure, to="write this", otherwise="Nothing was changed.")
     _write(path, before, (BOM if before.startswith(BOM) else "") + after)
@@ -75,12 +75,12 @@ def _read(path: Path) -> str:
 
 
 def _write(path: Path, before: str, after: str) -> None:
-    """Replace the file that the path leads to, with the rights it has."""
+    """Replace the file that the path leads to and keep its permissions."""
     with explained(path):
         target = path.resolve()
         make_private_folder(target.parent)
-        if _read(target) != before:
-            raise FilesystemError(str(path), "somebody else has changed it just now")
+        if _read(target) != before:  # the client may have written it while the user was thinking
+            raise FilesystemError(str(path), "another program has just changed it")
         mode = target.stat().st_mode if target.exists() else None
         replace_file(target, after.encode())
         if mode is not None:

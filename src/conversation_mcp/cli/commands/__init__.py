@@ -1,0 +1,1 @@
+"""The commands, a module each, with a function or group of commands of the module's name."""

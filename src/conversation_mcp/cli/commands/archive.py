@@ -1,11 +1,18 @@
-"""`archive`: conversations that lists leave out."""
+"""The command `archive`: hides conversations from lists."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from conversation_mcp.cli.changes.session import on_each, opened, resolved
 from conversation_mcp.cli.options import AsJson, Ids, LogsDir
+from conversation_mcp.cli.output.terminal import put, put_json
 from conversation_mcp.cli.setup import settings_from
+from conversation_mcp.cli.usage import FAILED
+
+if TYPE_CHECKING:
+    from conversation_mcp.app import App
+    from conversation_mcp.records.models import Conversation, ConversationId
 
 
 def archive(
@@ -17,9 +24,24 @@ def archive(
 ) -> None:
     """Put conversations away.
 
-    Lists leave them out unless they are asked for. The next question of one brings it back.
+    Lists hide archived conversations unless --archived is given. The next question in one brings it back.
     """
-    from conversation_mcp.cli.changes.labels import set_archived
-
     settings = settings_from({"logs_dir": logs_dir}).settings
-    raise typer.Exit(set_archived(settings, conversation_ids, archived=not undo, as_json=as_json))
+    ids = resolved(settings, conversation_ids, archived=undo)
+
+    async def work(app: "App") -> list[str]:
+        from conversation_mcp.tooling.tidied import tidied
+
+        done: list[Conversation] = []
+
+        async def one(conversation_id: "ConversationId") -> None:
+            done.append(await app.tidier.update(conversation_id, archived=not undo))
+            if not as_json:
+                put(f"{conversation_id}  {'not archived' if undo else 'archived'}")
+
+        problems = await on_each(ids, one)
+        if as_json:
+            put_json({"conversations": [tidied(each, app).data() for each in done], "problems": problems})
+        return problems
+
+    raise typer.Exit(FAILED if opened(settings, work) else 0)

@@ -1,4 +1,4 @@
-"""`ask`: a question, answered here."""
+"""The command `ask`: asks a question and prints the answer."""
 
 import sys
 from collections.abc import Sequence
@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.options import Continue, Documents, LogsDir, ModelName, System
 from conversation_mcp.cli.questions.piped import stdin_text
 from conversation_mcp.cli.selection.moments import day_at
 from conversation_mcp.cli.setup import settings_from
+from conversation_mcp.cli.usage import WrongUsageError
 
 FROM_STDIN = "-"
 
@@ -21,13 +21,13 @@ def ask(
         list[str] | None,
         typer.Argument(
             metavar="QUESTION",
-            help="The question. What a pipe or a file gives goes with it; - waits for that as long as it takes.",
+            help="The question. Text from a pipe or a file goes with it; - waits for that as long as it takes.",
             show_default=False,
         ),
     ] = None,
     conversation: Continue = None,
     interactive: Annotated[
-        bool, typer.Option("--interactive", "-i", help="Open a prompt for more questions of the conversation.")
+        bool, typer.Option("--interactive", "-i", help="Open a prompt for more questions in the conversation.")
     ] = False,
     system: System = None,
     deep: Annotated[
@@ -40,7 +40,7 @@ def ask(
     ] = None,
     domain: Annotated[
         list[str] | None,
-        typer.Option(metavar="DOMAIN", help="Only this domain, or with a leading - not this one; may be repeated."),
+        typer.Option(metavar="DOMAIN", help="Only this domain, or with a leading - exclude it; may be repeated."),
     ] = None,
     after: Annotated[
         str | None,
@@ -55,7 +55,7 @@ def ask(
     related: Annotated[bool, typer.Option("--related", help="Also get related questions.")] = False,
     effort: Annotated[
         Literal["low", "medium", "high"] | None,
-        typer.Option(help="How hard a research or a model tries; goes with --deep or --chat."),
+        typer.Option(help="How hard the research or the model tries; goes with --deep or --chat."),
     ] = None,
     show_thinking: Annotated[
         bool, typer.Option("--show-thinking", help="Also show the model's reasoning, if it gives any.")
@@ -66,8 +66,8 @@ def ask(
 ) -> None:
     """Ask a question and keep the answer.
 
-    It opens a conversation, or is the next question of one. A question that was asked and not answered is kept too.
-    Text from a pipe or a file goes with the question, below it. In a pipe only the answer and its sources go to stdout.
+    It opens a conversation, or continues one with -c. A question that gets no answer is kept, too. Text from a pipe or
+    a file is added below the question. In a pipe, only the answer and its sources go to stdout.
     """
     arguments: dict[str, Any] = {
         "model": model,
@@ -81,15 +81,15 @@ def ask(
         "show_thinking": show_thinking or None,
     }
     if chat and deep:
-        raise WrongUsageError("--chat and --deep are two things; give one.")
+        raise WrongUsageError("--chat and --deep cannot be combined.")
     if interactive and as_json:
         raise WrongUsageError("-i is for people, --json for programs; give one.")
     settings = settings_from({"logs_dir": logs_dir, "documents": documents or None}).settings
     text = _typed(question or ()) if interactive else _question(question or (), settings.max_question_chars)
     from conversation_mcp.cli.questions.chat import chat_until_left
-    from conversation_mcp.cli.questions.question import Question, ask_and_show, named
+    from conversation_mcp.cli.questions.question import TypedQuestion, ask_and_show, named
 
-    asked = Question(
+    asked = TypedQuestion(
         text=text,
         conversation=conversation,
         kind="chat" if chat else "research" if deep else "search",
@@ -102,10 +102,10 @@ def ask(
 
 
 def _question(words: Sequence[str], max_chars: int) -> str:
-    """Return the question that was typed, with what comes through stdin below it.
+    """Return the typed question, with the text from stdin below it.
 
     Raises:
-        WrongUsageError: there is neither, or more than one.
+        WrongUsageError: there is no question, or more than one.
     """
     typed = _typed(words)
     if not words and sys.stdin.isatty():

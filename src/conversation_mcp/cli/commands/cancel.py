@@ -1,15 +1,31 @@
-"""`cancel`: an end to a question that is being answered."""
+"""The command `cancel`: stops a running question."""
+
+from typing import TYPE_CHECKING
+
+import anyio
 
 from conversation_mcp.cli.options import Documents, Id, LogsDir
-from conversation_mcp.cli.setup import settings_from
+from conversation_mcp.cli.output.terminal import put
+from conversation_mcp.cli.questions.standing import standing_of
+from conversation_mcp.cli.selection.ids import resolve
+from conversation_mcp.cli.setup import finder_of, settings_from
+
+if TYPE_CHECKING:
+    from conversation_mcp.records.models import ConversationId
+    from conversation_mcp.settings import Settings
 
 
 def cancel(*, conversation_id: Id, logs_dir: LogsDir = None, documents: Documents = None) -> None:
     """Stop a question that is being answered.
 
-    Its run at the provider is stopped too. Says what was billed, if that is known.
+    The run at the provider is stopped, too. Prints what was billed, if that is known.
     """
-    from conversation_mcp.cli.questions.pending import cancel_turn
+    settings = settings_from({"logs_dir": logs_dir, "documents": documents or None}).settings
+    anyio.run(_cancel, settings, resolve(finder_of(settings), conversation_id))
 
-    loaded = settings_from({"logs_dir": logs_dir, "documents": documents or None})
-    cancel_turn(loaded.settings, conversation_id)
+
+async def _cancel(settings: "Settings", conversation_id: "ConversationId") -> None:
+    from conversation_mcp.bootstrap import open_app
+
+    async with open_app(settings) as app:
+        put(f"{conversation_id}  {standing_of(await app.watch.stop(conversation_id))}")

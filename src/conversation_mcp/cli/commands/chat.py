@@ -1,4 +1,4 @@
-"""`chat`: a prompt that remembers."""
+"""The command `chat`: opens a prompt for one conversation."""
 
 from typing import Annotated, Literal
 
@@ -22,14 +22,15 @@ def chat(
 ) -> None:
     """Open a prompt that remembers.
 
-    Each line is a question to a model in one conversation, which is kept as any other. It is ask --chat -i: /search and
-    /deep at the prompt search from there on, /help shows the rest. Ctrl-C stops a question, Ctrl-D ends.
+    Each line is a question to a model, all in one conversation, which is kept like any other. The same as ask --chat
+    -i: at the prompt, /search and /deep switch to searches, and /help shows the rest. Ctrl-C stops a question, Ctrl-D
+    ends.
     """
     settings = settings_from({"logs_dir": logs_dir, "documents": documents or None}).settings
     from conversation_mcp.cli.questions.chat import chat_until_left
-    from conversation_mcp.cli.questions.question import Question, named
+    from conversation_mcp.cli.questions.question import TypedQuestion, named
 
     arguments = {"model": model, "reasoning_effort": effort}
     given = {name: value for name, value in arguments.items() if value is not None}
-    first = Question(question or "", conversation, "chat", given, system)
+    first = TypedQuestion(question or "", conversation, "chat", given, system)
     raise typer.Exit(chat_until_left(settings, named(settings, first)))

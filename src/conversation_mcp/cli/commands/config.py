@@ -1,28 +1,27 @@
-"""`config`: each setting, its value, and where that comes from."""
+"""The command `config`: shows each setting with its origin, and writes the configuration file."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from conversation_mcp.cli.entry import WrongUsageError
+from conversation_mcp.cli.configuration.file import write_config
+from conversation_mcp.cli.configuration.values import Value, values_of
 from conversation_mcp.cli.options import AsJson, Documents, LogsDir, ToolSets
 from conversation_mcp.cli.output.terminal import console, is_terminal, put, put_fields, put_json
 from conversation_mcp.cli.setup import settings_from
+from conversation_mcp.cli.usage import WrongUsageError
 from conversation_mcp.sources import config_path
-
-if TYPE_CHECKING:
-    from conversation_mcp.cli.configuration.values import Value
 
 
 def config(
     *,
     path: Annotated[bool, typer.Option("--path", help="Print the path of the configuration file only.")] = False,
     write: Annotated[
-        bool, typer.Option("--write", help="Write the file with every setting and its default as a comment.")
+        bool, typer.Option("--write", help="Write the file, with every setting and its default in comments.")
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="With --write: replace the file, keep its values and a copy of it.")
+        bool, typer.Option("--force", help="With --write: replace the file, but keep its values and a copy of it.")
     ] = False,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
@@ -31,7 +30,8 @@ def config(
 ) -> None:
     """Show each setting and where it comes from.
 
-    Of a key only the end is shown. In a pipe each setting is a line of name, value and origin, with tabs between them.
+    Of keys, only the last characters are shown. In a pipe, each setting is a line of name, value and origin, separated
+    by tabs.
     """
     if force and not write:
         raise WrongUsageError("--force goes with --write.")
@@ -40,8 +40,6 @@ def config(
     elif write:
         _write(config_path(), force=force)
     else:
-        from conversation_mcp.cli.configuration.values import values_of
-
         values = values_of(settings_from({"logs_dir": logs_dir, "documents": documents or None, "tools": tools}))
         if as_json:
             put_json({value.name: {"value": value.shown or None, "origin": value.origin} for value in values})
@@ -52,15 +50,13 @@ def config(
 
 
 def _write(path: Path, *, force: bool) -> None:
-    from conversation_mcp.cli.configuration.file import write_config
-
     copy = write_config(path, force=force)
-    put(f"{path} is written; a line that begins with # is a default.")
+    put(f"{path} was written; lines that begin with # are defaults.")
     if copy:
-        put(f"What it was before is in {copy}.")
+        put(f"The previous file is in {copy}.")
 
 
-def _show(values: "list[Value]") -> None:
+def _show(values: list[Value]) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")

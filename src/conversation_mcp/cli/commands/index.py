@@ -1,6 +1,5 @@
-"""`index`: where the index of the conversations is, and how to make it anew."""
+"""The command `index`: shows or rebuilds the index."""
 
-import os
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,42 +9,44 @@ from conversation_mcp.cli.options import AsJson, LogsDir
 from conversation_mcp.cli.output.progress import progress
 from conversation_mcp.cli.output.terminal import put, put_json
 from conversation_mcp.cli.output.times import when
-from conversation_mcp.cli.setup import folder_from
+from conversation_mcp.cli.setup import finder_from
 from conversation_mcp.clock import utc_now
 from conversation_mcp.errors import ConversationMCPError, FilesystemError
-from conversation_mcp.stores.files.index.base import Watch
+from conversation_mcp.stores.headway import Headway
 from conversation_mcp.text import counted
 
 if TYPE_CHECKING:
-    from conversation_mcp.stores.files.index.base import Index
+    from conversation_mcp.stores.finder import Index
 
 REBUILDING = "reading the conversations"
 
 
 class NoIndexError(ConversationMCPError):
-    """The index cannot be made, for a reason that has nothing to do with conversations."""
+    """There can be no index, for a reason outside the conversations."""
 
     code = FilesystemError.code
     advice = "Searches read every file instead. Check the folder, its permissions and the free space."
 
-    def __init__(self, obstacle: str) -> None:
+    def __init__(self, obstacle: str, *, is_needed: bool = True) -> None:
         super().__init__(f"no index can be kept: {obstacle}.")
+        self.advice = self.advice if is_needed else "Searches ask the store itself."
 
 
 def index(
     *,
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="Throw it away and read all conversations again.")] = False,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Delete it and read all conversations again.")] = False,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
 ) -> None:
     """Show where the index is and what it knows.
 
-    Conversations are found with it. It is made from their files whenever it is missing, so it can be deleted at any
-    time.
+    Searches use the index. It is built from the files of the conversations whenever it is missing, so you can delete it
+    at any time.
     """
-    from conversation_mcp.cli.selection.pages import index_of
-
-    found = index_of(folder_from(logs_dir))
+    finder = finder_from(logs_dir)
+    found = finder.index
+    if found is None:
+        raise NoIndexError(f"{finder.place} needs none", is_needed=False)
     if rebuild:
         _rebuild(found)
     facts = _facts(found)
@@ -58,19 +59,18 @@ def index(
 def _rebuild(index: "Index") -> None:
     if obstacle := index.obstacle():
         raise NoIndexError(obstacle)
-    watch = Watch()
-    with progress(REBUILDING, watch, after_seconds=0):
-        index.rebuild(watch)
+    headway = Headway()
+    with progress(REBUILDING, headway, after_seconds=0):  # it was asked for, so the bar shows that it happens
+        index.rebuild(headway)
 
 
 def _facts(index: "Index") -> dict[str, Any]:
-    """Return what is known of the index without making one where there is none."""
+    """Return the facts of the index, without creating it if it is missing."""
     facts: dict[str, Any] = {"location": index.location, "bytes": 0}
     try:
-        with os.scandir(index.location) as entries:
-            facts["bytes"] = sum(entry.stat().st_size for entry in entries)
-    except FileNotFoundError:
-        return facts
+        if (size := index.size_bytes()) is None:
+            return facts
+        facts["bytes"] = size
     except OSError as error:
         return {**facts, "problem": error.strerror}
     if obstacle := index.obstacle():
@@ -90,7 +90,7 @@ def _lines(facts: dict[str, Any]) -> list[tuple[str, str]]:
         return [*lines, ("holds", "nothing yet; the first search makes it")]
     lines.append(("size", f"{facts['bytes'] / 1_000_000:,.1f} MB"))
     if "comparedAt" not in facts:
-        return [*lines, ("holds", "not all conversations yet; the next search goes on")]
+        return [*lines, ("holds", "not all conversations yet; the next search continues")]
     count, compared = facts["conversationCount"], datetime.fromisoformat(facts["comparedAt"])
     lines.append(("holds", counted(count, "conversation")))
     return [*lines, ("compared", when(compared, utc_now().astimezone()))]

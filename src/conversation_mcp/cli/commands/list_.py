@@ -1,10 +1,9 @@
-"""`list`: the conversations, newest first."""
+"""The command `list`: lists conversations, with filters."""
 
 from typing import Annotated
 
 import typer
 
-from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.options import (
     After,
     Archived,
@@ -21,10 +20,11 @@ from conversation_mcp.cli.options import (
 )
 from conversation_mcp.cli.selection.filters import chosen
 from conversation_mcp.cli.selection.lists import show_list
+from conversation_mcp.cli.usage import WrongUsageError
 from conversation_mcp.records.found import Wanted
 
 
-def list_conversations(
+def list_(
     *,
     limit: Limit = None,
     cursor: Cursor = None,
@@ -36,17 +36,17 @@ def list_conversations(
     archived: Archived = False,
     after: After = None,
     before: Before = None,
-    by_size: Annotated[bool, typer.Option("--largest", help="The largest files first; takes no filters.")] = False,
+    by_size: Annotated[bool, typer.Option("--largest", help="Show the largest files first; without filters.")] = False,
     paths: Annotated[
-        bool, typer.Option("--paths", help="Print the path of each conversation's file, a line each.")
+        bool, typer.Option("--paths", help="Print only the path of each conversation's file, one per line.")
     ] = False,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
 ) -> None:
     """List the conversations, newest first.
 
-    Archived ones only with --archived. In a pipe each is a line of id, time of the last change, answers, cost, state,
-    title, tags and the conversation that it is a branch of, with tabs between them.
+    Archived ones are shown only with --archived. In a pipe, each conversation is a line of id, time of the last change,
+    number of answers, cost, state, title, tags and the conversation that it was branched from, separated by tabs.
     """
     wanted = chosen(
         state=state,
@@ -59,8 +59,8 @@ def list_conversations(
         model=model,
     )
     if paths and as_json:
-        raise WrongUsageError("--json has the paths; give one of --paths and --json.")
+        raise WrongUsageError("--paths and --json cannot be combined; the JSON has the paths.")
     if by_size and (cursor or wanted != Wanted()):
-        raise WrongUsageError("--largest takes no filters and no --cursor.")
-    given = None if wanted == Wanted() else wanted
+        raise WrongUsageError("--largest cannot be combined with filters or --cursor.")
+    given = None if wanted == Wanted() else wanted  # without filters, the plain list needs no index
     show_list(limit, logs_dir, as_json=as_json, paths=paths, wanted=given, cursor=cursor, by_size=by_size)

@@ -1,15 +1,27 @@
-"""`merge`: a conversation with the messages of others."""
+"""The command `merge`: makes a conversation from several others."""
 
+from typing import TYPE_CHECKING
+
+from conversation_mcp.cli.changes.session import opened, resolved
+from conversation_mcp.cli.changes.tidied import put_new
 from conversation_mcp.cli.options import AsJson, Ids, LogsDir
 from conversation_mcp.cli.setup import settings_from
+
+if TYPE_CHECKING:
+    from conversation_mcp.app import App
 
 
 def merge(*, conversation_ids: Ids, as_json: AsJson = False, logs_dir: LogsDir = None) -> None:
     """Merge two or more conversations into a new one.
 
-    Their messages stand in it one after the other, in the order of the ids, under the system text of the first. The
-    originals stay as they are. Asks nothing.
+    The new one has their messages, in the order of the ids, below the system text of the first. The originals stay as
+    they are. No provider is asked.
     """
-    from conversation_mcp.cli.changes.labels import merge_into_one
+    settings = settings_from({"logs_dir": logs_dir}).settings
+    originals = resolved(settings, conversation_ids)
 
-    merge_into_one(settings_from({"logs_dir": logs_dir}).settings, conversation_ids, as_json=as_json)
+    async def work(app: "App") -> None:
+        made, notices = await app.tidier.merge(originals)
+        put_new(made, app, f"merged from {' and '.join(originals)}", notices, as_json=as_json)
+
+    opened(settings, work)

@@ -1,17 +1,17 @@
-"""`models`: what can be asked, with windows and prices, and why the rest cannot."""
+"""The command `models`: lists models and providers."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
+import anyio
 import typer
 
+from conversation_mcp.bootstrap import open_providers
 from conversation_mcp.cli.options import AsJson, Documents, Limit
 from conversation_mcp.cli.output.terminal import console, is_terminal, put, put_fields, put_json
 from conversation_mcp.cli.setup import settings_from
 from conversation_mcp.conversations.phrases import dotted
-
-if TYPE_CHECKING:
-    from conversation_mcp.providers.choosing.offer import ModelList, OfferedModel
-    from conversation_mcp.settings import Settings
+from conversation_mcp.providers.choosing.offer import ModelList, OfferedModel, list_offer
+from conversation_mcp.settings import Settings
 
 SHOWN_ON_TERMINAL = 20
 
@@ -29,11 +29,9 @@ def models(
 ) -> None:
     """Show which models can be asked, and why others cannot.
 
-    Servers of this machine are looked for. In a pipe each model is a line of name, window, price in, price out,
-    ability and why it may not be asked, with tabs between them.
+    Includes the models of local servers that are running. In a pipe, each model is a line of name, window, price in,
+    price out, ability and why it may not be asked, separated by tabs.
     """
-    import anyio
-
     settings = settings_from({"documents": documents or None}).settings
     usual = SHOWN_ON_TERMINAL if is_terminal() and not as_json else 0
     found = anyio.run(_offer, settings, query, provider, ability, usual if limit is None else limit)
@@ -46,20 +44,17 @@ def models(
 
 
 async def _offer(
-    settings: "Settings",
+    settings: Settings,
     query: str,
     provider: str | None,
     ability: Literal["search", "deep_research", "chat"] | None,
     limit: int,
-) -> "ModelList":
-    from conversation_mcp.bootstrap import open_providers
-    from conversation_mcp.providers.choosing.offer import list_offer
-
+) -> ModelList:
     async with open_providers(settings) as providers:
         return await list_offer(providers, query=query, provider=provider, ability=ability, limit=limit or None)
 
 
-def _show(found: "ModelList") -> None:
+def _show(found: ModelList) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
@@ -77,7 +72,7 @@ def _show(found: "ModelList") -> None:
         put("  " + dotted(provider.name, abilities, provider.note))
 
 
-def _fields(model: "OfferedModel") -> tuple[str, ...]:
+def _fields(model: OfferedModel) -> tuple[str, ...]:
     return (
         model.name,
         f"{model.context_tokens:,}" if model.context_tokens else "",

@@ -1,4 +1,4 @@
-"""`search`: conversations by their words."""
+"""The command `search`: finds conversations by their words."""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated
@@ -23,14 +23,16 @@ from conversation_mcp.cli.output.rows import MARK, put_lines, when_updated
 from conversation_mcp.cli.output.terminal import console, is_terminal, printable, say
 from conversation_mcp.cli.selection.filters import chosen, place_of
 from conversation_mcp.cli.selection.lists import limit_of, put_pages_as_json, say_more, told
-from conversation_mcp.cli.setup import folder_from
+from conversation_mcp.cli.selection.pages import found_pages
+from conversation_mcp.cli.setup import finder_from
+from conversation_mcp.cli.usage import FAILED
 from conversation_mcp.clock import utc_now
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from conversation_mcp.records.found import Found, Page
+    from conversation_mcp.records.found import Listed, Page
 
 HIGHLIGHT = "bold yellow"
 
@@ -56,13 +58,11 @@ def search(
 ) -> None:
     """Find conversations by their words.
 
-    What fits best comes first, with the place that was found and the number of its message. Titles, tags, questions and
-    answers count. Without a match the exit code is 1. In a pipe each match is a line as list prints it, then the number
-    and the place.
+    Searches titles, tags, questions and answers. The best match comes first; each is shown with the matching passage
+    and the number of its message. Without a match, the exit code is 1. In a pipe, each match is a line as list prints
+    it, followed by the number and the passage.
     """
-    from conversation_mcp.cli.selection.pages import index_of, pages
-
-    folder, query = folder_from(logs_dir), " ".join(words)
+    finder, query = finder_from(logs_dir), " ".join(words)
     wanted = chosen(
         query,
         state=state,
@@ -75,9 +75,9 @@ def search(
         model=model,
     )
     place = place_of(cursor, query)
-    counted = _Counted(pages(index_of(folder), wanted, limit_of(limit, as_json=as_json), place))
+    counted = _Counted(found_pages(finder, wanted, limit_of(limit, as_json=as_json), place))
     if as_json:
-        put_pages_as_json(counted, folder, query)
+        put_pages_as_json(counted, finder, query)
     elif is_terminal():
         _show(counted)
     else:
@@ -85,11 +85,11 @@ def search(
             put_lines(page.found)
     if not counted.count:
         say("Nothing was found.")
-        raise typer.Exit(1)
+        raise typer.Exit(FAILED)
 
 
 class _Counted:
-    """Pages, and how many conversations were on them."""
+    """Pages that count their conversations as they pass."""
 
     def __init__(self, pages: "Iterable[Page]") -> None:
         self.count = 0
@@ -107,17 +107,17 @@ def _show(pages: "Iterable[Page]") -> None:
     for last in told(pages):
         for found in last.found:
             place = f"message {found.message_number} · " if found.message_number else ""
-            where = f"{when_updated(found.facts, moment)} · {place}{found.facts.conversation_id}"
+            where = f"{when_updated(found, moment)} · {place}{found.conversation_id}"
             _show_one(screen, found, where)
     if last is not None:
         say_more(last)
 
 
-def _show_one(screen: "Console", found: "Found", where: str) -> None:
+def _show_one(screen: "Console", found: "Listed", where: str) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    screen.print(Text.assemble((printable(found.facts.title), "bold"), (f"  {where}", "dim")))
+    screen.print(Text.assemble((printable(found.title), "bold"), (f"  {where}", "dim")))
     if found.snippet:
         screen.print(Padding(_highlighted(found.snippet), (0, 0, 0, 2)))
 
@@ -125,5 +125,5 @@ def _show_one(screen: "Console", found: "Found", where: str) -> None:
 def _highlighted(snippet: str) -> "Text":
     from rich.text import Text
 
-    parts = printable(snippet).split(MARK)
+    parts = printable(snippet).split(MARK)  # every second part was between two marks
     return Text.assemble(*((part, HIGHLIGHT if number % 2 else "") for number, part in enumerate(parts)))

@@ -1,7 +1,7 @@
-"""`serve`: the server."""
+"""The command `serve`: runs the MCP server."""
 
 from conversation_mcp.cli.options import Documents, LogsDir, ToolSets
-from conversation_mcp.cli.serving import serve_until_closed
+from conversation_mcp.cli.server_process import serve_until_closed
 
 
 def serve(*, logs_dir: LogsDir = None, documents: Documents = None, tools: ToolSets = None) -> None:

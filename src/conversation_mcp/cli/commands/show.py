@@ -1,4 +1,4 @@
-"""`show`: a conversation to read."""
+"""The command `show`: prints a conversation, or pages it on a terminal."""
 
 import os
 import shlex
@@ -6,24 +6,22 @@ import shutil
 import subprocess
 import sys
 from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated
 
 import typer
 
-from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.options import Id, LogsDir
 from conversation_mcp.cli.output.rendered import blocks_of, lines_of
 from conversation_mcp.cli.output.terminal import console, is_terminal, printable, put
 from conversation_mcp.cli.selection.ids import resolve
-from conversation_mcp.cli.setup import folder_from
-
-if TYPE_CHECKING:
-    from conversation_mcp.records.models import ConversationId
+from conversation_mcp.cli.setup import finder_from
+from conversation_mcp.cli.usage import WrongUsageError
+from conversation_mcp.conversations.markdown import markdown
+from conversation_mcp.records.codec import decode
 
 PAGER = "less"
 LESS_OPTIONS = "-FRX"
-"""Colours, and no page for what fits on one; as other programs set it where nobody has."""
+"""Show colours, and do not page a text that fits on the screen; git sets the same if LESS is not set."""
 
 
 def show(
@@ -34,25 +32,23 @@ def show(
     paths: Annotated[
         bool, typer.Option("--paths", "--path", help="Print the path of the file, and nothing else.")
     ] = False,
-    no_pager: Annotated[bool, typer.Option("--no-pager", help="Do not page what is longer than the terminal.")] = False,
+    no_pager: Annotated[bool, typer.Option("--no-pager", help="Do not page a text longer than the screen.")] = False,
     logs_dir: LogsDir = None,
 ) -> None:
     """Show a conversation.
 
-    Questions and answers with their sources and cost, and the questions that have no answer. Asks nothing anew.
+    Prints questions and answers with their sources and cost, and questions without an answer. No provider is asked.
     """
-    from conversation_mcp.conversations.markdown import markdown
-    from conversation_mcp.records.codec import decode
-
     wanted = [name for name, given in (("--raw", raw), ("--json", as_json), ("--paths", paths)) if given]
     if len(wanted) > 1:
         raise WrongUsageError(f"{' and '.join(wanted)} cannot be combined.")
-    folder = folder_from(logs_dir)
-    path, body = _read(folder, resolve(folder, conversation_id))
+    finder = finder_from(logs_dir)
+    chosen = resolve(finder, conversation_id)
+    location, body = finder.location(chosen), finder.read(chosen)
     if paths:
-        put(str(path))
+        put(location)
         return
-    conversation = decode(body, str(path), cast("ConversationId", path.parent.name))
+    conversation = decode(body, location, chosen)  # for --json as well: a damaged file is an error, not output
     if as_json:
         _put_bytes(body)
         return
@@ -63,17 +59,8 @@ def show(
         _render(text, pager=not no_pager)
 
 
-def _read(folder: Path, conversation_id: "ConversationId") -> tuple[Path, bytes]:
-    from conversation_mcp.clock import utc_now
-    from conversation_mcp.disk.files import read_file
-    from conversation_mcp.stores.files.folder import ConversationFolder
-
-    with ConversationFolder(folder, utc_now).reading(conversation_id) as path:
-        return path, read_file(path)
-
-
 def _put_bytes(body: bytes) -> None:
-    """Print the file byte for byte, or what a terminal bears of it."""
+    """Print the file byte for byte; on a terminal, without control characters."""
     if is_terminal():
         put(body.decode(errors="replace"), end="")
         return
@@ -92,7 +79,7 @@ def _render(text: str, *, pager: bool) -> None:
 
 
 def _page(text: str) -> bool:
-    """Show the text in the user's pager; return False when there is none."""
+    """Show the text in the user's pager; return False if there is none."""
     command = shlex.split(os.environ.get("PAGER", PAGER))
     if not command or shutil.which(command[0]) is None:
         return False
@@ -101,6 +88,6 @@ def _page(text: str) -> bool:
         with suppress(OSError, KeyboardInterrupt):
             process.communicate(text.encode(errors="replace"))
         while process.poll() is None:
-            with suppress(KeyboardInterrupt):  # the pager has heard it too, and goes on
+            with suppress(KeyboardInterrupt):  # the pager gets Ctrl-C too and keeps running
                 process.wait()
     return True

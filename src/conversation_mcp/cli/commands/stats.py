@@ -1,7 +1,6 @@
-"""`stats`: what was asked, and what it took."""
+"""The command `stats`: sums turns, tokens and cost."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -9,15 +8,17 @@ from conversation_mcp.cli.options import AsJson, LogsDir
 from conversation_mcp.cli.output.progress import progress
 from conversation_mcp.cli.output.terminal import console, is_terminal, printable, put_fields, put_json, say
 from conversation_mcp.cli.selection.moments import milliseconds_at
-from conversation_mcp.cli.setup import settings_from
-from conversation_mcp.stores.files.index.base import Watch
+from conversation_mcp.cli.setup import finder_of, settings_from
+from conversation_mcp.conversations.phrases import skipped
+from conversation_mcp.conversations.prices import Prices
+from conversation_mcp.conversations.statistics import Statistics, Sums, statistics
+from conversation_mcp.providers.model_facts import Catalogue
+from conversation_mcp.stores.headway import Headway
 from conversation_mcp.text import dollars
-
-if TYPE_CHECKING:
-    from conversation_mcp.conversations.statistics import Statistics, Sums
 
 UNKNOWN = "(unknown)"
 COST_DIGITS = 9
+"""Sums of floats are rounded to this; no price has more digits."""
 COUNTING = "reading the conversations"
 BAR_CELLS, WITH_BARS_COLUMNS = 20, 84
 LEAST_KEY_COLUMNS = 10
@@ -28,37 +29,31 @@ def stats(
     *,
     by: Annotated[
         Literal["day", "tool", "provider", "model", "conversation"],
-        typer.Option(help="What the rows are; days are those of UTC."),
+        typer.Option(help="What each row stands for; days are in UTC."),
     ] = "day",
     since: Annotated[
         str | None,
-        typer.Option("--since", "--after", metavar="TIME", help="Only what was asked or answered since then, as 2d."),
+        typer.Option("--since", "--after", metavar="TIME", help="Only turns asked or answered since then, such as 2d."),
     ] = None,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
 ) -> None:
     """Show turns, tokens and cost.
 
-    Questions that were charged and never answered count too, as do archived conversations and those in the trash: what
-    a daily limit counts. Where a provider reports no cost, an estimate counts, which is marked with ~. In a pipe each
-    row is a line of name, turns, questions without an answer, tokens in and out, and cost, with tabs between them; the
-    title of a conversation ends it.
+    As for a daily limit, questions that were charged but never answered count, and so do archived conversations and
+    those in the trash. If a provider reports no cost, an estimate counts, marked with ~. In a pipe, each row is a line
+    of name, turns, questions without an answer, tokens in and out, and cost, separated by tabs; with --by conversation,
+    the title comes last.
     """
-    from conversation_mcp.conversations.phrases import skipped
-    from conversation_mcp.conversations.prices import Prices
-    from conversation_mcp.conversations.statistics import statistics
-    from conversation_mcp.providers.model_facts import Catalogue
-
-    settings, watch = settings_from({"logs_dir": logs_dir} if logs_dir else {}).settings, Watch()
-    folder, prices = settings.logs_dir, Prices(Catalogue(settings.models).load())
+    settings, headway = settings_from({"logs_dir": logs_dir} if logs_dir else {}).settings, Headway()
+    prices = Prices(Catalogue(settings.models).load())
     since_milliseconds = None if since is None else milliseconds_at("--since", since)
-    watch.total = _count(folder)
-    with progress(COUNTING, watch):
-        found = statistics(folder, by, since_milliseconds, prices, watch)
+    with progress(COUNTING, headway):
+        found = statistics(finder_of(settings), by, since_milliseconds, prices, headway)
     if found.total.estimated_usd:
         say(
             f"Notice: {dollars(found.total.estimated_usd)} of the cost is an estimate (~): where a provider reports "
-            f"none, the prices of {prices.date} are taken."
+            f"none, the prices of {prices.date} are used."
         )
     if found.problems:
         say(f"Notice: {skipped(len(found.problems), found.problems)}.")
@@ -70,13 +65,7 @@ def stats(
         put_fields((name or UNKNOWN, *_cells(sums), *_title(found, name)) for name, sums in found.sums.items())
 
 
-def _count(folder: Path) -> int:
-    from conversation_mcp.stores.files.scan import find_all
-
-    return sum(1 for _ in find_all(folder))
-
-
-def _data(found: "Statistics", by: str) -> dict[str, Any]:
+def _data(found: Statistics, by: str) -> dict[str, Any]:
     return {
         "by": by,
         "rows": [{by: name, **_titled(found, name), **_numbers(sums)} for name, sums in found.sums.items()],
@@ -86,15 +75,15 @@ def _data(found: "Statistics", by: str) -> dict[str, Any]:
     }
 
 
-def _title(found: "Statistics", name: str | None) -> tuple[str, ...]:
+def _title(found: Statistics, name: str | None) -> tuple[str, ...]:
     return (found.titles[name],) if name in found.titles else ()
 
 
-def _titled(found: "Statistics", name: str | None) -> dict[str, str]:
+def _titled(found: Statistics, name: str | None) -> dict[str, str]:
     return {"title": found.titles[name]} if name in found.titles else {}
 
 
-def _numbers(sums: "Sums") -> dict[str, float]:
+def _numbers(sums: Sums) -> dict[str, float]:
     estimated = {"estimatedCostUsd": round(sums.estimated_usd, COST_DIGITS)} if sums.estimated_usd else {}
     return {
         "turns": sums.answered,
@@ -106,15 +95,15 @@ def _numbers(sums: "Sums") -> dict[str, float]:
     }
 
 
-def _cells(sums: "Sums") -> tuple[object, ...]:
+def _cells(sums: Sums) -> tuple[object, ...]:
     return (sums.answered, sums.unanswered, sums.input_tokens, sums.output_tokens, _cost(sums))
 
 
-def _cost(sums: "Sums") -> str:
+def _cost(sums: Sums) -> str:
     return ("~" if sums.estimated_usd else "") + dollars(sums.cost_usd)
 
 
-def _show(found: "Statistics", by: str) -> None:
+def _show(found: Statistics, by: str) -> None:
     from rich.table import Table
 
     if not found.sums:
@@ -137,10 +126,10 @@ def _show(found: "Statistics", by: str) -> None:
     screen.print(table)
 
 
-def _texts(sums: "Sums") -> tuple[str, ...]:
+def _texts(sums: Sums) -> tuple[str, ...]:
     return tuple(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in _cells(sums))
 
 
-def _size(found: "Statistics", sums: "Sums") -> float:
+def _size(found: Statistics, sums: Sums) -> float:
     """Return what a bar shows: cost, or turns where nothing was charged."""
     return sums.cost_usd if found.total.cost_usd else sums.answered

@@ -1,19 +1,25 @@
-"""`tag`: words to find a conversation by."""
+"""The command `tag`: adds and removes tags."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from conversation_mcp.cli.entry import WrongUsageError
+from conversation_mcp.cli.changes.session import opened, resolved
+from conversation_mcp.cli.changes.tidied import put_tidied
 from conversation_mcp.cli.options import AsJson, Id, LogsDir
 from conversation_mcp.cli.setup import settings_from
+from conversation_mcp.cli.usage import WrongUsageError
+from conversation_mcp.text import fold
+
+if TYPE_CHECKING:
+    from conversation_mcp.app import App
 
 
 def tag(
     *,
     conversation_id: Id,
     tags: Annotated[
-        list[str] | None, typer.Argument(metavar="TAGS", help="Tags to add. Without any, those it has are shown.")
+        list[str] | None, typer.Argument(metavar="TAGS", help="Tags to add. Without any, the present tags are shown.")
     ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Remove these tags instead.")] = False,
     as_json: AsJson = False,
@@ -21,11 +27,20 @@ def tag(
 ) -> None:
     """Add tags to a conversation, or remove them.
 
-    Upper and lower case do not count. A conversation with tags is never pruned.
+    Tags are not case-sensitive. A conversation with tags is never pruned.
     """
-    from conversation_mcp.cli.changes.labels import set_tags
-
     if remove and not tags:
         raise WrongUsageError("--remove needs the tags to remove.")
     settings = settings_from({"logs_dir": logs_dir}).settings
-    set_tags(settings, conversation_id, tags or (), remove=remove, as_json=as_json)
+    [wanted] = resolved(settings, [conversation_id])
+    given = tags or ()
+    gone = {fold(" ".join(each.split())) for each in given} if remove else set[str]()
+
+    def retag(known: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(each for each in known if fold(each) not in gone) if remove else (*known, *given)
+
+    async def work(app: "App") -> None:
+        tagged = await app.tidier.update(wanted, retag=retag)
+        put_tidied(tagged, app, f"tags: {', '.join(tagged.tags)}" if tagged.tags else "no tags", as_json=as_json)
+
+    opened(settings, work)

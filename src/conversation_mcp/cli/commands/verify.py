@@ -1,33 +1,28 @@
-"""`verify`: whether everything that is kept is whole."""
-
-from typing import TYPE_CHECKING
+"""The command `verify`: checks everything that is stored."""
 
 import typer
 
+from conversation_mcp.cli.checks.library import check_library
 from conversation_mcp.cli.options import AsJson, LogsDir
 from conversation_mcp.cli.output.terminal import put, put_json
-from conversation_mcp.cli.setup import folder_from
-
-if TYPE_CHECKING:
-    from conversation_mcp.cli.checks.findings import Finding
+from conversation_mcp.cli.setup import finder_from
+from conversation_mcp.cli.usage import FAILED
+from conversation_mcp.records.findings import Finding
 
 
 def verify(*, as_json: AsJson = False, logs_dir: LogsDir = None) -> None:
     """Check every conversation and the index.
 
-    Files that cannot be read, messages out of order, questions without an answer, files that do not belong there, and
-    what the index says against what the files say. Nothing is changed. The exit code is 1 when something is broken.
+    Reports files that cannot be read, messages out of order, questions without an answer, files that do not belong
+    there, and differences between the index and the files. Nothing is changed. The exit code is 1 if something is
+    broken.
     """
-    from conversation_mcp.cli.checks.library import check_library
-    from conversation_mcp.cli.selection.pages import index_of
-
-    folder = folder_from(logs_dir)
     findings: list[Finding] = []
-    for finding in check_library(folder, index_of(folder)):
+    for finding in check_library(finder_from(logs_dir)):
         findings.append(finding)
         if not as_json:
             put(finding.line())
     if as_json:
         put_json({"findings": [{"state": finding.state, "text": finding.text} for finding in findings]})
     if any(finding.state == "fail" for finding in findings):
-        raise typer.Exit(1)
+        raise typer.Exit(FAILED)

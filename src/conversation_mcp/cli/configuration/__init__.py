@@ -1,0 +1,1 @@
+"""The settings as `config` and `doctor` show them, and as `config --write` writes them to a file."""

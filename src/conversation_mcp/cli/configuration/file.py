@@ -1,12 +1,13 @@
-"""The configuration file with every setting in it, explained."""
+"""The configuration file, with a comment for every setting."""
 
 import textwrap
+import tomllib
 from collections.abc import Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
-from conversation_mcp.cli.configuration.values import USUAL
-from conversation_mcp.cli.toml_text import toml_key, toml_table, toml_value
+from conversation_mcp.cli.configuration.toml_text import toml_key, toml_table, toml_value
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import make_private_folder, read_linked_file, replace_file
 from conversation_mcp.errors import InvalidInputError
@@ -15,35 +16,21 @@ from conversation_mcp.sources import provider_settings, read_toml, variable_of
 
 COMMENT_COLUMNS = 100
 HEAD = """\
-Settings of conversation-mcp. Without the # in front of it a setting counts; what stands here as a comment is its
-default or an example. Environment variables and command-line options win over this file.
+Settings of conversation-mcp. Each setting in a comment shows its default or an example; uncomment it to set your own
+value. Environment variables and command-line options take precedence over this file.
 """
-WORDS = {
-    "perplexity_api_key": "Key of the Perplexity API. It is never logged or stored; doctor shows its end.",
-    "perplexity_base_url": "Another address of Perplexity's Agent API, without /v1. Default: the public one.",
-}
-TABLE_EXAMPLES: Mapping[str, Mapping[str, Any]] = {
-    "providers": {"openai": {"api_key": "your-key", "allowed_models": ["gpt-6-sol"]}},
-    "models": {"ollama:qwen3": {"context": 32768, "aliases": ["home"]}},
-}
-EXAMPLES: Mapping[str, Any] = {
-    "perplexity_api_key": "pplx-your-key",
-    "perplexity_base_url": "https://api.perplexity.ai",
-    "logs_dir": "/path/to/conversation-logs",
-    "max_conversation_turns": 50,
-    "conversation_timeout_hours": 720.0,
-    "documents": ["/path/to/notes"],
-    "documents_model": "auto",
-    "prompts_dir": "/path/to/prompts",
-    "max_cost_usd_per_day": 5.0,
-}
+_DATA = tomllib.loads(files("conversation_mcp.cli.configuration").joinpath("examples.toml").read_text("utf-8"))
+WORDS: Mapping[str, str] = _DATA["words"]
+"""The descriptions of providers' settings; all other settings have descriptions of their own."""
+EXAMPLES: Mapping[str, Any] = _DATA["examples"]
+TABLE_EXAMPLES: Mapping[str, Mapping[str, Any]] = _DATA["tables"]
 
 
 def write_config(path: Path, *, force: bool) -> Path | None:
-    """Write the file, for its owner alone, and return the path of a copy of the one that was there before.
+    """Write the file, readable by its owner only, and return the path of a copy of the previous one, if there was one.
 
     Raises:
-        InvalidInputError: there is a file already and nobody said to replace it, or it is no TOML.
+        InvalidInputError: the file exists and `force` is not given, or it is not valid TOML.
     """
     kept = read_toml(path)
     copy: Path | None = None
@@ -51,7 +38,7 @@ def write_config(path: Path, *, force: bool) -> Path | None:
         if path.exists():
             if not force:
                 raise InvalidInputError(f"{path} exists and was not changed. Edit it, or add --force to replace it.")
-            copy = path.with_suffix(".toml.bak")
+            copy = path.with_suffix(".toml.bak")  # written first, so that a failure leaves the file as it was
             replace_file(copy, read_linked_file(path))
         make_private_folder(path.parent)
         replace_file(path, config_text(kept).encode())
@@ -59,13 +46,13 @@ def write_config(path: Path, *, force: bool) -> Path | None:
 
 
 def config_text(kept: Mapping[str, Any]) -> str:
-    """Return the file: each setting with what it is for, as a comment unless it has a value to keep."""
-    variables = {setting.name: setting.variables for setting in provider_settings()}
+    """Return the text of the file: each setting with its description, commented out unless it has a value to keep."""
+    suggested = {setting.name: setting.variables[0] for setting in provider_settings() if setting.is_suggested}
     scalars = [name for name in Settings.model_fields if name not in TABLES]
-    others = [name for name in kept if name not in (*USUAL, *Settings.model_fields)]
+    others = [name for name in kept if name not in (*suggested, *Settings.model_fields)]
     parts = [
         _comment(HEAD),
-        *(_setting(name, f"{WORDS[name]} [{variables[name][0]}]", EXAMPLES[name], kept) for name in USUAL),
+        *(_setting(name, f"{WORDS[name]} [{of}]", EXAMPLES[name], kept) for name, of in suggested.items()),
         *(f"{name} = {toml_value(kept[name])}" for name in others),
         *(_scalar(name, kept) for name in scalars),
         *(_table(name, kept.get(name, {})) for name in TABLES),
@@ -84,7 +71,7 @@ def _setting(name: str, words: str, example: object, kept: Mapping[str, Any]) ->
 
 
 def _table(name: str, kept: Mapping[str, Any]) -> str:
-    """Return the tables that are kept, or an example that is a comment; in TOML they must come last."""
+    """Return the tables to keep, or a commented example; in TOML, tables must come last."""
     tables = kept or TABLE_EXAMPLES[name]
     text = "\n".join(
         toml_table(f"{name}.{toml_key(inner)}", cast("Mapping[str, Any]", table)) for inner, table in tables.items()

@@ -1,4 +1,4 @@
-"""The settings as they are shown: each with its value, a secret only by its end."""
+"""The settings as they are shown: each with its value and origin, secrets only with their last characters."""
 
 import os
 import re
@@ -14,16 +14,14 @@ from conversation_mcp.text import REDACTED, presentable
 
 SHOWN_OF_SECRET = 4
 CREDENTIALS = re.compile(r"(?<=//)[^/@]*(?=@)|(?<=\?).+")
-"""What may be a secret in an address: a user with a password, and a query."""
+"""The parts of an address that may be secret: user and password, and the query."""
 LONG_ENOUGH = 12
-USUAL = ("perplexity_api_key", "perplexity_base_url")
-"""What is shown although it is not set: who has set nothing yet looks for it."""
-"""Of a shorter secret its end would be too much of it."""
+"""The length of a secret from which its last characters are shown; of a shorter one they would reveal too much."""
 
 
 @dataclass(frozen=True)
 class Value:
-    """One setting; `shown` is empty when it is not set. `variables` are those that could set it."""
+    """One setting. `shown` is empty if it is not set; `variables` are the environment variables that can set it."""
 
     name: str
     shown: str
@@ -31,26 +29,26 @@ class Value:
     variables: tuple[str, ...]
     is_secret: bool = False
     is_masked: bool = False
-    """Whether a part of it is not shown."""
+    """Whether a part of it is hidden."""
 
     @property
     def is_private(self) -> bool:
-        """Whether it has what must not stand in a client's file."""
+        """Whether it has a secret, which must not be written to a client's file."""
         return self.is_secret or self.is_masked or REDACTED in self.shown
 
     @property
     def is_from_environment(self) -> bool:
-        """Whether a variable has set it."""
+        """Whether an environment variable sets it."""
         return self.origin in self.variables
 
     @property
     def label(self) -> str:
-        """The name by which people know it: that of its variable, if it has one."""
+        """The name for people: its first environment variable, or else the setting's own name."""
         return self.variables[0] if self.variables else self.name
 
 
 def values_of(loaded: LoadedSettings) -> list[Value]:
-    """Return every setting in the order of the settings page; of the providers those that are set."""
+    """Return every setting in the order of the settings page; of providers' settings only those set or suggested."""
     settings, origins = loaded.settings, loaded.origins
     of_providers = [
         Value(
@@ -62,7 +60,7 @@ def values_of(loaded: LoadedSettings) -> list[Value]:
             is_masked=setting.field == "base_url" and masked(whole) != whole,
         )
         for setting in provider_settings({name: table.extra for name, table in settings.providers.items()})
-        if setting.name in origins or setting.name in USUAL
+        if setting.name in origins or setting.is_suggested
         for whole in [shown(getattr(settings.provider(setting.provider), setting.field))]
     ]
     return of_providers + [
@@ -73,7 +71,7 @@ def values_of(loaded: LoadedSettings) -> list[Value]:
 
 
 def shown(value: object) -> str:
-    """Return a value as a person would write it in the environment."""
+    """Return a value as it would be written in an environment variable."""
     if value is None:
         return ""
     if isinstance(value, SecretStr):
@@ -86,11 +84,11 @@ def shown(value: object) -> str:
 
 
 def masked(address: str) -> str:
-    """Return an address without what may be a secret in it."""
+    """Return an address without the parts that may be secret."""
     return presentable(CREDENTIALS.sub("…", address))
 
 
 def end_of(secret: SecretStr) -> str:
-    """Return the end of a secret, which tells one key from another."""
+    """Return the last characters of a secret, enough to tell one key from another."""
     text = secret.get_secret_value()
     return f"…{text[-SHOWN_OF_SECRET:]}" if len(text) >= LONG_ENOUGH else "…"

@@ -1,30 +1,30 @@
-"""Asks the person at the terminal before something cannot be undone, or is done to somebody else's file."""
+"""Confirmation at the terminal before a change that cannot be undone, or of another program's file."""
 
 import sys
 
 import typer
 
-from conversation_mcp.cli.entry import FAILED, WrongUsageError
 from conversation_mcp.cli.output.terminal import say
+from conversation_mcp.cli.usage import FAILED, WrongUsageError
 
 
 def agreed(question: str, *, sure: bool, to: str, otherwise: str) -> None:
-    """Go on if a person agrees, or has agreed before.
+    """Return if the user agrees, or has agreed in advance.
 
     Args:
-        question: what the person is asked.
-        sure: whether the person has agreed before.
+        question: the question to the user.
+        sure: whether the user has agreed in advance, with --yes.
         to: what --yes agrees to, in words.
-        otherwise: what is said after a no.
+        otherwise: what to say after a no.
 
     Raises:
-        WrongUsageError: nobody can be asked.
-        typer.Exit: the person said no.
+        WrongUsageError: there is no terminal to ask on.
+        typer.Exit: the user said no.
     """
     if sure:
         return
     if not sys.stdin.isatty():
-        raise WrongUsageError(f"nobody can be asked here; add --yes to {to}.")
+        raise WrongUsageError(f"there is no terminal to ask on; add --yes to {to}.")
     if not typer.confirm(question, err=True):
         say(otherwise)
         raise typer.Exit(FAILED)

@@ -1,30 +1,35 @@
-"""A bar on a terminal's stderr while something goes through many files, or a large one."""
+"""Progress bars on stderr, if it is a terminal, for work on many files or a large one."""
 
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import partial
-from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 from conversation_mcp.cli.output.terminal import console
-from conversation_mcp.stores.files.index.base import Watch
+from conversation_mcp.stores.headway import Headway
 
 if TYPE_CHECKING:
+    from threading import Event
+
     from rich.progress import Progress, ProgressColumn
 
 SLOW_SECONDS = 0.7
+"""Work that ends sooner shows no bar."""
 REFRESH_SECONDS = 0.1
 
 
 @contextmanager
-def progress(what: str, watch: Watch, after_seconds: float = SLOW_SECONDS) -> Generator[None]:
-    """Show how far the body has come, as it notes it in the watch; nothing if it is quick, or nobody looks."""
+def progress(what: str, headway: Headway, after_seconds: float = SLOW_SECONDS) -> Generator[None]:
+    """Show a bar of the headway while the body runs; nothing if the body is quick or stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield
         return
+    from threading import Event, Thread
+
+    # In a thread, because the body blocks; rich is imported there, too, and only once the work proves slow.
     ended = Event()
-    showing = Thread(target=_show, args=(what, watch, ended, after_seconds), daemon=True)
+    showing = Thread(target=_show, args=(what, headway, ended, after_seconds), daemon=True)
     showing.start()
     try:
         yield
@@ -35,7 +40,7 @@ def progress(what: str, watch: Watch, after_seconds: float = SLOW_SECONDS) -> Ge
 
 @contextmanager
 def bytes_progress(what: str, total: int) -> Generator[Callable[[int], None]]:
-    """Yield what the body calls with each number of bytes that it has read; nothing is shown where nobody looks."""
+    """Yield a function to call with the number of bytes read; it shows a bar if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -45,19 +50,19 @@ def bytes_progress(what: str, total: int) -> Generator[Callable[[int], None]]:
         yield partial(bar.advance, bar.add_task(what, total=total))
 
 
-def _show(what: str, watch: Watch, ended: Event, after_seconds: float) -> None:
+def _show(what: str, headway: Headway, ended: "Event", after_seconds: float) -> None:
     if ended.wait(after_seconds):
         return
     from rich.progress import MofNCompleteColumn
 
     with _bar(MofNCompleteColumn()) as bar:
-        task = bar.add_task(what, total=watch.total)
+        task = bar.add_task(what, total=headway.total)
         while not ended.wait(REFRESH_SECONDS):
-            bar.update(task, total=watch.total, completed=watch.seen)
+            bar.update(task, total=headway.total, completed=headway.seen)
 
 
 def _bar(*facts: "ProgressColumn") -> "Progress":
-    """Return a bar that goes when it ends. What is said meanwhile stands above it; what is printed goes its own way."""
+    """Return a bar that vanishes at its end; lines on stderr appear above it, and stdout is not redirected."""
     from rich.progress import BarColumn, Progress, TextColumn
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), *facts)

@@ -1,4 +1,4 @@
-"""Markdown as a terminal shows it."""
+"""Markdown rendered for a terminal."""
 
 from functools import cache
 from typing import TYPE_CHECKING
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     Block = list[Token]
 
 LEFT_LITERAL = ("html_inline", "html_block", "image", "reference")
-"""What rich would leave out with its words or its address stands there as it was written."""
+"""Syntax that is left as written, because rich would drop its words or addresses."""
 
 
 def blocks_of(text: str) -> "list[Block]":
-    """Return the parts of a text that stand below each other: paragraphs, lists, tables, code."""
+    """Return the blocks of a text: paragraphs, lists, tables, code."""
     blocks: list[Block] = []
     for token in _parser().parse(text):
         if token.level == 0 and token.nesting >= 0:
@@ -25,10 +25,10 @@ def blocks_of(text: str) -> "list[Block]":
 
 
 def lines_of(blocks: "list[Block]", screen: "Console") -> list[str]:
-    """Return the lines that a terminal shows of the blocks, with its colours."""
+    """Return the blocks as lines of a terminal, with colours."""
     from rich.markdown import Markdown
 
-    page = Markdown("", hyperlinks=False)
+    page = Markdown("", hyperlinks=False)  # addresses are printed as text, which every terminal can show
     page.parsed = [token for block in blocks for token in block]
     with screen.capture() as capture:
         screen.print(page)

@@ -1,22 +1,20 @@
-"""How conversations read in a list: as data, as lines of a pipe, as rows of a table."""
+"""Conversations in lists: as JSON data, as lines for a pipe, and as rows of a table."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from conversation_mcp.cli.output.terminal import printable, put, put_fields
+from conversation_mcp.cli.output.terminal import printable, put_fields
 from conversation_mcp.cli.output.times import when
 from conversation_mcp.records.facts import moment_of
-from conversation_mcp.records.found import Facts, Found
-from conversation_mcp.stores.files.scan import FILE_NAME
+from conversation_mcp.records.found import Listed
 from conversation_mcp.text import dollars, shorten
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 WITH_IDS_COLUMNS, WITH_REMARKS_COLUMNS = 72, 110
-REMARK = ""
+REMARK = ""  # the column has no heading
 COLUMNS = {
     "when": 0,
     "turns": 0,
@@ -28,18 +26,17 @@ COLUMNS = {
     "id": WITH_IDS_COLUMNS,
     "branch of": WITH_REMARKS_COLUMNS,
 }
-"""How wide a terminal must be for each column."""
+"""The least width of the terminal for each column."""
 ALWAYS = frozenset({"when", "turns", "cost", "title", "id"})
-"""The others are left out where nothing would stand in them."""
+"""The columns that are shown even if they are empty."""
 GAP, REMARK_CHARS, TAGS_CHARS, LEAST_TITLE_COLUMNS = 2, 40, 24, 10
 ANSWERED = "answered"
 RIGHT = frozenset({"size", "turns"})
 MARK = "**"
 
 
-def row_data(found: Found, folder: Path) -> dict[str, Any]:
-    """Return the conversation as JSON data, without what is not known."""
-    facts = found.facts
+def row_data(facts: Listed, location: str) -> dict[str, Any]:
+    """Return the conversation as JSON data, without unknown facts."""
     data = {
         "conversationId": facts.conversation_id,
         "title": facts.title,
@@ -52,45 +49,35 @@ def row_data(found: Found, folder: Path) -> dict[str, Any]:
         "inputTokens": facts.input_tokens or None,
         "outputTokens": facts.output_tokens or None,
         "sizeBytes": facts.size_bytes,
-        "state": found.state,
+        "state": facts.state,
         "problem": facts.problem,
         "tool": facts.last_tool,
         "tags": list(facts.tags) or None,
         "parent": {"conversationId": facts.parent_id} if facts.parent_id else None,
-        "snippet": found.snippet or None,
-        "messageNumber": found.message_number,
-        "conversationPath": _path(facts, folder),
+        "snippet": facts.snippet or None,
+        "messageNumber": facts.message_number,
+        "conversationPath": location,
     }
     return {name: value for name, value in data.items() if value is not None}
 
 
-def put_lines(founds: Iterable[Found]) -> None:
-    """Print a line of fields for each conversation, for programs; of a search, with the place that was found."""
-    put_fields((*_fields(found), *_place(found)) for found in founds)
+def put_lines(found: Iterable[Listed]) -> None:
+    """Print a line of fields for each conversation, for programs; matches of a search end with their place."""
+    put_fields((*_fields(facts), *_place(facts)) for facts in found)
 
 
-def put_paths(founds: Iterable[Found], folder: Path) -> None:
-    """Print the path of each conversation's file."""
-    if lines := [_path(found.facts, folder) for found in founds]:
-        put("\n".join(lines))
-
-
-def _path(facts: Facts, folder: Path) -> str:
-    return str(folder / facts.conversation_id / FILE_NAME)
-
-
-def size_of(facts: Facts) -> str:
-    """Return how large the file is, as a person says it."""
+def size_of(facts: Listed) -> str:
+    """Return the size of the file in KB."""
     return f"{max(1, round(facts.size_bytes / 1024)):,} KB"
 
 
-def when_updated(facts: Facts, moment: datetime) -> str:
-    """Return when the conversation was changed, as a person says it at that moment."""
+def when_updated(facts: Listed, moment: datetime) -> str:
+    """Return when the conversation was last changed, relative to the moment."""
     return when(moment_of(facts.updated_milliseconds), moment)
 
 
 def table_of(
-    founds: Sequence[Found],
+    found: Sequence[Listed],
     columns: int,
     moment: datetime,
     *,
@@ -98,8 +85,8 @@ def table_of(
     last_id: str | None,
     has_sizes: bool = False,
 ) -> "Table":
-    """Return a table that fits the columns; it remarks which conversation is `last`, or has the size of each file."""
-    cells = [_cells(found, moment, last_id) for found in founds]
+    """Return a table of at most so many columns of characters; `last_id` marks the conversation that `last` means."""
+    cells = [_cells(facts, moment, last_id) for facts in found]
     names = [name for name, least in COLUMNS.items() if columns >= least]
     names = [name for name in names if name in ALWAYS or any(row[name] for row in cells)]
     if has_sizes:
@@ -107,44 +94,41 @@ def table_of(
     return _table(names, [[row[name] for name in names] for row in cells], columns, has_header=has_header)
 
 
-def _fields(found: Found) -> Iterable[object]:
-    facts = found.facts
+def _fields(facts: Listed) -> Iterable[object]:
     return (
         facts.conversation_id,
         facts.updated_at,
         facts.turn_count,
         dollars(facts.cost_usd),
-        found.state or ANSWERED,
+        facts.state or ANSWERED,
         facts.title,
         ",".join(facts.tags),
         facts.parent_id or "",
     )
 
 
-def _place(found: Found) -> Iterable[object]:
-    if found.snippet is None:
+def _place(facts: Listed) -> Iterable[object]:
+    if facts.snippet is None:
         return ()
-    return (found.message_number or "", found.snippet.replace(MARK, ""))
+    return (facts.message_number or "", facts.snippet.replace(MARK, ""))
 
 
-def _cells(found: Found, moment: datetime, last_id: str | None) -> dict[str, str]:
-    facts = found.facts
+def _cells(facts: Listed, moment: datetime, last_id: str | None) -> dict[str, str]:
     return {
         "size": size_of(facts),
         "when": when_updated(facts, moment),
         "turns": str(facts.turn_count),
         "cost": dollars(facts.cost_usd),
-        "state": found.state or "",
+        "state": facts.state or "",
         "title": facts.title,
         "tags": shorten(", ".join(facts.tags), TAGS_CHARS),
-        REMARK: shorten(_remark(found, last_id), REMARK_CHARS),
+        REMARK: shorten(_remark(facts, last_id), REMARK_CHARS),
         "id": facts.conversation_id,
         "branch of": facts.parent_id or "",
     }
 
 
-def _remark(found: Found, last_id: str | None) -> str:
-    facts = found.facts
+def _remark(facts: Listed, last_id: str | None) -> str:
     is_last = facts.conversation_id == last_id
     if facts.problem:
         return f"question not answered: {facts.problem}"
@@ -153,7 +137,7 @@ def _remark(found: Found, last_id: str | None) -> str:
 
 
 def _table(names: Sequence[str], rows: Sequence[Sequence[str]], columns: int, *, has_header: bool) -> "Table":
-    """Return a table in which the title gets what the others leave."""
+    """Return a table in which the title gets the width that the other columns leave."""
     from rich.cells import cell_len
     from rich.table import Table
 

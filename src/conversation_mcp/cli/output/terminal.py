@@ -1,4 +1,4 @@
-"""What goes to the person at a terminal, and what to the program behind a pipe."""
+"""The streams of the command line: stdout for results, stderr for messages to the user."""
 
 import json
 import os
@@ -12,49 +12,49 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 HALF_TOLD = "a part of the document is printed"
-"""The note of an error that came while a document was being printed."""
+"""The note on an error that occurred after a part of a document was printed."""
 BIDI_CONTROLS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
-"""Left open in one text they turn the rest of the line around."""
+"""Characters that reverse the rest of the line if a text leaves them open."""
 CONTROLS = dict.fromkeys(code for code in (*range(0x20), *range(0x7F, 0xA0), *BIDI_CONTROLS) if chr(code) not in "\n\t")
 
 
 def replace_closed_streams() -> None:
-    """Put nothing in the place of streams that the caller closed, so that no file gets their numbers."""
+    """Replace streams that the caller closed with the null device, so that no file gets their descriptors."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8", closefd=False))
 
 
 def tolerate_narrow_encodings() -> None:
-    """Let a character that the terminal's code page lacks become a question mark, not an error."""
+    """Print a question mark, instead of failing, for a character that the terminal's code page lacks."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
 def discard_output() -> None:
-    """Let what is still to be printed go nowhere, after the reader of the pipe has left."""
+    """Discard further output after the reader of the pipe has left; else the flush at exit would fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def is_anybody_reading() -> bool:
-    """Tell whether there was a stdout when the program began."""
+    """Tell whether stdout was open when the program started."""
     return sys.__stdout__ is not None
 
 
 def is_terminal() -> bool:
-    """Tell whether a person reads stdout."""
+    """Tell whether stdout is a terminal."""
     return sys.stdout.isatty()
 
 
 def say(text: str) -> None:
-    """Print a line for the person, not for the program behind the pipe."""
+    """Print a message for the user on stderr."""
     sys.stderr.write(f"{printable(text) if sys.stderr.isatty() else text}\n")
     sys.stderr.flush()
 
 
 def put(text: str, end: str = "\n") -> None:
-    """Print what was asked for."""
+    """Print a result on stdout."""
     sys.stdout.write((printable(text) if is_terminal() else text) + end)
     sys.stdout.flush()
 
@@ -65,9 +65,9 @@ def put_json(data: object) -> None:
 
 
 def put_json_list(name: str, parts: Iterable[Iterable[object]], rest: Callable[[], Mapping[str, object]]) -> None:
-    """Print one JSON document that begins with a list, part by part; `rest` is asked for what follows at the end.
+    """Print one JSON document that begins with a list, part by part; `rest` returns the members after it.
 
-    Nothing is printed before there is a first part, so that what fails at once leaves no half document.
+    Nothing is printed before the first part, so that an early error leaves no partial document.
     """
     head = f'{{\n  "{name}": ['
     before = f"{head}\n"
@@ -77,7 +77,7 @@ def put_json_list(name: str, parts: Iterable[Iterable[object]], rest: Callable[[
                 put(before + ",\n".join(textwrap.indent(text, "    ") for text in texts), end="")
                 before = ",\n"
     except Exception as error:
-        if before == ",\n":
+        if before == ",\n":  # a part is printed already
             error.add_note(HALF_TOLD)
         raise
     end = "\n  ]" if before == ",\n" else f"{head}]"
@@ -90,18 +90,18 @@ def _members(data: Mapping[str, object]) -> Iterable[str]:
 
 
 def put_fields(rows: Iterable[Iterable[object]]) -> None:
-    """Print a line for each row, its fields with tabs between them, for programs."""
+    """Print a line of tab-separated fields for each row, for programs."""
     if lines := ["\t".join(" ".join(str(field).split()) for field in row) for row in rows]:
         put("\n".join(lines))
 
 
 def printable(text: str) -> str:
-    """Return the text without the characters that command a terminal; answers quote strangers."""
+    """Return the text without control characters: answers quote strangers, whose text could command the terminal."""
     return text.translate(CONTROLS)
 
 
 def console(*, stderr: bool = False) -> "Console":
-    """Return rich's view of stdout, or of stderr: its width and whether it has colours."""
+    """Return a rich console on stdout or stderr, with all interpretation of text switched off."""
     from rich.console import Console
 
     return Console(stderr=stderr, highlight=False, markup=False, emoji=False)

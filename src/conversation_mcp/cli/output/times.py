@@ -1,4 +1,4 @@
-"""When something was, in the words of a person who looks now."""
+"""Moments in words, relative to now."""
 
 from datetime import datetime
 
@@ -7,7 +7,7 @@ WEEK_DAYS = 7
 
 
 def when(moment: datetime, now: datetime) -> str:
-    """Return how long ago, or which day; days are those of the zone that `now` has."""
+    """Return how long ago the moment was, or its day in the time zone of `now`."""
     seconds = (now - moment).total_seconds()
     if 0 <= seconds < MINUTE:
         return "just now"
@@ -27,5 +27,5 @@ def when(moment: datetime, now: datetime) -> str:
 def _in_zone_of(now: datetime, moment: datetime) -> datetime:
     try:
         return moment.astimezone(now.tzinfo)
-    except OverflowError:  # the first or last hours that there are, of which that zone has none
+    except OverflowError:  # within hours of the least or greatest datetime, where the zone's time is out of range
         return moment

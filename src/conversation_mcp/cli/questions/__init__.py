@@ -1,0 +1,1 @@
+"""Questions from the command line: input from pipes, asking, display, interrupts, and the prompt of `chat`."""

@@ -1,4 +1,4 @@
-"""A prompt that remembers: one conversation, a question a line, each asked as `ask` asks it."""
+"""The interactive prompt: one conversation, a question on each line, asked in the same way as by `ask`."""
 
 import sys
 from collections.abc import Callable, Iterable
@@ -8,12 +8,13 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import BinaryIO, TextIO, cast
 
-from conversation_mcp.cli.entry import FAILED, INTERRUPTED
 from conversation_mcp.cli.output.terminal import put, say
-from conversation_mcp.cli.questions.display import Watching
-from conversation_mcp.cli.questions.question import TOOLS, Kind, Outcome, Question, ask_and_show, stored
+from conversation_mcp.cli.questions.display import Display
+from conversation_mcp.cli.questions.question import Conclusion, Kind, TypedQuestion, ask_and_show, stored, tool_for
+from conversation_mcp.cli.usage import FAILED, INTERRUPTED
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.settings import Settings
+from conversation_mcp.tooling.steps import COMMANDS
 
 PROMPT, MORE = "> ", "… "
 MANY, MANY_END = "/multi", "/end"
@@ -36,31 +37,31 @@ HELP = """\
 
 
 class Chat:
-    """What is asked next: in which conversation, how, and of whom."""
+    """The state of the prompt: the conversation, the mode and the model of the next question."""
 
-    def __init__(self, settings: Settings, first: Question) -> None:
+    def __init__(self, settings: Settings, first: TypedQuestion) -> None:
         self._settings = settings
         self._next = first
 
     def opened(self) -> str:
-        """Return what the person should know before the first question."""
-        where = f"Going on in {self._next.conversation}" if self._next.conversation else "A new conversation"
-        return f"{where}; it is kept. /help shows what else can be typed, Ctrl-D ends."
+        """Return the greeting: which conversation this is, and how to get help and leave."""
+        where = f"Continuing {self._next.conversation}" if self._next.conversation else "A new conversation"
+        return f"{where}; it is kept. /help shows the commands, Ctrl-D ends."
 
     def ask(self, text: str) -> int:
-        """Ask, show the answer or what went wrong, and return the exit code of that."""
-        watching = Watching(streams=True)
+        """Ask the question, show the answer or the error, and return its exit code."""
+        display = Display(streams=True)
         try:
-            outcome = ask_and_show(self._settings, replace(self._next, text=text), watching=watching)
+            conclusion = ask_and_show(self._settings, replace(self._next, text=text), display=display)
         except ConversationMCPError as error:
-            say(error.sentence())
-            outcome = Outcome(FAILED, watching.conversation_id)
-        if stored(self._settings, outcome.conversation_id):  # a question that was never sent leaves none
-            self._next = replace(self._next, conversation=outcome.conversation_id, system=None)
-        return outcome.code
+            say(error.sentence(COMMANDS))
+            conclusion = Conclusion(FAILED, display.conversation_id)
+        if stored(self._settings, conclusion.conversation_id):  # none if the question was never sent
+            self._next = replace(self._next, conversation=conclusion.conversation_id, system=None)
+        return conclusion.code
 
     def obey(self, line: str) -> None:
-        """Do what a line that begins with a slash says."""
+        """Carry out a command, a line that begins with a slash."""
         name, _, value = line.partition(" ")
         value = value.strip()
         if name in MODES:
@@ -77,22 +78,23 @@ class Chat:
         elif name in ("/help", "/?"):
             put(HELP)
         else:
-            say(f"There is no {name}. /help shows what there is; a question may begin with a space.")
+            say(f"There is no command {name}; /help lists them. To ask this as a question, begin with a space.")
 
     def _set_mode(self, kind: Kind) -> None:
-        fields = TOOLS[kind][self._next.conversation is not None].input_model.model_fields
-        kept = {name: value for name, value in self._next.arguments.items() if name in fields}
-        self._next = replace(self._next, kind=kind, arguments=kept)
+        asked = replace(self._next, kind=kind)
+        fields = tool_for(asked).input_model.model_fields
+        kept = {name: value for name, value in asked.arguments.items() if name in fields}  # tools differ in options
+        self._next = replace(asked, arguments=kept)
         say(f"Questions are asked {MODE_WORDS[kind]} from now on.")
 
 
-def chat_until_left(settings: Settings, first: Question, read: Callable[[str], str | None] | None = None) -> int:
-    """Ask what is typed, line by line, until the person leaves; return the exit code.
+def chat_until_left(settings: Settings, first: TypedQuestion, read: Callable[[str], str | None] | None = None) -> int:
+    """Ask each line that is typed until the user leaves; return the exit code.
 
     Args:
         settings: the settings of every question.
-        first: how to ask, and the first question if there is one already.
-        read: reads a line under a prompt; None at the end.
+        first: the mode and options of questions, and the first question if its text is not empty.
+        read: shows a prompt and returns a line, None at the end of the input.
     """
     read, chat = read or _prepared_reader(), Chat(settings, first)
     if sys.stdin.isatty():
@@ -102,20 +104,20 @@ def chat_until_left(settings: Settings, first: Question, read: Callable[[str], s
         try:
             line = read(PROMPT)
             if line is None or line.strip() in ENDS:
-                return 0 if sys.stdin.isatty() else code
+                return 0 if sys.stdin.isatty() else code  # a script wants to know how the last question ended
             if line.strip() == MANY:
                 code = chat.ask("\n".join(_lines(read)))
             elif line.startswith("/"):
                 chat.obey(line.strip())
             elif line.strip():
                 code = chat.ask(line.strip())
-        except KeyboardInterrupt:
+        except KeyboardInterrupt:  # at the prompt; while a question runs, its `interrupts` handles Ctrl-C
             say("\nCtrl-D ends.")
     return code
 
 
 def _is_ended(code: int) -> bool:
-    """Tell whether a signal ended the program that is not the person's wish to stop one question."""
+    """Tell whether a signal other than Ctrl-C, which only stops a question, ended the program."""
     return code > INTERRUPTED
 
 
@@ -125,18 +127,18 @@ def _lines(read: Callable[[str], str | None]) -> Iterable[str]:
 
 
 def _prepared_reader() -> Callable[[str], str | None]:
-    """Return what reads a line of stdin, on a terminal with the keys and the memory of a shell."""
+    """Return a function that reads a line of stdin, on a terminal with line editing and history."""
     stdin: TextIO = sys.stdin
     if isinstance(stdin, TextIOWrapper):
         cast("TextIOWrapper[BinaryIO]", stdin).reconfigure(errors="replace")
     is_terminal = sys.stdin.isatty()
     if is_terminal:
-        with suppress(ImportError):  # some systems have none
-            import_module("readline")  # input() takes it up by itself
+        with suppress(ImportError):  # Windows and some builds of Python lack it
+            import_module("readline")  # once imported, input() uses it
 
     def read(prompt: str) -> str | None:
         try:
-            return input(prompt if is_terminal else "").lstrip("\ufeff")
+            return input(prompt if is_terminal else "").lstrip("\ufeff")  # pipes of Windows may begin with the mark
         except EOFError:
             if is_terminal:
                 say("")

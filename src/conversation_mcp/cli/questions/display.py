@@ -1,4 +1,4 @@
-"""What a person sees while an answer is on its way: what is being done, then the text as it comes."""
+"""The display of a running question: the current step, then the text as it comes."""
 
 import math
 import re
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 SECONDS = re.compile(r" \([0-9]+ s\)\Z")
+"""The elapsed time in a line of progress, left out because the display has a clock of its own."""
 
 
-class Watching:
+class Display:
     """Shows progress on a terminal's stderr, and the pieces of the text on stdout, a terminal or a pipe."""
 
     def __init__(self, *, streams: bool) -> None:
@@ -31,28 +32,29 @@ class Watching:
         self._status: Progress | None = None
 
     async def report(self, headline: str) -> None:
-        """Take a line of progress, which begins with the conversation's id."""
+        """Show a line of progress; it begins with the conversation's id, which is kept."""
         self.conversation_id, _, doing = headline.partition(" · ")
         if self._status is not None:
             self._status.update(self._status.task_ids[0], description=printable(SECONDS.sub("", doing)))
 
     def hear(self, text: str, replaces: bool) -> None:
-        """Take a piece of the answer; it is printed later, so that a terminal that stands still holds nothing up.
+        """Queue a piece of the answer for printing, so that a stopped terminal does not hold up the turn.
 
-        What comes after the person has gone is not shown.
+        Pieces that come after the display is closed are not shown.
         """
         if self._streams and self._send:
             self._send.send_nowait((text, replaces))
 
     def finish(self, text: str | None = None) -> str:
-        """Let what follows begin on a line of its own, below the whole text if there is one; return what is shown."""
+        """Show the rest of the whole text, if it is given, end the last line, and return the shown text."""
         self._sheet.end(text)
         return self._sheet.text
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
-        """Show things while the body runs; after it everything is shown."""
+        """Show progress and text while the body runs; wait at its end until everything is printed."""
         failure: Exception | None = None
+        # Without a limit: `hear` must not wait.
         send, receive = anyio.create_memory_object_stream[tuple[str, bool]](math.inf)
         self._send = send
         self._start_status()
@@ -77,8 +79,9 @@ class Watching:
             text, replaces = _with_waiting(first, pieces)
             add = partial(self._sheet.add, text, replaces=replaces)
             try:
+                # A terminal stopped with Ctrl-S blocks the write; the thread is then left behind at the end.
                 await anyio.to_thread.run_sync(add, abandon_on_cancel=True)
-            except OSError:  # the reader has left; the answer is waited for and saved all the same
+            except OSError:  # the reader of the pipe has left; the answer is still awaited and saved
                 self._streams, self._sheet = False, new_sheet()
                 return
 
@@ -104,7 +107,7 @@ class Watching:
 
 
 def _with_waiting(piece: tuple[str, bool], pieces: "MemoryObjectReceiveStream[tuple[str, bool]]") -> tuple[str, bool]:
-    """Return the piece together with those that came while others were printed."""
+    """Return the piece joined with those that came while earlier ones were printed."""
     text, replaces = piece
     with suppress(anyio.WouldBlock, anyio.EndOfStream):
         while True:

@@ -1,4 +1,4 @@
-"""What comes through stdin beside a question that was typed, or in its place."""
+"""Text from stdin that goes with a typed question, or is the question."""
 
 import os
 import stat
@@ -6,24 +6,25 @@ import sys
 import threading
 from collections.abc import Callable
 
-from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.output.terminal import say
+from conversation_mcp.cli.usage import WrongUsageError
 
 PIECE_BYTES = 1 << 16
 UTF_8_BYTES = 4
-"""So many bytes a character has at most."""
+"""The most bytes of a character."""
 UNSAID_SECONDS, SILENT_SECONDS = 0.5, 5.0
+"""A silent pipe is mentioned after the first time and given up after the second: shells of agents leave one open."""
 WAITING = (
-    "Nothing has come through the pipe yet. It is waited for 5 s, then the question goes without it; "
-    "with - beside the question it is waited for as long as it takes, with </dev/null not at all."
+    "Nothing has come through the pipe yet. The question waits 5 s for it and then goes without it. "
+    "Add - to wait as long as it takes, or </dev/null not to wait."
 )
 
 Wait = Callable[[threading.Event, float], bool]
-"""Waits for an event for so many seconds, and tells whether it has come."""
+"""Waits for an event for some seconds, and tells whether it was set."""
 
 
 def is_given(descriptor: int) -> bool:
-    """Tell whether the descriptor leads to a file or a pipe; agents' shells also take sockets for pipes."""
+    """Tell whether the descriptor is a file or a pipe; shells of agents also use sockets as pipes."""
     try:
         mode = os.fstat(descriptor).st_mode
     except OSError:
@@ -32,34 +33,34 @@ def is_given(descriptor: int) -> bool:
 
 
 def read_text(descriptor: int, max_chars: int, *, patient: bool, wait: Wait = threading.Event.wait) -> str:
-    """Return the text that comes until the end; nothing where a pipe stays silent and nobody said that it will speak.
+    """Return the text up to the end of the input; an empty one if a pipe stays silent and `patient` is not set.
 
     Raises:
-        WrongUsageError: it is longer than any question may be.
+        WrongUsageError: the text is longer than a question may be.
     """
-    reading = _Reading(descriptor, max_chars * UTF_8_BYTES)
+    reading = _PipedText(descriptor, max_chars * UTF_8_BYTES)
     if not patient and not wait(reading.began, UNSAID_SECONDS):
         say(WAITING)
         if not wait(reading.began, SILENT_SECONDS - UNSAID_SECONDS):
             return ""
     reading.ended.wait()
-    text = reading.body.decode("utf-8-sig", errors="replace").strip()
+    text = reading.body.decode("utf-8-sig", errors="replace").strip()  # -sig drops a byte order mark
     if reading.is_cut or len(text) > max_chars:
-        raise WrongUsageError(f"what came through stdin is longer than a question may be, {max_chars:,} characters.")
+        raise WrongUsageError(f"the text from stdin is longer than a question may be, {max_chars:,} characters.")
     return text
 
 
 def stdin_text(max_chars: int, *, patient: bool) -> str:
-    """Return what came through stdin; nothing where it is a terminal, closed, or the null device."""
+    """Return the text from stdin; an empty one if stdin is a terminal, closed, or the null device."""
     try:
         descriptor = sys.stdin.fileno()
-    except OSError:  # somebody has put something in its place that is no file
+    except OSError:  # replaced by an object that has no descriptor
         return ""
     return read_text(descriptor, max_chars, patient=patient) if is_given(descriptor) else ""
 
 
-class _Reading:
-    """Reads in a thread that nobody needs to wait for, because a system may not tell whether a pipe has something."""
+class _PipedText:
+    """Reads a pipe in a daemon thread, because not every system can tell whether a pipe has data."""
 
     def __init__(self, descriptor: int, max_bytes: int) -> None:
         self.body = bytearray()
@@ -73,7 +74,7 @@ class _Reading:
                 self.body += piece
                 self.began.set()
                 self.is_cut = len(self.body) > max_bytes
-        except OSError:  # nobody can read it, as with a socket that was reset; what came before counts
+        except OSError:  # such as a reset socket; the text before it counts
             pass
         finally:
             self.began.set()

@@ -1,4 +1,4 @@
-"""Runs one question through the turn engine, as the server would, for a person who waits as long as it takes."""
+"""One question, asked through the turn engine as the server does it, but awaited without a limit."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -8,36 +8,25 @@ from typing import Any, Literal
 import anyio
 
 from conversation_mcp.bootstrap import open_app
-from conversation_mcp.cli.entry import FAILED, WrongUsageError
 from conversation_mcp.cli.output.answer import next_step, put_answer
 from conversation_mcp.cli.output.terminal import is_anybody_reading, put_json, say
-from conversation_mcp.cli.questions.display import Watching
+from conversation_mcp.cli.questions.display import Display
 from conversation_mcp.cli.questions.interrupts import Interrupt, interrupts
 from conversation_mcp.cli.selection.ids import resolve
-from conversation_mcp.clock import utc_now
+from conversation_mcp.cli.setup import finder_of
+from conversation_mcp.cli.usage import FAILED, WrongUsageError
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError
-from conversation_mcp.providers.base import Mode
+from conversation_mcp.records.codec import decode
 from conversation_mcp.records.ids import SHAPE
 from conversation_mcp.records.models import Conversation, ConversationId
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.settings import Settings
-from conversation_mcp.stores.catalog import build_store
 from conversation_mcp.tooling.arguments import parse
-from conversation_mcp.tools.catalog import AnyTool
-from conversation_mcp.tools.chat import CHAT
-from conversation_mcp.tools.deep_research import DEEP_RESEARCH
-from conversation_mcp.tools.deep_research_followup import DEEP_RESEARCH_FOLLOWUP
-from conversation_mcp.tools.search import SEARCH
-from conversation_mcp.tools.search_followup import SEARCH_FOLLOWUP
+from conversation_mcp.tools.catalog import AnyTool, asking_tool
 from conversation_mcp.turns.ask import Caller, Note
 from conversation_mcp.turns.result import TurnResult
 
 Kind = Literal["search", "research", "chat"]
-TOOLS: Mapping[Kind, tuple[AnyTool, AnyTool]] = {
-    "search": (SEARCH, SEARCH_FOLLOWUP),
-    "research": (DEEP_RESEARCH, DEEP_RESEARCH_FOLLOWUP),
-    "chat": (CHAT, CHAT),
-}
-"""What opens a conversation, and what follows up."""
 MODE_OF: Mapping[Kind, Mode] = {"search": "search", "research": "deep_research", "chat": "chat"}
 HOW: Mapping[Kind, str] = {"search": "without --deep", "research": "with --deep", "chat": "with --chat"}
 OPTION_OF = {
@@ -56,30 +45,30 @@ STOPPING = "Stopping."
 
 
 @dataclass(frozen=True)
-class Question:
-    """A question as it was typed. `arguments` are those of the tool that takes it, by their names there."""
+class TypedQuestion:
+    """A question as it was typed; `arguments` are those of the tool that asks it, by their names in its input."""
 
     text: str
     conversation: str | None
     kind: Kind
     arguments: Mapping[str, Any]
     system: str | None = None
-    """The system text of the conversation that it opens, in place of the usual one."""
+    """The system text of the new conversation, in place of the default one."""
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """The exit code of a question, and its conversation if it got as far."""
+class Conclusion:
+    """The exit code of a question, and the conversation if one was opened or found."""
 
     code: int
     conversation_id: str | None
 
 
-def named(settings: Settings, question: Question) -> Question:
-    """Return the question with the id of the conversation that is meant.
+def named(settings: Settings, question: TypedQuestion) -> TypedQuestion:
+    """Return the question with the id of its conversation resolved.
 
     Raises:
-        WrongUsageError: none is meant, or it has a system text already.
+        WrongUsageError: the conversation cannot be told, or the question has a system text that it cannot have.
     """
     if question.system is not None and not question.system.strip():
         raise WrongUsageError("the system text is empty.")
@@ -87,55 +76,61 @@ def named(settings: Settings, question: Question) -> Question:
         return question
     if question.system is not None:
         raise WrongUsageError("--system is for a new conversation; the one that -c names has its system text.")
-    return replace(question, conversation=resolve(settings.logs_dir, question.conversation))
+    return replace(question, conversation=resolve(finder_of(settings), question.conversation))
+
+
+def tool_for(question: TypedQuestion) -> AnyTool:
+    """Return the tool that asks the question."""
+    return asking_tool(MODE_OF[question.kind], follows=question.conversation is not None)
 
 
 def ask_and_show(
-    settings: Settings, question: Question, *, as_json: bool = False, watching: Watching | None = None
-) -> Outcome:
-    """Ask, show the answer and return what became of it; `watching` is for who wants to know more.
+    settings: Settings, question: TypedQuestion, *, as_json: bool = False, display: Display | None = None
+) -> Conclusion:
+    """Ask the question, show the answer and return the outcome; pass a `display` to read from it afterwards.
 
     Raises:
-        WrongUsageError: an option cannot be what it was given, or not together with another.
+        WrongUsageError: an option has a wrong value, or cannot be used with another.
         ConversationMCPError: there is no answer.
     """
-    tool: AnyTool = TOOLS[question.kind][question.conversation is not None]
+    tool = tool_for(question)
     given = _parsed(tool, question)
-    watching = watching or Watching(streams=not as_json)
+    display = display or Display(streams=not as_json)
     notes: list[Note] = []
     with interrupts(STOPPING) as interrupt:
         try:
-            result = anyio.run(_ask, settings, tool, given, question.system, watching, interrupt, notes)
+            result = anyio.run(_ask, settings, tool, given, question.system, display, interrupt, notes)
         except InvalidInputError as error:
-            watching.finish()
+            display.finish()
             _note_all(notes)
-            raise WrongUsageError(_in_options(error.message)) from None
+            raise WrongUsageError(error.message_with(OPTION_OF)) from None
         except Exception:
-            watching.finish()
+            display.finish()
             _note_all(notes)
             raise
-    if result is None:
-        watching.finish()
-        say(_left(settings, watching.conversation_id, question.text))
-        return Outcome(interrupt.exit_code, watching.conversation_id)
+    if result is None:  # a signal has cancelled it
+        display.finish()
+        say(_left(settings, display.conversation_id, question.text))
+        return Conclusion(interrupt.exit_code, display.conversation_id)
     if as_json:
         put_json(result.model_copy(update={"next_step": next_step(result, MODE_OF[question.kind])}).data())
     else:
-        put_answer(result, watching.finish(result.raw_result_text or ""), MODE_OF[question.kind])
+        put_answer(result, display.finish(result.raw_result_text or ""), MODE_OF[question.kind])
+    # Without a reader nothing is noted as delivered, so the same question again returns this answer.
     if not is_anybody_reading():
         say(f"stdout is closed. The answer is saved:  conversation-mcp show {result.conversation_id}")
-        return Outcome(FAILED, result.conversation_id)
+        return Conclusion(FAILED, result.conversation_id)
     _note_all(notes)
-    return Outcome(0, result.conversation_id)
+    return Conclusion(0, result.conversation_id)
 
 
 def _note_all(notes: Iterable[Note]) -> None:
-    """Write down that the outcome is in the asker's hands."""
+    """Record that the outcome was delivered; called only after it was printed."""
     for note in notes:
         anyio.run(note)
 
 
-def _parsed(tool: AnyTool, question: Question) -> Any:  # noqa: ANN401 -- the tool's own input
+def _parsed(tool: AnyTool, question: TypedQuestion) -> Any:  # noqa: ANN401 -- the tool's own input
     for name in question.arguments:
         if name not in tool.input_model.model_fields:
             raise WrongUsageError(f"{OPTION_OF[name]} cannot be used {HOW[question.kind]}.")
@@ -146,13 +141,7 @@ def _parsed(tool: AnyTool, question: Question) -> Any:  # noqa: ANN401 -- the to
     try:
         return parse(tool, arguments)
     except InvalidInputError as error:
-        raise WrongUsageError(_in_options(error.message)) from None
-
-
-def _in_options(message: str) -> str:
-    for name, option in OPTION_OF.items():
-        message = message.replace(name, option)
-    return message
+        raise WrongUsageError(error.message_with(OPTION_OF)) from None
 
 
 async def _ask(
@@ -160,24 +149,24 @@ async def _ask(
     tool: AnyTool,
     given: Any,  # noqa: ANN401 -- the tool's own input
     system: str | None,
-    watching: Watching,
+    display: Display,
     interrupt: Interrupt,
     notes: list[Note],
 ) -> TurnResult | None:
     async def keep(note: Note) -> None:
-        notes.append(note)
+        notes.append(note)  # written after the answer was printed; until then it is not delivered
 
-    caller = Caller(math.inf, watching.report, on_text=watching.hear, on_result=keep, system=system)
+    caller = Caller(math.inf, display.report, on_text=display.hear, on_result=keep, system=system)
     result: TurnResult | None = None
     async with open_app(settings) as app:
         with interrupt.scope():
-            async with watching.open():
+            async with display.open():
                 result = await tool.run(given, app, caller)
     return result
 
 
 def _left(settings: Settings, conversation_id: str | None, question: str) -> str:
-    """Return what became of a question whose asker has gone, and how to get at it."""
+    """Return the state of an interrupted question, and the command that shows or fetches it."""
     conversation = stored(settings, conversation_id)
     pending = conversation.pending_turn if conversation else None
     if conversation is None:
@@ -185,7 +174,8 @@ def _left(settings: Settings, conversation_id: str | None, question: str) -> str
     if pending is not None and pending.question == question:
         if pending.background and pending.status == "running":
             return (
-                f"{pending.provider} goes on with it. Get the answer with:  conversation-mcp resume {conversation_id}"
+                f"The run continues at {pending.provider}. Get the answer with:  "
+                f"conversation-mcp resume {conversation_id}"
             )
         return (
             f"The question was interrupted; the call may have been billed. It is kept:  "
@@ -197,11 +187,11 @@ def _left(settings: Settings, conversation_id: str | None, question: str) -> str
 
 
 def stored(settings: Settings, conversation_id: str | None) -> Conversation | None:
-    """Return the conversation if there is one that can be read."""
+    """Return the conversation if it exists and can be read."""
     if conversation_id is None or not SHAPE.fullmatch(conversation_id):
         return None
-    store = build_store("files", settings, utc_now)
+    finder, wanted = finder_of(settings), ConversationId(conversation_id)
     try:
-        return anyio.run(store.load, ConversationId(conversation_id))
+        return decode(finder.read(wanted), finder.location(wanted), wanted)
     except ConversationMCPError:
         return None

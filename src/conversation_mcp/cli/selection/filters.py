@@ -1,10 +1,10 @@
-"""The filters of `list` and `search`, as they were typed."""
+"""The filters of `list` and `search`, from the options as typed."""
 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.selection.moments import milliseconds_at
+from conversation_mcp.cli.usage import WrongUsageError
 from conversation_mcp.conversations.filters import wanted_of
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.records.found import Place, State, Wanted
@@ -20,10 +20,10 @@ def chosen(
     tags: Iterable[str],
     **kinds: str | None,
 ) -> Wanted:
-    """Return which conversations are meant.
+    """Return the filter that the options describe.
 
     Raises:
-        WrongUsageError: a time is none, or the state is two.
+        WrongUsageError: a time is not valid, or two states are given.
     """
     if archived and state not in (None, "archived"):
         raise WrongUsageError(f"--archived and --state {state} cannot be combined.")
@@ -35,14 +35,14 @@ def chosen(
 
 
 def place_of(cursor: str | None, query: str) -> Place | None:
-    """Return the place that a cursor names; None without one.
+    """Return the place that the cursor names; None without a cursor.
 
     Raises:
-        WrongUsageError: it is none, or that of another query.
+        WrongUsageError: the cursor is not valid, or belongs to another query.
     """
     from conversation_mcp.conversations.cursors import read_cursor
 
     try:
         return read_cursor(cursor, query) if cursor else None
     except InvalidInputError as error:
-        raise WrongUsageError(f"--{error.message}") from None
+        raise WrongUsageError(error.message_with({"cursor": "--cursor"})) from None

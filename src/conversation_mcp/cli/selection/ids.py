@@ -1,21 +1,19 @@
-"""Which conversation is meant: by its id, by the start of it, the last one, or by words in it."""
+"""Resolves the ID argument of commands: an id, the start of one, `last`, or `/words`."""
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from conversation_mcp.cli.entry import WrongUsageError
 from conversation_mcp.cli.output.terminal import say
 from conversation_mcp.cli.selection.lists import say_notices
+from conversation_mcp.cli.usage import WrongUsageError
 from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError
 from conversation_mcp.records.ids import SHAPE
-from conversation_mcp.stores.files.newest import facts_in, newest
-from conversation_mcp.stores.files.scan import File, find, read_each
+from conversation_mcp.stores.finder import Finder
 from conversation_mcp.text import shorten
 
 if TYPE_CHECKING:
-    from conversation_mcp.records.found import Found
+    from conversation_mcp.records.found import Listed
     from conversation_mcp.records.models import ConversationId
 
 START = re.compile(r"[0-9]{1,8}|[0-9]{8}-[0-9]{0,13}")
@@ -26,100 +24,97 @@ SHOWN_CHARS = 60
 
 
 class NoConversationError(ConversationMCPError):
-    """There is no last conversation, because there is none at all, or none that was put away."""
+    """There is no last conversation, because none exists, or none is archived."""
 
     code = ConversationNotFoundError.code
     advice = 'Start one with: conversation-mcp ask "…"'
 
-    def __init__(self, folder: Path, *, archived: bool) -> None:
-        super().__init__(f"there are no {'archived ' if archived else ''}conversations in {folder}.")
+    def __init__(self, place: str, *, archived: bool) -> None:
+        super().__init__(f"there are no {'archived ' if archived else ''}conversations in {place}.")
         self.advice = "" if archived else self.advice
 
 
 class NoMatchError(ConversationMCPError):
-    """No conversation has the words."""
+    """No conversation matches the words."""
 
     code = ConversationNotFoundError.code
     advice = "Try other words with: conversation-mcp search"
 
-    def __init__(self, words: str, folder: Path) -> None:
-        super().__init__(f"no conversation in {folder} fits {shorten(words, SHOWN_CHARS)!r}.")
+    def __init__(self, words: str, place: str) -> None:
+        super().__init__(f"no conversation in {place} fits {shorten(words, SHOWN_CHARS)!r}.")
 
 
-def resolve(folder: Path, text: str, *, archived: bool = False) -> "ConversationId":
-    """Return the id that is meant; a whole id is taken as it is, whether or not there is such a conversation.
+def resolve(finder: Finder, text: str, *, archived: bool = False) -> "ConversationId":
+    """Return the id that the text means; a whole id is returned unchecked, whether or not the conversation exists.
 
-    Words stand for the conversation that fits them best; where others fit too, it is said which was taken. With
-    `archived`, `last` is the last one that was put away, and words stand for such a one first.
+    Words mean the conversation that matches best; if others match too, a message names the chosen one. With
+    `archived`, `last` is the last archived conversation, and words look among archived ones first.
 
     Raises:
-        WrongUsageError: the text is no id, or the start of several.
-        ConversationMCPError: no conversation is meant by it, or the folder cannot be read.
+        WrongUsageError: the text is not an id, or is the start of several.
+        ConversationMCPError: no conversation matches, or the folder cannot be read.
     """
     if SHAPE.fullmatch(text):
         return cast("ConversationId", text)
     if text == LAST:
-        return _last(folder, archived=archived)
+        return _last(finder, archived=archived)
     if text.startswith(WORDS):
-        return _best(folder, text.removeprefix(WORDS), archived=archived)
+        return _best(finder, text.removeprefix(WORDS), archived=archived)
     if not START.fullmatch(text):
         raise WrongUsageError(
             f"ID must look like 20260131-1769817600000, be the start of such an id, last, or /words; "
             f"got {shorten(text, SHOWN_CHARS)!r}."
         )
-    return _beginning(folder, text)
+    return _beginning(finder, text)
 
 
-def _last(folder: Path, *, archived: bool) -> "ConversationId":
-    page = newest(folder, 1, archived=archived)
+def _last(finder: Finder, *, archived: bool) -> "ConversationId":
+    page = finder.newest(1, archived=archived)
     say_notices(page)
     if not page.found:
-        raise NoConversationError(folder, archived=archived)
+        raise NoConversationError(finder.place, archived=archived)
     return _id_of(page.found[0])
 
 
-def _beginning(folder: Path, text: str) -> "ConversationId":
-    files = [file for file in find(folder) if file.conversation_id.startswith(text)]
-    if not files:
-        raise ConversationNotFoundError(f"{text}…", str(folder))
-    if len(files) > 1:
-        raise WrongUsageError(_which(text, files))
-    return files[0].conversation_id
+def _beginning(finder: Finder, text: str) -> "ConversationId":
+    ids = finder.ids(text)
+    if not ids:
+        raise ConversationNotFoundError(f"{text}…", finder.place)
+    if len(ids) > 1:
+        raise WrongUsageError(_which(finder, text, ids))
+    return ids[0]
 
 
-def _which(text: str, files: Sequence[File]) -> str:
-    """Return a question back, with the titles of the newest of those that may be meant."""
-    shown = sorted(files, key=lambda file: file.conversation_id, reverse=True)[:SHOWN_MATCHES]
-    titles = {file.conversation_id: facts.title for file, facts in read_each(shown, facts_in, [])}
-    lines = [
-        f"  {file.conversation_id}  {shorten(titles.get(file.conversation_id, ''), SHOWN_CHARS)}" for file in shown
-    ]
-    more = ["  …"] if len(files) > len(shown) else []
-    head = f"{len(files):,} conversations begin with {text}. Type more of the id:"
+def _which(finder: Finder, text: str, ids: "Sequence[ConversationId]") -> str:
+    """Return the message that asks for more of the id, with the titles of the newest candidates."""
+    shown = ids[: -SHOWN_MATCHES - 1 : -1]  # the last ones, newest first
+    titles = {facts.conversation_id: facts.title for facts in finder.facts(shown)}
+    lines = [f"  {each}  {shorten(titles.get(each, ''), SHOWN_CHARS)}" for each in shown]
+    more = ["  …"] if len(ids) > len(shown) else []
+    head = f"{len(ids):,} conversations begin with {text}. Type more of the id:"
     return "\n".join((head, *(line.rstrip() for line in lines), *more))
 
 
-def _best(folder: Path, words: str, *, archived: bool) -> "ConversationId":
-    from conversation_mcp.cli.selection.pages import index_of, pages
+def _best(finder: Finder, words: str, *, archived: bool) -> "ConversationId":
+    from conversation_mcp.cli.selection.pages import found_pages
     from conversation_mcp.records.found import Wanted
 
     if not words.strip():
-        raise WrongUsageError("after the / come words of the conversation: /b-tree")
-    index = index_of(folder)
+        raise WrongUsageError("the / must be followed by words of the conversation: /b-tree")
     first, second = Wanted(words), Wanted(words, state="archived")
     if archived:
         first, second = second, first
-    page = next(pages(index, first, 2))
+    page = next(found_pages(finder, first, 2))  # the second one only tells whether others match
     say_notices(page)
-    found = list(page.found or index.page(second, 2).found)
+    found = list(page.found or finder.page(second, 2).found)
     if not found:
-        raise NoMatchError(words, folder)
+        raise NoMatchError(words, finder.place)
     if len(found) > 1:
-        facts = found[0].facts
+        facts = found[0]
         title = shorten(facts.title, SHOWN_CHARS)
-        say(f"{WORDS}{words} is taken for {facts.conversation_id}, {title}; others fit too.")
+        say(f"{WORDS}{words} means {facts.conversation_id}, {title}; others match too.")
     return _id_of(found[0])
 
 
-def _id_of(found: "Found") -> "ConversationId":
-    return cast("ConversationId", found.facts.conversation_id)
+def _id_of(found: "Listed") -> "ConversationId":
+    return cast("ConversationId", found.conversation_id)

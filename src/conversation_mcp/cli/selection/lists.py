@@ -1,26 +1,22 @@
-"""What `list` prints, from the files while they are few, else from the index: a table, lines, or JSON."""
+"""The output of `list`: a table, lines, or JSON."""
 
-import os
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from conversation_mcp.cli.output.rows import put_lines, put_paths, row_data, table_of
-from conversation_mcp.cli.output.terminal import console, is_terminal, put_json_list, say
-from conversation_mcp.cli.setup import folder_from
+from conversation_mcp.cli.output.rows import put_lines, row_data, table_of
+from conversation_mcp.cli.output.terminal import console, is_terminal, put, put_json_list, say
+from conversation_mcp.cli.selection.pages import found_pages, shown
+from conversation_mcp.cli.setup import finder_from
 from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.phrases import notices_of
-from conversation_mcp.disk.faults import explained
 from conversation_mcp.records.found import Page, Wanted
-from conversation_mcp.stores.files.newest import largest, newest
+from conversation_mcp.stores.headway import Headway
 
 if TYPE_CHECKING:
-    from conversation_mcp.stores.files.index.base import Index
+    from conversation_mcp.stores.finder import Finder
 
 SHOWN_ON_TERMINAL = 20
-READ_AT_ONCE = 2_000
-"""So many files are read about as quickly as an index is opened and compared, and none has to be made first."""
 
 
 def show_list(
@@ -34,35 +30,37 @@ def show_list(
     by_size: bool = False,
 ) -> None:
     """Print the conversations, newest first or by the size of their files."""
-    folder = folder_from(logs_dir)
+    finder = finder_from(logs_dir)
     count = limit_of(limit, as_json=as_json)
     if by_size:
-        found = iter((largest(folder, count),))
+        found = iter((finder.largest(count),))
     elif wanted is None and cursor is None:
-        found = _plain(folder, count)
+        headway = Headway()
+        found = shown(finder.every_newest(count, headway), headway)
     else:
-        found = _chosen(folder, wanted, count, cursor)
+        found = _chosen(finder, wanted, count, cursor)
     if as_json:
-        put_pages_as_json(found, folder, "")
+        put_pages_as_json(found, finder, "")
     elif paths:
         for page in told(found):
-            put_paths(page.found, folder)
+            if page.found:
+                put("\n".join(finder.location(found.conversation_id) for found in page.found))
     elif is_terminal():
-        _show(found, folder, is_plain=wanted is None and cursor is None, by_size=by_size)
+        _show(found, finder, is_plain=wanted is None and cursor is None, by_size=by_size)
     else:
         for page in told(found):
             put_lines(page.found)
 
 
 def limit_of(limit: int | None, *, as_json: bool) -> int | None:
-    """Return how many to show: what was asked for, else what a person reads and all for a program."""
+    """Return how many to show: the limit that was given, or else a short list on a terminal and all for a program."""
     if limit is None:
         return SHOWN_ON_TERMINAL if is_terminal() and not as_json else None
-    return limit or None
+    return limit or None  # 0 means all
 
 
 def told(pages: Iterable[Page]) -> Iterator[Page]:
-    """Yield the pages, and say once what a reader must know beside the first; that goes for all of them."""
+    """Yield the pages, and print the notices of the first one, which hold for all of them."""
     for number, page in enumerate(pages):
         if number == 0:
             say_notices(page)
@@ -70,12 +68,12 @@ def told(pages: Iterable[Page]) -> Iterator[Page]:
 
 
 def say_notices(page: Page) -> None:
-    """Say what a reader must know beside the conversations."""
+    """Print the notices of a page on stderr."""
     for notice in notices_of(page):
         say(f"Notice: {notice}.")
 
 
-def put_pages_as_json(pages: Iterable[Page], folder: Path, query: str) -> None:
+def put_pages_as_json(pages: Iterable[Page], finder: "Finder", query: str) -> None:
     """Print one JSON document, a page at a time."""
     from conversation_mcp.conversations.cursors import write_cursor
 
@@ -83,8 +81,8 @@ def put_pages_as_json(pages: Iterable[Page], folder: Path, query: str) -> None:
 
     def rows() -> Iterator[Iterable[object]]:
         for page in told(pages):
-            ends[1:] = [page]
-            yield [row_data(found, folder) for found in page.found]
+            ends[1:] = [page]  # the first page has the notices, the last one the cursor
+            yield [row_data(found, finder.location(found.conversation_id)) for found in page.found]
 
     def rest() -> dict[str, Any]:
         notices = list(notices_of(ends[0]))
@@ -97,44 +95,18 @@ def put_pages_as_json(pages: Iterable[Page], folder: Path, query: str) -> None:
 
 
 def say_more(page: Page) -> None:
-    """Say how to go on where the page was not the last."""
+    """Say how to see the rest if the page is not the last."""
     if page.next is not None:
         say("There are more; --limit 0 shows all.")
 
 
-def _plain(folder: Path, limit: int | None) -> Iterator[Page]:
-    """Yield the newest: of many from the index, but a short list is not what an index is made for."""
-    if not _has_many(folder):
-        yield newest(folder, limit)
-        return
-    from conversation_mcp.cli.selection.pages import index_of, pages
-
-    index = index_of(folder)
-    if obstacle := index.obstacle():
-        say(f"Notice: no index is kept, so the files are read ({obstacle}).")
-        yield newest(folder, limit)
-    elif limit is not None and index.standing().compared_at is None:
-        yield newest(folder, limit)
-    else:
-        yield from pages(index, Wanted(), limit)
-
-
-def _has_many(folder: Path) -> bool:
-    with explained(folder), suppress(FileNotFoundError), os.scandir(folder) as entries:
-        return any(number >= READ_AT_ONCE for number, _ in enumerate(entries))
-    return False
-
-
-def _chosen(folder: Path, wanted: Wanted | None, limit: int | None, cursor: str | None) -> Iterator[Page]:
+def _chosen(finder: "Finder", wanted: Wanted | None, limit: int | None, cursor: str | None) -> Iterator[Page]:
     from conversation_mcp.cli.selection.filters import place_of
-    from conversation_mcp.cli.selection.pages import index_of, pages
 
-    place = place_of(cursor, "")
-    index: Index = index_of(folder)
-    return pages(index, wanted or Wanted(), limit, place)
+    return found_pages(finder, wanted or Wanted(), limit, place_of(cursor, ""))
 
 
-def _show(pages: Iterable[Page], folder: Path, *, is_plain: bool, by_size: bool) -> None:
+def _show(pages: Iterable[Page], finder: "Finder", *, is_plain: bool, by_size: bool) -> None:
     screen, moment = console(), utc_now().astimezone()
     last: Page | None = None
     last_id: str | None = None
@@ -142,12 +114,12 @@ def _show(pages: Iterable[Page], folder: Path, *, is_plain: bool, by_size: bool)
     for last in told(pages):
         if last.found:
             if is_empty and is_plain and not by_size:
-                last_id = last.found[0].facts.conversation_id
+                last_id = last.found[0].conversation_id
             table = table_of(last.found, screen.width, moment, has_header=is_empty, last_id=last_id, has_sizes=by_size)
             screen.print(table)
             is_empty = False
     if is_empty and is_plain:
-        say(f'There are no conversations in {folder}. Start one with: conversation-mcp ask "…"')
+        say(f'There are no conversations in {finder.place}. Start one with: conversation-mcp ask "…"')
     elif is_empty:
         say("There are no such conversations.")
     if last is not None:

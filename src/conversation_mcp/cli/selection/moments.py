@@ -1,9 +1,9 @@
-"""Moments as people type them: a date, a time, how long ago, today or yesterday."""
+"""Moments as people type them: a date, a time, an age, today or yesterday."""
 
 import re
 from datetime import datetime, timedelta
 
-from conversation_mcp.cli.entry import WrongUsageError
+from conversation_mcp.cli.usage import WrongUsageError
 from conversation_mcp.clock import utc_now
 from conversation_mcp.records.facts import milliseconds_of
 from conversation_mcp.text import shorten
@@ -16,16 +16,16 @@ EXAMPLES = "2026-01-31, 2026-01-31T12:00:00Z, 36h, 2d, today or yesterday"
 
 
 def age_of(text: str) -> timedelta | None:
-    """Return how long `36h`, `90d`, `12w` or `2y` is; None for anything else."""
+    """Return the duration of an age such as `36h`, `90d`, `12w` or `2y`; None for anything else."""
     found = AGE.fullmatch(text)
     return int(found[1]) * UNITS[found[2]] if found else None
 
 
 def milliseconds_at(option: str, text: str) -> int:
-    """Return the time that an option was given, in milliseconds since 1970.
+    """Return the time given for an option, in milliseconds since 1970.
 
     Raises:
-        WrongUsageError: it is no time.
+        WrongUsageError: the text is not a time.
     """
     try:
         moment = _relative(text)
@@ -37,7 +37,7 @@ def milliseconds_at(option: str, text: str) -> int:
 
 
 def day_at(text: str) -> str:
-    """Return the day that is meant, here; a text that is neither an age nor a word for a day as it is."""
+    """Return the local day of an age, today or yesterday; any other text unchanged."""
     try:
         moment = _relative(text)
     except OverflowError:
@@ -46,7 +46,7 @@ def day_at(text: str) -> str:
 
 
 def _relative(text: str) -> datetime | None:
-    """Return the moment so long ago, or the beginning of the day in the zone of this machine."""
+    """Return the moment of an age, or the beginning of the day in the local time zone; None for any other text."""
     now = utc_now().astimezone()
     if (age := age_of(text)) is not None:
         return now - age

@@ -1,4 +1,4 @@
-"""Files that are archives of XML: their parts within bounds, and without what XML can be made to expand to."""
+"""Archives of XML, read within bounds and without entities, so that hostile files cannot exhaust memory."""
 
 import posixpath
 import zipfile
@@ -16,7 +16,7 @@ RELATION_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationsh
 
 
 class Archive:
-    """An archive, of which no more than a bounded amount is ever unpacked."""
+    """An archive of which only a bounded amount is ever unpacked."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._zip = zipfile.ZipFile(file)
@@ -27,8 +27,8 @@ class Archive:
         """Return a part.
 
         Raises:
-            KeyError: there is none.
-            TooMuchError: all that was read is too much.
+            KeyError: there is no such part.
+            TooMuchError: more was read in total than is allowed.
         """
         with self._zip.open(name) as part:
             data = part.read(self._left + 1)  # what the archive says of its size may be a lie
@@ -38,11 +38,11 @@ class Archive:
         return data
 
     def xml(self, name: str) -> ET.Element:
-        """Return the root of a part. Raises as `read` and `xml_of`."""
+        """Return the root element of a part. Raises the errors of `read` and `xml_of`."""
         return xml_of(self.read(name))
 
     def targets(self, name: str) -> dict[str, str]:
-        """Return the parts that a part of an Office file points at, by the ids that it uses; none if that is lost."""
+        """Return the parts that a part of an Office file refers to, by id; none if its relationships are missing."""
         folder, file = posixpath.split(name)
         try:
             root = self.xml(f"{folder}/_rels/{file}.rels")
@@ -55,9 +55,9 @@ class Archive:
         }
 
     def copy(self, *, without: str) -> IO[bytes]:
-        """Return an archive of the XML alone, for a converter that bounds nothing, without parts that begin so.
+        """Return a bounded copy of the XML parts for a converter without bounds, without names that begin so.
 
-        Raises as `read` and `xml_of`.
+        Raises the errors of `read` and `xml_of`.
         """
         copy = BytesIO()
         with zipfile.ZipFile(copy, "w", zipfile.ZIP_STORED) as archive:
@@ -71,11 +71,11 @@ class Archive:
 
 
 def xml_of(data: bytes) -> ET.Element:
-    """Return the root of XML.
+    """Return the root element of XML.
 
     Raises:
-        ConversionError: it declares entities, which no document needs and which can be made to expand without end.
-        ParseError: it is no XML.
+        ConversionError: it declares entities, which no document needs and which can expand exponentially.
+        ParseError: it is not XML.
     """
     _refuse_entities(data)
     return ET.fromstring(data)  # noqa: S314 -- entities were refused
@@ -87,7 +87,7 @@ def local_name(element: ET.Element) -> str:
 
 
 def attribute(element: ET.Element, name: str) -> str:
-    """Return an attribute by its name without namespace; empty when it is missing."""
+    """Return an attribute by its name without namespace; empty if it is missing."""
     return next((value for key, value in element.attrib.items() if key.rpartition("}")[2] == name), "")
 
 

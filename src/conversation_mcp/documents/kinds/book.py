@@ -1,4 +1,4 @@
-"""EPUB as an outline: the chapters of a book in their order."""
+"""EPUB as an outline: the chapters of a book in reading order."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -36,7 +36,7 @@ def epub(file: IO[bytes]) -> Outline:
 
 
 def _package(archive: Archive) -> tuple[str, ET.Element | None]:
-    """Return the list of what the book is made of, where it says it is or else where it is."""
+    """Return the package document, from the path that the book declares or else by its suffix."""
     paths = [name for name in archive.names if name.lower().endswith(".opf")]
     try:
         container = archive.xml(CONTAINER)

@@ -1,7 +1,7 @@
-"""The columns of a page that was laid out with spaces: one after the other instead of line by line.
+"""Columns of a page that was laid out with spaces, put one after the other instead of line by line.
 
-A table looks much the same. What tells them apart: the lines of columns go on in the next line of their column, in the
-middle of a sentence, and those of a table begin anew.
+A table looks much the same. The difference: sentences continue from line to line within a column, whereas each row of a
+table begins a new one.
 """
 
 import re
@@ -18,11 +18,11 @@ HYPHENS = ("-", "\u00ad", "\u2010")
 FIRST_LETTER = re.compile(r"\W*([^\W\d_])?")
 
 Parts = list[tuple[int, str]]
-"""What stands in a line between wide gaps, with its place."""
+"""A text between wide gaps in a line, with its place."""
 
 
 def in_columns(lines: Sequence[str]) -> list[str] | None:
-    """Return the lines with columns one after the other; None when there are none."""
+    """Return the lines with columns one after the other; None if there are no columns."""
     parted = [[(found.start(), found.group()) for found in PART.finditer(line)] for line in lines]
     counts = Counter(len(parts) for parts in parted if len(parts) > 1)
     for count, _ in counts.most_common(2):
@@ -36,7 +36,7 @@ def in_columns(lines: Sequence[str]) -> list[str] | None:
 
 
 def _runs(parted: Sequence[Parts], starts: Sequence[float]) -> Iterator[tuple[bool, Sequence[Parts]]]:
-    """Yield runs of lines, each with whether columns begin at these places in it."""
+    """Yield runs of lines, and for each whether columns begin at these places in it."""
     begin = 0
     for end in range(len(parted) + 1):
         if end < len(parted) and _columns_of(parted[end], starts) is not None:
@@ -48,7 +48,7 @@ def _runs(parted: Sequence[Parts], starts: Sequence[float]) -> Iterator[tuple[bo
 
 
 def _columns_of(parts: Parts, starts: Sequence[float]) -> list[int] | None:
-    """Return for each part of a line its column; None when the line is not divided so."""
+    """Return the column of each part of a line; None if the line is not divided that way."""
     if len(parts) == len(starts):
         return list(range(len(starts)))
     columns = [min(range(len(starts)), key=lambda number: abs(starts[number] - start)) for start, _ in parts]
@@ -88,7 +88,7 @@ def _lines(run: Sequence[Parts]) -> Iterator[str]:
 
 
 def _is_prose(lines: Sequence[str]) -> bool:
-    """Tell whether the lines are long enough for sentences, and go on in each other."""
+    """Tell whether the lines are long enough for sentences that continue from one to the next."""
     if sum(map(len, lines)) < MIN_CHARS * len(lines):
         return False
     letters = [found.group(1) for line in lines[1:] if (found := FIRST_LETTER.match(line)) and found.group(1)]

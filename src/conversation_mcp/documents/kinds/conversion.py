@@ -1,4 +1,4 @@
-"""What converters have in common: when they give up, and how much they take."""
+"""The errors and limits that all converters share."""
 
 MAX_CHARS = 32_000_000
 
@@ -8,7 +8,7 @@ class ConversionError(Exception):
 
 
 class TooMuchError(Exception):
-    """The file unpacks to more than is read."""
+    """The file unpacks to more than the limit."""
 
 
 class NoTextError(Exception):
@@ -16,7 +16,7 @@ class NoTextError(Exception):
 
 
 def bounded(lines: list[str]) -> list[str]:
-    """Return the lines, if they are not too much."""
+    """Return the lines, unless they exceed the limit."""
     if sum(map(len, lines)) > MAX_CHARS:
         raise TooMuchError
     return lines

@@ -1,4 +1,4 @@
-"""Notebooks, tables and records as outlines. Each line is one of the file, so that a citation opens there."""
+"""Notebooks, tables and records as outlines, with the line numbers of the file, so that citations open there."""
 
 import json
 import re
@@ -11,16 +11,16 @@ from conversation_mcp.text import shorten
 
 MAX_COLUMNS_CHARS = 200
 MAX_SEARCHED_LINES = 1_000_000
-"""Each line of a notebook is sought once and soon found; what is not spelled as programs do it is sought in vain."""
+"""Limits the search for a cell's line in the file, which fails if the JSON is not spelled as programs write it."""
 NO_COLUMNS = re.compile(r"#|\W?sep=.\W?\Z", re.IGNORECASE)
-"""What a table says about itself: comments, and the sign between its columns."""
+"""Lines of a table that are not rows: comments, and the declaration of its separator."""
 
 
 def notebook(text: str, name: str) -> Outline:
-    """Return the cells: prose with its headings, code, but no output. Old versions have them in worksheets.
+    """Return the cells: prose with its headings, and code, but no output. Old versions keep them in worksheets.
 
     Raises:
-        ValueError: it is no notebook.
+        ValueError: it is not a notebook.
     """
     try:
         cells = list(_cells(json.loads(text)))
@@ -62,7 +62,7 @@ def _list(value: object, key: str) -> list[object] | None:
 
 
 def table(text: str, name: str) -> Outline:
-    """Return the rows under the names of the columns, which the first row has."""
+    """Return the rows under the names of the columns, which are the first row."""
     lines = NEWLINE.split(text)
     first = next((number for number, line in enumerate(lines) if line.strip() and not NO_COLUMNS.match(line)), 0)
     columns = shorten(lines[first].replace("\t", ", "), MAX_COLUMNS_CHARS)
@@ -73,13 +73,13 @@ def table(text: str, name: str) -> Outline:
 
 
 def records(text: str, name: str) -> Outline:
-    """Return the records, one a line, with their letters as they are read."""
+    """Return the records, one per line, with escaped letters decoded."""
     lines = [_readable(line) if "\\u" in line else line for line in NEWLINE.split(text)]
     return Outline(lines, [TEXT if line.strip() else BLANK for line in lines], title=name)
 
 
 class _Places:
-    """Finds the lines of cells in the JSON that holds them; both go on in the same order."""
+    """Finds the lines of cells in the JSON of the file, where they are in the same order."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = lines

@@ -1,4 +1,4 @@
-"""The rows of tables: what stands in the cells of one row becomes one line, where the table is one of data."""
+"""Rows of HTML tables: the cells of a row become one line, unless the table is only there for layout."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +16,7 @@ MAX_REPEATED_CELLS = 8
 
 @dataclass(frozen=True)
 class Block:
-    """A line of text, what it is, and where it stands in the file; `is_inner` if a table in a cell has it."""
+    """A line of text, its kind, and its place in the file; `is_inner` if it comes from a table within a cell."""
 
     text: str
     mark: Mark
@@ -36,38 +36,38 @@ class _Cell:
 
     @property
     def is_laid_out(self) -> bool:
-        """Whether it is a part of a page rather than a value: headings with text below them, or listings."""
+        """Whether it is part of a page layout rather than a value: it holds headings with text, or listings."""
         own = [block for block in self.blocks if block.mark != BLANK and not block.is_inner]
         listings = sum(block.mark == CODE for block in own)
         return listings > 1 or (len(own) > 1 and any(isinstance(block.mark, Heading) for block in own))
 
 
 @dataclass
-class _Table:
+class _HtmlTable:
     cells: list[_Cell] = field(default_factory=list[_Cell])
     is_in_cell: bool = False
     repeated: dict[int, tuple[int, str]] = field(default_factory=dict[int, tuple[int, str]])
-    """By column: in how many more rows a cell stands, and its text."""
+    """By column: how many more rows a cell spans, and its text."""
 
 
 class Rows:
-    """Gathers the blocks of the cells of open tables; all others go through at once."""
+    """Collects the blocks in cells of open tables, and passes on all others at once."""
 
     def __init__(self, put: Callable[[Block], None]) -> None:
         self._put_below = put
-        self._tables: list[_Table] = []
+        self._tables: list[_HtmlTable] = []
         self._too_deep = 0
 
     def put(self, block: Block) -> None:
-        """Take a block to the cell that is open, or pass it on; text between two rows ends the first."""
+        """Add a block to the open cell, or pass it on; text between two rows ends the first."""
         if self._tables and not self._tables[-1].is_in_cell and block.mark != BLANK:
             self.close_row()
         self._put_in(len(self._tables), block)
 
     def open_table(self) -> None:
-        """Begin a table, which may be in a cell of another one."""
+        """Begin a table, possibly in a cell of another one."""
         if len(self._tables) < MAX_DEPTH:
-            self._tables.append(_Table())
+            self._tables.append(_HtmlTable())
         else:
             self._too_deep += 1
 
@@ -80,13 +80,13 @@ class Rows:
             self._tables.pop()
 
     def close_all(self) -> None:
-        """End what was never closed."""
+        """End tables that were never closed."""
         self._too_deep = 0
         while self._tables:
             self.close_table()
 
     def open_cell(self, attributes: Mapping[str, str | None]) -> None:
-        """Begin a cell; where the table was forgotten, what follows is one."""
+        """Begin a cell, and a table if its tag was forgotten."""
         if not self._tables:
             self.open_table()
         table = self._tables[-1]
@@ -94,12 +94,12 @@ class Rows:
         table.is_in_cell = True
 
     def close_cell(self) -> None:
-        """End the cell that is open."""
+        """End the open cell."""
         if self._tables:
             self._tables[-1].is_in_cell = False
 
     def close_row(self) -> None:
-        """End a row: put its line, or its blocks if it lays out a page."""
+        """End a row: pass on its line, or its blocks if the row lays out a page."""
         if not self._tables:
             return
         table = self._tables[-1]
@@ -136,7 +136,7 @@ def _row(cells: list[_Cell], texts: list[str]) -> Iterator[Block]:
 
 
 def _texts(cells: list[_Cell], repeated: dict[int, tuple[int, str]]) -> Iterator[str]:
-    """Yield the texts of a row by columns, with those of cells above that reach down to it."""
+    """Yield the texts of a row by column, with those of cells above that span it."""
     column, left = 0, MAX_REPEATED_CELLS
     waiting = deque(cells)
     has_text = any(cell.text for cell in cells)

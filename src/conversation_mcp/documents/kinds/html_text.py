@@ -1,4 +1,4 @@
-"""HTML as an outline: its text without markup, with the lines of the file that it stands in."""
+"""HTML as an outline: its text without markup, with the line numbers of the file."""
 
 import re
 from dataclasses import replace
@@ -29,7 +29,7 @@ MAX_TITLE_CHARS = 1_000
 
 
 def html(text: str) -> Outline:
-    """Return the text that a reader sees, a line for each block of it, and for each row of a table."""
+    """Return the visible text, with a line for each block and for each row of a table."""
     outline = _read(text, UNSEEN)
     if all(mark == BLANK for mark in outline.marks):  # something that is never closed hides the page
         outline = _read(text, NO_TEXT)
@@ -37,7 +37,7 @@ def html(text: str) -> Outline:
 
 
 def _read(text: str, unseen: frozenset[str]) -> Outline:
-    reader = _Reader(unseen)
+    reader = _PageReader(unseen)
     reader.feed(_ended(text))
     reader.close()
     reader.end_line()
@@ -46,7 +46,7 @@ def _read(text: str, unseen: frozenset[str]) -> Outline:
 
 
 def _ended(text: str) -> str:
-    """Return the page with whatever is opened and never ended as text; the parser would look for each end anew."""
+    """Return the page with constructs that are never closed as text; the parser would search for each end again."""
     for opening, end in ENDS:
         last = text.rfind(end) + len(end) if end in text else 0
         text = text[:last] + text[last:].replace(opening, f"&lt;{opening[1:]}")
@@ -54,7 +54,7 @@ def _ended(text: str) -> str:
 
 
 def as_paragraphs(outline: Outline) -> Outline:
-    """Return the outline with paragraphs counted, for files whose lines nobody sees."""
+    """Return the outline with numbers of paragraphs, for files whose lines are not visible to readers."""
     count = 0
     numbers: list[int] = []
     for mark in outline.marks:
@@ -63,7 +63,7 @@ def as_paragraphs(outline: Outline) -> Outline:
     return replace(outline, numbers=numbers, unit="paragraph")
 
 
-class _Reader(HTMLParser):
+class _PageReader(HTMLParser):
     def __init__(self, unseen: frozenset[str]) -> None:
         super().__init__()
         self.rows = Rows(self._put)
@@ -140,7 +140,7 @@ class _Reader(HTMLParser):
                 self._add(line, number)
 
     def end_line(self) -> None:
-        """Finish the line that was gathered; what follows a block of text is a paragraph of its own."""
+        """Finish the collected line; whatever follows a block of text is a paragraph of its own."""
         pieces, self._pieces = self._pieces, []
         text = "".join(pieces)
         text = text.rstrip() if self._preformatted else " ".join(text.split())

@@ -1,4 +1,4 @@
-"""Mails as outlines: who wrote to whom and when, the text, what was forwarded, and the names of what was attached."""
+"""Mails as outlines: sender, recipients and date, text, forwarded mails, and the names of attachments."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -28,9 +28,9 @@ def mail(file: IO[bytes]) -> Outline:
     """Return a mail under its subject.
 
     Raises:
-        ConversionError: it is none.
+        ConversionError: it is not a mail.
         TooMuchError: it has more headers than any mail needs.
-        UnknownEncodingError: its text is of no encoding that it names.
+        UnknownEncodingError: its text is not in an encoding that it names.
     """
     message = cast("EmailMessage", message_from_binary_file(file, policy=_policy()))
     if not message.keys():
@@ -40,7 +40,7 @@ def mail(file: IO[bytes]) -> Outline:
 
 
 def _policy() -> EmailPolicy:
-    """Return what parses each header once and only so many; parsing takes long, and quadratic time for parameters."""
+    """Return a policy that parses each header once, and only a limited number: parameters take quadratic time."""
     parsed: dict[tuple[str, str], str] = {}
     left = MAX_PARSED_CHARS
 
@@ -75,7 +75,7 @@ def _message(message: EmailMessage, level: int) -> Iterator[Line]:
 
 
 def _body(message: EmailMessage) -> tuple[EmailMessage, list[Line]]:
-    """Return the part that a reader is shown, plain rather than HTML, and its text."""
+    """Return the part that mail programs show, plain text rather than HTML, and its text."""
     for kind in ("plain", "html"):
         body = cast("EmailMessage | None", message.get_body((kind,)))
         text = list(_text(body)) if body is not None else []
@@ -86,7 +86,7 @@ def _body(message: EmailMessage) -> tuple[EmailMessage, list[Line]]:
 
 
 def _others(part: EmailMessage, body: object, level: int) -> Iterator[Line]:
-    """Yield mails that were forwarded, texts that were attached, and the names of all else that was."""
+    """Yield forwarded mails, attached texts, and the names of other attachments."""
     if part.get_content_type() == "multipart/alternative" or level > MAX_DEPTH:
         return
     for child in cast("Iterator[EmailMessage]", part.iter_parts()) if part.is_multipart() else ():
@@ -127,7 +127,7 @@ def _decoded(part: EmailMessage) -> str:
 
 
 def _header(message: EmailMessage, name: str) -> str:
-    """Return a header; it is not parsed as the addresses that it has, which takes minutes for thousands of them."""
+    """Return a header without parsing its addresses, which takes minutes for thousands of them."""
     raw = next((str(value) for key, value in message.raw_items() if key.lower() == name.lower()), "")
     raw = raw[:MAX_HEADER_CHARS].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     try:

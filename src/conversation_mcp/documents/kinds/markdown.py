@@ -10,7 +10,7 @@ SETEXT_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
 NO_SETEXT_TEXT = re.compile(r" {4}|\t|\s*(?:[-*+>|]|\d+[.)]\s|```|~~~)")
 FENCE = re.compile(r"\s*(`{3,}(?=[^`]*\Z)|~{3,})")
 FRONT_MATTER = {"---": frozenset({"---", "..."}), "+++": frozenset({"+++"}), ";;;": frozenset({";;;"})}
-"""What begins and ends what a file says about itself: YAML, TOML, JSON."""
+"""The lines that begin and end front matter in YAML, TOML and JSON."""
 FRONT_MATTER_LINE = re.compile(r"\s|[#\[\]{}]|-(?:\s|\Z)|[\w\"'.$@-][^:=]*[:=]|\Z")
 
 
@@ -21,7 +21,7 @@ def markdown(text: str) -> Outline:
 
 
 def _marks(lines: Sequence[str]) -> list[Mark]:
-    """Say of each line what it is: blank, text, code, the line of a heading, or markup that belongs to one."""
+    """Return the kind of each line: blank, text, code, a heading, or markup of a heading."""
     marks: list[Mark] = [CODE] * _front_matter_lines(lines)
     fence = ""
     for number in range(len(marks), len(lines)):
@@ -45,13 +45,13 @@ def _marks(lines: Sequence[str]) -> list[Mark]:
 
 
 def _atx_text(text: str) -> str:
-    """Return the text without the closing `#` signs that some put behind it."""
+    """Return the text of a heading without optional closing `#` signs."""
     opened = text.rstrip("#")
     return opened.rstrip() if not opened or opened[-1].isspace() else text
 
 
 def _front_matter_lines(lines: Sequence[str]) -> int:
-    """Return how many lines the file says about itself; a rule above text is none of them."""
+    """Return the number of lines of front matter; text below a horizontal rule is not front matter."""
     start = next((number for number, line in enumerate(lines) if line.strip()), 0)
     ends = FRONT_MATTER.get(lines[start].rstrip(), frozenset[str]())
     end = next((number for number in range(start + 1, len(lines)) if lines[number].rstrip() in ends), start)
@@ -60,7 +60,7 @@ def _front_matter_lines(lines: Sequence[str]) -> int:
 
 
 def _is_underline(lines: Sequence[str], marks: list[Mark], number: int) -> bool:
-    """Tell whether the line underlines a heading of one line, and mark the overline that some put above it."""
+    """Tell whether the line underlines a heading of one line, and mark an optional overline above it."""
     if not SETEXT_UNDERLINE.fullmatch(lines[number]) or marks[-1:] != [TEXT] or NO_SETEXT_TEXT.match(lines[number - 1]):
         return False
     if marks[-2:-1] != [TEXT]:

@@ -11,7 +11,7 @@ ASCIIDOC_FENCE = re.compile(r"(-{4,}|\.{4,}|\+{4,}|/{4,}|`{3,})[ \t]*")
 
 
 def rst(text: str) -> Outline:
-    """Return the lines; a heading is a line over a row of one sign, and each new kind of row is a level deeper."""
+    """Return the lines; a heading is underlined with one repeated sign, and each new sign is a level deeper."""
     lines = NEWLINE.split(text)
     marks: list[Mark] = []
     kinds: list[str] = []

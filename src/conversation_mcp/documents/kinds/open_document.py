@@ -22,7 +22,7 @@ def open_document(file: IO[bytes]) -> Outline:
     """Return the paragraphs under their headings, the rows of sheets, or the slides.
 
     Raises:
-        ConversionError: it is none of these.
+        ConversionError: it is not one of these.
     """
     root = Archive(file).xml(CONTENT)
     body = next((element for element in root.iter() if local_name(element) == "body"), None)
@@ -30,21 +30,21 @@ def open_document(file: IO[bytes]) -> Outline:
     if not kinds:
         raise ConversionError
     unit = UNITS[local_name(kinds[0])]
-    reader = _Reader(unit)
+    reader = _OpenDocumentReader(unit)
     for kind in kinds:
         reader.read(kind)
     return Outline(reader.lines, reader.marks, numbers=reader.numbers, unit=unit)
 
 
 @dataclass
-class _Reader:
+class _OpenDocumentReader:
     unit: Unit
     lines: list[str] = field(default_factory=list[str])
     marks: list[Mark] = field(default_factory=list["Mark"])
     numbers: list[int] = field(default_factory=list[int])
     chars: int = 0
     number: int = 0
-    """Of the paragraph, row or slide."""
+    """The number of the paragraph, row or slide."""
 
     def read(self, element: ET.Element) -> None:
         for child in element:
@@ -100,7 +100,7 @@ class _Reader:
 
 
 def _rows(table: ET.Element) -> Iterator[tuple[list[str], int]]:
-    """Yield the texts of each row, with how many rows are like it."""
+    """Yield the texts of each row, and how often the row is repeated."""
     for child in table:
         name = local_name(child)
         if name == "table-row":
@@ -136,7 +136,7 @@ def _text(element: ET.Element) -> str:
 
 
 def _pieces(element: ET.Element) -> Iterator[str]:
-    """Yield the text of a paragraph; what stands in boxes and notes that hang on it is set off by spaces."""
+    """Yield the text of a paragraph, with that of attached boxes and notes set off by spaces."""
     yield element.text or ""
     for child in element:
         name = local_name(child)

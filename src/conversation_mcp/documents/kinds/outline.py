@@ -1,4 +1,4 @@
-"""A document as lines that know what they are: the common form into which every format is brought."""
+"""Outlines: documents as lines of known kinds, the common form of all formats."""
 
 import re
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ BLANK, TEXT, CODE, MARKUP = "blank", "text", "code", "markup"
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading over what follows; one that `is_text` is part of what follows, as the first line of a function is.
+    """A heading. If `is_text`, it is also part of the text below it, like the first line of a function.
 
-    Without text it ends what stands under headings of its level and below.
+    An empty heading ends the sections of its level and of deeper ones.
     """
 
     level: int
@@ -28,7 +28,7 @@ Mark = str | Heading
 
 @dataclass(frozen=True)
 class Outline:
-    """Lines, what each of them is, and the number by which a reader finds it, if that is not its place among them."""
+    """Lines, their kinds, and the numbers by which readers find them, if these are not simply counted."""
 
     lines: Sequence[str]
     marks: Sequence[Mark]

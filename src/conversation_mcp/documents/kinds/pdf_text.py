@@ -1,4 +1,4 @@
-"""PDF as an outline: the text of its pages, columns one after the other, under the bookmarks that lead there."""
+"""PDF as an outline: the text of its pages, columns one after the other, with bookmarks as headings."""
 
 import logging
 from collections import Counter
@@ -23,11 +23,11 @@ def pdf(file: IO[bytes]) -> Outline:
     """Return the text of each page.
 
     Raises:
-        NoTextError: the pages are pictures.
+        NoTextError: the pages are images.
     """
     from pypdf import PdfReader
 
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it warns of each oddity of each file
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it warns about every oddity in a file
     reader = PdfReader(file)
     bookmarks = _bookmarks(reader)
     lines: list[str] = []
@@ -36,7 +36,7 @@ def pdf(file: IO[bytes]) -> Outline:
     for number, page in enumerate(reader.pages, 1):
         headings = bookmarks.get(number, [])
         text = [*NEWLINE.split("\n".join(_lines(page)).rstrip()), ""]
-        if text[-2].endswith(HYPHENS):  # the word goes on overleaf
+        if text[-2].endswith(HYPHENS):  # the word continues on the next page
             text.pop()
         lines += [*(heading.text for heading in headings), *text]
         marks += [*headings, *(TEXT if line.strip() else BLANK for line in text)]
@@ -48,7 +48,7 @@ def pdf(file: IO[bytes]) -> Outline:
 
 
 def _lines(page: "PageObject") -> Sequence[str]:
-    """Return the lines in the order in which they were drawn, or by columns if they were drawn across those."""
+    """Return the lines in the order in which they were drawn, or by columns if they were drawn across columns."""
     pen = _Pen(float(page.mediabox.width))
     text = page.extract_text(visitor_operand_before=pen.before)
     lines = NEWLINE.split(text)
@@ -60,7 +60,7 @@ def _lines(page: "PageObject") -> Sequence[str]:
 
 
 class _Pen:
-    """Follows where text is shown, and counts the lines that reach over much of the page in pieces."""
+    """Follows the position of text, and counts lines that are drawn in pieces across much of the page."""
 
     def __init__(self, width: float) -> None:
         self.wide_lines = 0
@@ -69,7 +69,7 @@ class _Pen:
         self._line_start = 0.0
 
     def before(self, operator: object, operands: object, outer: Sequence[float], matrix: Sequence[float]) -> None:
-        """Note where text is about to be shown."""
+        """Record the position at which text is about to be shown."""
         del operands
         if operator not in SHOWING:
             return
@@ -84,13 +84,13 @@ class _Pen:
 
 
 def _holds(lines: Sequence[str], others: Sequence[str]) -> bool:
-    """Tell whether the lines have the letters of the others, in whatever order."""
+    """Tell whether the lines have the same letters as the others, in any order."""
     own, wanted = (Counter("".join("".join(part).split())) for part in (lines, others))
     return (own - wanted).total() + (wanted - own).total() <= MAX_LOST_SHARE * wanted.total()
 
 
 def _shown(title: str, lines: Sequence[str]) -> str:
-    """Return what the file says that its title is, if its text says so too; many programs write their own there."""
+    """Return the declared title of the file if its text contains it; many programs declare something else."""
     title = " ".join(title.split())
     return title if title and title.casefold() in " ".join(" ".join(lines).split()).casefold() else ""
 

@@ -20,7 +20,7 @@ def rtf(file: IO[bytes]) -> Outline:
     """Return the paragraphs.
 
     Raises:
-        ConversionError: it is no RTF, or its list of fonts is no list of fonts.
+        ConversionError: it is not RTF, or its font table is not valid.
     """
     from striprtf import striprtf
 
@@ -28,7 +28,7 @@ def rtf(file: IO[bytes]) -> Outline:
     if not data.lstrip().startswith(BEGINNING):
         raise ConversionError
     source = PICTURE.sub("", _decoded(data))
-    source = LINK.sub(r"\\fldinst ", source)  # else the converter looks for links, in quadratic time
+    source = LINK.sub(r"\\fldinst ", source)  # else the converter searches for links in quadratic time
     _refuse_endless_fonts(source)
     text = cast("str", striprtf.rtf_to_text(source, errors="replace"))  # pyright: ignore[reportUnknownMemberType]
     lines = [_row(line) for line in NEWLINE.split(text)]
@@ -36,7 +36,7 @@ def rtf(file: IO[bytes]) -> Outline:
 
 
 def _decoded(data: bytes) -> str:
-    """Return the source: nearly always ASCII, else UTF-8 or of the code page that it names."""
+    """Return the source text: nearly always ASCII, else UTF-8 or in the code page that it names."""
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -48,7 +48,7 @@ def _decoded(data: bytes) -> str:
 
 
 def _refuse_endless_fonts(source: str) -> None:
-    """Check that the list of fonts ends soon: the converter takes quadratic time for it."""
+    """Check that the font table ends soon, because the converter takes quadratic time for it."""
     start = source.find("\\fonttbl")
     if start < 0:
         return
@@ -61,7 +61,7 @@ def _refuse_endless_fonts(source: str) -> None:
 
 
 def _row(line: str) -> str:
-    """Return a line; the converter ends each cell of a table with a bar."""
+    """Return a line without the bar with which the converter ends each cell of a table."""
     if line.endswith("|"):
         line = BETWEEN.join(line.rstrip("|").split("|"))
     return " ".join(line.split())

@@ -14,12 +14,12 @@ PRESENTATION = "ppt/presentation.xml"
 SLIDE = re.compile(r"ppt/slides/slide(\d+)\.xml")
 TITLES = frozenset({"title", "ctrTitle"})
 FURNITURE = frozenset({"sldNum", "dt", "ftr", "hdr", "sldImg"})
-"""What stands on every slide."""
+"""Placeholders outside of a slide's content, such as its number and footer."""
 NOTES, DIAGRAM = "/notesSlides/", "/diagrams/data"
 
 
 def pptx(file: IO[bytes]) -> Outline:
-    """Return the slides in their order.
+    """Return the slides in the order of the presentation.
 
     Raises:
         ConversionError: there are none.
@@ -39,7 +39,7 @@ def pptx(file: IO[bytes]) -> Outline:
 
 
 def _slides(archive: Archive) -> list[str]:
-    """Return the names of the slides in the order of the presentation, or as they are numbered."""
+    """Return the names of the slides in the order of the presentation, or by number if that order is missing."""
     try:
         listed = [
             element.get(RELATION_ID, "")
@@ -67,10 +67,10 @@ def _texts(archive: Archive, name: str) -> tuple[str, list[str]]:
 
 
 def _shapes(element: ET.Element, kind: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the paragraphs and the rows of tables, each with the kind of the place that it is in."""
+    """Yield the paragraphs and the rows of tables, each with the kind of its placeholder."""
     for child in element:
         name = local_name(child)
-        if name == "Fallback":  # says the same as the choice before it
+        if name == "Fallback":  # repeats the content of the choice before it
             continue
         if name == "sp":
             places = (attribute(place, "type") for place in child.iter() if local_name(place) == "ph")

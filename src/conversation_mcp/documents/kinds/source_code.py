@@ -1,4 +1,4 @@
-"""Source code as an outline: definitions are headings, and what is indented below one belongs to it."""
+"""Source code as an outline: definitions are headings of the lines indented below them."""
 
 import re
 
@@ -33,13 +33,13 @@ def source_code(text: str, language: Language, name: str) -> Outline:
 
 
 def plain(text: str, name: str) -> Outline:
-    """Return the lines of a file whose format has no headings that count."""
+    """Return the lines of a file whose format has no headings."""
     lines = NEWLINE.split(text)
     return Outline(lines, [CODE if line.strip() else BLANK for line in lines], title=name)
 
 
 def _defined(line: str, language: Language) -> str:
-    """Return the name that a line defines; empty for any other line."""
+    """Return the name that a line defines; empty if it is not a definition."""
     found = language.definition.match(line) if len(line) <= MAX_LINE_CHARS else None
     return next((name for name in found.groupdict().values() if name), "") if found else ""
 

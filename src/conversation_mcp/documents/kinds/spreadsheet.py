@@ -17,7 +17,7 @@ PROPERTIES = "docProps/"
 
 
 def xlsx(file: IO[bytes]) -> Outline:
-    """Return the rows of each sheet with the values that were last computed.
+    """Return the rows of each sheet, with the last computed values of formulas.
 
     Raises:
         TooMuchError: there are millions of cells.
@@ -28,10 +28,10 @@ def xlsx(file: IO[bytes]) -> Outline:
     marks: list[Mark] = []
     numbers: list[int] = []
     left = MAX_CELLS
-    with warnings.catch_warnings(action="ignore"):  # it warns of each extension that it does not know
+    with warnings.catch_warnings(action="ignore"):  # it warns about every unknown extension
         book = load_workbook(Archive(file).copy(without=PROPERTIES), read_only=True, data_only=True, keep_links=False)
         for sheet in book.worksheets:
-            sheet.reset_dimensions()  # what a file says of them may be a lie
+            sheet.reset_dimensions()  # the declared dimensions may be wrong
             lines.append(sheet.title)
             marks.append(Heading(1, sheet.title))
             numbers.append(1)
@@ -52,7 +52,7 @@ def xlsx(file: IO[bytes]) -> Outline:
 
 
 def row_text(cells: Sequence[str]) -> str:
-    """Return the line of a row, without the empty cells around it."""
+    """Return the line of a row, without empty cells at either end."""
     filled = [number for number, text in enumerate(cells) if text]
     return BETWEEN.join(cells[filled[0] : filled[-1] + 1]) if filled else ""
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 
-from conversation_mcp.importing.base import ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
-from conversation_mcp.importing.entry_reader import each_entry
+from conversation_mcp.importing.base import ImportFormat, ImportProblem, Item, LeftOut, ReadOptions, SourceFile
+from conversation_mcp.importing.entries import each_entry
 from conversation_mcp.importing.formats.chatgpt_assets import AssetNames, asset_names
-from conversation_mcp.importing.formats.chatgpt_messages import Path
+from conversation_mcp.importing.formats.chatgpt_messages import ChatGptPath
 from conversation_mcp.importing.messages import Data, list_of, name_of, object_of
 from conversation_mcp.importing.trees import Tree, leaves_of, path_to
 from conversation_mcp.records.models import Message
@@ -27,15 +27,15 @@ def _each(entry: object) -> Sequence[object]:
     return list_of(object_of(entry).get("conversations")) or (entry,)
 
 
-def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
-    """Yield the current branch of each conversation and, if asked for, the others."""
+def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
+    """Yield the current branch of each conversation and, if requested, the others."""
     yield from _missing_shards(files)
     names = asset_names(files[0].beside.values() if files else ())
     yield from each_entry(files, reading, partial(_conversations, names))
 
 
-def _missing_shards(files: Sequence[SourceFile]) -> Iterator[Problem]:
-    """Yield what is missing between the shards of a folder, which nothing else would show."""
+def _missing_shards(files: Sequence[SourceFile]) -> Iterator[ImportProblem]:
+    """Yield a problem for each gap in the numbers of the shards, which would otherwise go unnoticed."""
     rows: dict[str, dict[int, str]] = {}
     for name in (*(files[0].beside if files else ()), *(file.name for file in files)):
         if found := SHARD.fullmatch(name):
@@ -44,23 +44,23 @@ def _missing_shards(files: Sequence[SourceFile]) -> Iterator[Problem]:
         for number, following in pairwise(sorted(shards)):
             if following > number + 1:
                 after, before = (f"conversations-{shards[each]}.json" for each in (number, following))
-                yield Problem(f"{folder}{before}", f"has a gap before it: what comes after {after} is missing")
+                yield ImportProblem(f"{folder}{before}", f"has a gap before it: what comes after {after} is missing")
 
 
-def _conversations(names: AssetNames, entry: Data, place: str, reading: Reading) -> Iterator[Item]:
+def _conversations(names: AssetNames, entry: Data, place: str, reading: ReadOptions) -> Iterator[Item]:
     for each in _each(entry):
         yield from _conversation(names, object_of(each), place, reading)
 
 
-def _conversation(names: AssetNames, entry: Data, place: str, reading: Reading) -> Iterator[Item]:
+def _conversation(names: AssetNames, entry: Data, place: str, reading: ReadOptions) -> Iterator[Item]:
     nodes = object_of(entry.get("mapping"))
     if not isinstance(entry.get("mapping"), dict):
-        yield Problem(place, "has no mapping, so it has no messages")
+        yield ImportProblem(place, "has no mapping, so it has no messages")
         return
     parents = {node: _parent(value) for node, value in nodes.items()}
 
     def said(path: Sequence[str], left_out: Counter[LeftOut]) -> Sequence[Message]:
-        return Path(entry, names, reading, left_out).messages(nodes[node] for node in path)
+        return ChatGptPath(entry, names, reading, left_out).messages(nodes[node] for node in path)
 
     tree = Tree(
         id=name_of(entry.get("conversation_id")) or name_of(entry.get("id")) or f"root {next(iter(nodes), '')}",
@@ -81,7 +81,7 @@ def _parent(node: object) -> str | None:
 
 
 def _current(entry: Data, nodes: Data, parents: dict[str, str | None]) -> str | None:
-    """Return the leaf that is shown: the one that is named, else the latest, else the last."""
+    """Return the leaf of the path that was shown: the one that the export names, else the latest, else the last."""
     current = entry.get("current_node")
     if isinstance(current, str) and current in nodes:
         return current

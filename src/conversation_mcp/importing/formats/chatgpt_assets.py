@@ -1,13 +1,12 @@
-"""The names that files had before ChatGPT's export called them by ids."""
+"""The original names of files, which ChatGPT's export names by their ids."""
 
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from pathlib import PurePosixPath
 
-from conversation_mcp.importing.base import Problem, SourceFile
-from conversation_mcp.importing.entries import parsed
-from conversation_mcp.importing.entry_reader import UNREADABLE
+from conversation_mcp.importing.base import ImportProblem, SourceFile
+from conversation_mcp.importing.entries import UNREADABLE, parsed
 from conversation_mcp.importing.messages import name_of, object_of
 
 NAMES_FILE = "conversation_asset_file_names.json"
@@ -20,7 +19,7 @@ AssetNames = Mapping[str, str]
 
 
 def asset_names(files: Iterable[SourceFile]) -> AssetNames:
-    """Return the names of the files that the export lists; what cannot be read there is only missing."""
+    """Return the names of the files that the export lists, skipping entries that cannot be read."""
     names: dict[str, str] = {}
     for file in files:
         if PurePosixPath(file.name).name == NAMES_FILE:
@@ -33,7 +32,7 @@ def asset_names(files: Iterable[SourceFile]) -> AssetNames:
 
 
 def named(pointer: str, names: AssetNames) -> str:
-    """Return the name that a file had, where it is known."""
+    """Return the original name of a file, if it is known."""
     return names.get(_id(pointer), pointer)
 
 
@@ -44,7 +43,7 @@ def _listed(file: SourceFile) -> Mapping[str, object]:
     except UNREADABLE:
         return {}
     whole = parsed(body, file.name)
-    return {} if isinstance(whole, Problem) else object_of(whole.value)
+    return {} if isinstance(whole, ImportProblem) else object_of(whole.value)
 
 
 def _id(pointer: str) -> str:

@@ -1,23 +1,23 @@
-"""What calls of ChatGPT's write into a canvas: documents, changes of them, and comments on them."""
+"""ChatGPT's calls that write into a canvas: documents, changes to them, and comments on them."""
 
 import json
 import re
 
-from conversation_mcp.importing.documents import Documents
+from conversation_mcp.importing.documents import WrittenDocuments
 from conversation_mcp.importing.formats.chatgpt_contents import texts_in
 from conversation_mcp.importing.messages import Data, joined, list_of, name_of, object_of, text_of
 
 CANVAS, CANVAS_NAME = "canmore.", "Canvas"
 REWRITES_ALL = frozenset({".*", ".+", "^.*$", r"[\s\S]*", "(?s).*", "(?s)^.*$", r"(.|\n)*", r"\A.*\Z", r"(?s)\A.*\Z"})
-"""What a call names as the passage to replace when it replaces the whole canvas."""
+"""The patterns with which a call replaces the whole canvas."""
 ESCAPED = re.compile(r"\\([^\w\s])")
-"""A sign in a pattern that stands for itself; patterns are never run, whoever wrote the export."""
+"""An escaped sign in a pattern. Patterns of an export are compared as texts and never run: they may be hostile."""
 
 
-def write_canvas(documents: Documents, content: Data, textdoc_id: str | None) -> bool:
-    """Write down what a call does, in the canvas of that id; what cannot be read as a call is the document itself.
+def write_canvas(documents: WrittenDocuments, content: Data, textdoc_id: str | None) -> bool:
+    """Apply a call to the canvas of that id; a text that cannot be read as a call is the document itself.
 
-    Returns False where it does nothing.
+    Return False if it changes nothing.
     """
     call = text_of(content.get("text")) or joined(texts_in(content))
     try:

@@ -1,4 +1,4 @@
-"""The texts and pictures in a content of ChatGPT's."""
+"""The texts and pictures in the contents of ChatGPT's messages."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ from conversation_mcp.importing.messages import Data, list_of, name_of, object_o
 
 
 def texts_in(content: Data) -> Iterator[str]:
-    """Yield what a content says; code is fenced."""
+    """Yield the texts of a content, with code in fences."""
     if content.get("content_type") == "code":
         language = name_of(content.get("language")) or ""
         code = text_of(content.get("text"))
@@ -25,7 +25,7 @@ def thoughts_in(content: Data) -> Iterator[str]:
 
 
 def pointers_in(content: Data) -> Iterator[str]:
-    """Yield the names of pictures and recordings, which a part has itself or keeps together."""
+    """Yield the names of pictures and recordings, which a part is or contains."""
     for part in map(object_of, list_of(content.get("parts"))):
         for each in (part, *map(object_of, part.values())):
             if name := name_of(each.get("asset_pointer")):

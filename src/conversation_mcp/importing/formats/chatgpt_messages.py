@@ -1,13 +1,13 @@
-"""What is said along one path of ChatGPT's tree, and what of it stands in the calls and results of tools."""
+"""The messages along one path of ChatGPT's tree, including answers in the calls and results of tools."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from conversation_mcp.importing.base import LeftOut, Reading
+from conversation_mcp.importing.base import LeftOut, ReadOptions
 from conversation_mcp.importing.citations import cited
-from conversation_mcp.importing.documents import Documents
+from conversation_mcp.importing.documents import WrittenDocuments
 from conversation_mcp.importing.formats.chatgpt_assets import AssetNames, named
 from conversation_mcp.importing.formats.chatgpt_canvas import CANVAS, write_canvas
 from conversation_mcp.importing.formats.chatgpt_contents import pointers_in, texts_in, thoughts_in, unknown_in
@@ -34,10 +34,10 @@ SPOKEN = frozenset({"user", "assistant"})
 TYPE_FIELDS = ("content_type", "type", "language")
 
 
-class Path:
-    """Takes the nodes of a path in their order, and has the messages."""
+class ChatGptPath:
+    """Makes messages of the nodes of a path, in order."""
 
-    def __init__(self, entry: Data, names: AssetNames, reading: Reading, left_out: Counter[LeftOut]) -> None:
+    def __init__(self, entry: Data, names: AssetNames, reading: ReadOptions, left_out: Counter[LeftOut]) -> None:
         self._model = name_of(entry.get("default_model_slug"))
         self._names = names
         self._reading = reading
@@ -45,14 +45,14 @@ class Path:
         self._messages: list[Message] = []
         self._thoughts: list[str] = []
         self._pages: Sequence[Any] = ()
-        self._documents = Documents()
+        self._documents = WrittenDocuments()
         self._reports: dict[str, int] = {}
         self._files: list[str] = []
         self._called: dict[str, None] = {}
         self._at: datetime | None = None
 
     def messages(self, nodes: Iterable[object]) -> list[Message]:
-        """Return what is said in the nodes."""
+        """Return the messages of the nodes."""
         said = [object_of(object_of(node).get("message")) for node in nodes]
         for each, following in zip(said, [*said[1:], NOTHING], strict=False):
             self._take(each, following)
@@ -79,7 +79,7 @@ class Path:
             self._take_reports(said)
 
     def _take_tool(self, said: Data, following: Data) -> None:
-        """Take what an answer is of a call or a result, and count the rest."""
+        """Add the part of a call or result that is an answer, and count the rest."""
         metadata, content = object_of(said.get("metadata")), object_of(said.get("content"))
         author = object_of(said.get("author"))
         is_call = name_of(author.get("role")) == "assistant"
@@ -98,17 +98,17 @@ class Path:
             self._called[name] = None
 
     def _write(self, tool: str, content: Data, following: Data) -> bool:
-        """Write down what a call puts into a canvas; its result, which follows it, tells which canvas that is."""
+        """Apply a call to a canvas, which its result, the next node, identifies."""
         canvas = object_of(object_of(following.get("metadata")).get("canvas"))
         return tool.startswith(CANVAS) and write_canvas(self._documents, content, name_of(canvas.get("textdoc_id")))
 
     def _came_later(self, said: Data) -> bool:
-        """Take a result that was waited for, which a tool tells and is an answer; False if it is none."""
+        """Add the result of a long-running tool, which is itself an answer; return False if it is not one."""
         is_result = object_of(said.get("metadata")).get("is_async_task_result_message") is True
         return is_result and self._answer(said)
 
     def _take_reports(self, said: Data) -> bool:
-        """Add the reports of a message, each in the place of the one that it is a later state of."""
+        """Add the reports of a message, each in place of an earlier state of the same report."""
         reports = [*reports_in(said)]
         for report in reports:
             at = report.said.get("create_time") or said.get("create_time")
@@ -133,7 +133,7 @@ class Path:
             yield message("user", text, self._reading.moment(said.get("create_time")), notices=notices)
 
     def _answer(self, said: Data) -> bool:
-        """Add an answer, with the documents and pictures that were made for it; False if nothing is said in it."""
+        """Add an answer with the documents and pictures that were made for it; return False if it has no text."""
         metadata = object_of(said.get("metadata"))
         text, notices = self._content(said)
         if not text:
@@ -157,7 +157,7 @@ class Path:
         return True
 
     def _show_made(self) -> None:
-        """Add documents and pictures that no answer came for: they are it."""
+        """Add documents and pictures that no answer followed, as an answer themselves."""
         made, _ = cited(self._documents.shown(), {}, (), self._left_out)
         notices = missing(self._files, self._left_out)
         if content := made or "\n".join(f"({notice})" for notice in notices):
@@ -175,12 +175,12 @@ class Path:
         self._drop_thoughts()
 
     def _drop_thoughts(self) -> None:
-        """Count reasoning that no answer came of."""
+        """Count reasoning that no answer followed."""
         count_named("thoughts", self._thoughts, self._left_out)
         self._thoughts.clear()
 
     def _count_unknown(self, content: Data) -> list[str | None]:
-        """Count the parts of kinds that are not known, and return their kinds."""
+        """Count the parts of unknown kinds, and return these kinds."""
         unknown = [part for part in unknown_in(content) if holds_words(part, TYPE_FIELDS)]
         kinds = [name_of(part.get("content_type")) or name_of(part.get("type")) for part in unknown]
         for kind, part in zip(kinds, unknown, strict=True):
@@ -188,7 +188,7 @@ class Path:
         return kinds
 
     def _content(self, said: Data) -> tuple[str, tuple[str, ...]]:
-        """Return the text, and the notices of what is not in it; if there is no text, they stand for it."""
+        """Return the text and the notices of what is missing from it; without a text, the notices serve as one."""
         content, metadata = object_of(said.get("content")), object_of(said.get("metadata"))
         text, kind = joined(texts_in(content)), name_of(content.get("content_type"))
         files = [name_of(object_of(file).get("name")) for file in list_of(metadata.get("attachments"))]

@@ -1,4 +1,4 @@
-"""The reports of ChatGPT's research, which stand in the state of a widget and not in an answer."""
+"""The reports of ChatGPT's deep research, which are in the state of a widget instead of an answer."""
 
 import json
 from collections import deque
@@ -9,21 +9,21 @@ from conversation_mcp.importing.formats.chatgpt_contents import texts_in
 from conversation_mcp.importing.messages import Data, list_of, name_of, object_of, text_of
 
 STATES = frozenset({"chatgpt_sdk", "tool_response_metadata", "widget_state", "venus_widget_state", "state", "message"})
-"""Fields in which states are kept, in one another and some as JSON text."""
+"""Fields that hold states, which are nested, some of them as JSON text."""
 REPORTS = ("report_message", "report_messages", "report")
 TOLD_STATE = "The latest state of the widget is:"
-"""What a tool says before it repeats the state."""
+"""The text with which a tool introduces a repetition of the state."""
 
 
 @dataclass(frozen=True)
-class Report:
-    """A report as a message, and what it is known by when a later state repeats it."""
+class ResearchReport:
+    """A report as a message, and its key, by which later states of it are recognized."""
 
     key: str
     said: Data
 
 
-def reports_in(said: Data) -> Iterator[Report]:
+def reports_in(said: Data) -> Iterator[ResearchReport]:
     """Yield the reports in the states that a message holds, each once."""
     seen: set[str] = set()
     states = _states(object_of(said.get("metadata")), object_of(said.get("content")))
@@ -35,7 +35,7 @@ def reports_in(said: Data) -> Iterator[Report]:
 
 
 def is_told_state(content: Data) -> bool:
-    """Tell whether a content is nothing but a state that is repeated."""
+    """Tell whether a content is only the repetition of a state."""
     return any(text.lstrip().startswith(TOLD_STATE) for text in texts_in(content))
 
 
@@ -48,7 +48,7 @@ def _states(metadata: Data, content: Data) -> Iterator[object]:
 
 
 def _in_states(states: Iterator[object]) -> Iterator[object]:
-    """Yield what stands in these states, and in those that they hold, where reports stand."""
+    """Yield the values of these states, and of states within them, in fields for reports."""
     waiting = deque(states)
     while waiting:
         facts = object_of(_decoded(waiting.popleft()))
@@ -66,9 +66,9 @@ def _decoded(value: object) -> object:
         return None
 
 
-def _report(told: object) -> Report:
+def _report(told: object) -> ResearchReport:
     """Return a report that is a message, its content, or the text of it."""
     facts = object_of(told)
     text = text_of(told) or text_of(facts.get("content")) or text_of(facts.get("text"))
     content = {"text": text} if text else object_of(facts.get("content"))
-    return Report(name_of(facts.get("id")) or "\n".join(texts_in(content)), {**facts, "content": content})
+    return ResearchReport(name_of(facts.get("id")) or "\n".join(texts_in(content)), {**facts, "content": content})

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from conversation_mcp.importing.base import ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
-from conversation_mcp.importing.entry_reader import each_entry
-from conversation_mcp.importing.formats.claude_messages import ROLES, Path
+from conversation_mcp.importing.base import ImportFormat, ImportProblem, Item, LeftOut, ReadOptions, SourceFile
+from conversation_mcp.importing.entries import each_entry
+from conversation_mcp.importing.formats.claude_messages import ROLES, ClaudePath
 from conversation_mcp.importing.messages import Data, count_named, list_of, name_of, object_of
 from conversation_mcp.importing.trees import Tree, path_to
 from conversation_mcp.records.models import Message
@@ -16,14 +16,14 @@ def claims(_file: SourceFile, entry: object) -> bool:
     return isinstance(object_of(entry).get("chat_messages"), list)
 
 
-def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
-    """Yield the branch of each conversation that ends last and, if asked for, the others."""
+def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
+    """Yield the branch of each conversation that ends last and, if requested, the others."""
     yield from each_entry(files, reading, _conversation)
 
 
-def _conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
+def _conversation(entry: Data, place: str, reading: ReadOptions) -> Iterator[Item]:
     if not isinstance(entry.get("chat_messages"), list):
-        yield Problem(place, "has no chat_messages")
+        yield ImportProblem(place, "has no chat_messages")
         return
     said = [object_of(each) for each in list_of(entry["chat_messages"])] or [{}]
     names = [name_of(each.get("uuid")) or f"#{place}" for place, each in enumerate(said)]
@@ -35,7 +35,7 @@ def _conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
     last = next((name for name in reversed(names) if name_of(by_name[name].get("sender")) in ROLES), names[-1])
 
     def told(path: Sequence[str], left_out: Counter[LeftOut]) -> Sequence[Message]:
-        return Path(entry, reading, left_out).messages(by_name[name] for name in path)
+        return ClaudePath(entry, reading, left_out).messages(by_name[name] for name in path)
 
     tree = Tree(
         id=name_of(entry.get("uuid")) or f"first {next(iter(names), '')}",

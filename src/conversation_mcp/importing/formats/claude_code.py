@@ -1,4 +1,4 @@
-"""Claude Code's logs: a session a file, mostly, and a record a line."""
+"""Claude Code's logs: mostly one session per file, and one record per line."""
 
 import re
 from bisect import bisect_left
@@ -8,8 +8,16 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import PurePosixPath
 
-from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
-from conversation_mcp.importing.entry_reader import each_object
+from conversation_mcp.importing.base import (
+    ImportFormat,
+    ImportProblem,
+    Item,
+    LeftOut,
+    ReadOptions,
+    Sourced,
+    SourceFile,
+)
+from conversation_mcp.importing.entries import each_object
 from conversation_mcp.importing.formats.claude_code_records import ENVELOPE, SPOKEN, Line, kind_of, line_of
 from conversation_mcp.importing.formats.claude_code_turns import turns_of
 from conversation_mcp.importing.messages import Data, count_named, name_of, object_of, text_of
@@ -18,21 +26,21 @@ from conversation_mcp.importing.trees import branches_of, path_to
 TITLES = {"custom-title": "customTitle", "agent-name": "agentName", "ai-title": "aiTitle", "summary": "summary"}
 """Records that name the session, the best first, and the field with the name."""
 REPEATED = {"queue-operation": "content", "last-prompt": "lastPrompt"}
-"""Records with words that stand in another record too, once they were sent, and the field with the words."""
+"""Records whose words are repeated in another record once they are sent, and the field with the words."""
 OTHER_RECORDS = frozenset({"system", "summary", "file-history-snapshot", "attachment", "progress", *TITLES, *REPEATED})
 SESSION_NAME = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
 @dataclass
 class _Session:
-    """Records that hang together, or have the same id of a session."""
+    """Records that are linked to each other or have the same session id."""
 
     id: str | None
     lines: dict[str, Line] = field(default_factory=dict[str, Line])
     parents: dict[str, str | None] = field(default_factory=dict[str, "str | None"])
-    """Of all records, those that nobody speaks in too: others hang on them."""
+    """The parents of all records, including those without words, which others may have as parents."""
     beginnings: set[str] = field(default_factory=set[str])
-    """Questions that hang on nothing, so that what stands before them does not belong to them."""
+    """Questions without a parent, to which the records before them do not belong."""
     failures: list[str] = field(default_factory=list[str])
     """Records of calls that failed and were repeated."""
     titles: dict[str, str] = field(default_factory=dict[str, str])
@@ -41,18 +49,18 @@ class _Session:
 
 @dataclass
 class _Log:
-    """A file."""
+    """The sessions of a file, and what links records between them."""
 
     sessions: list[_Session] = field(default_factory=list[_Session])
     session_of: dict[str, _Session] = field(default_factory=dict[str, _Session])
-    """By the names of the records."""
+    """By the names of their records."""
     repeated: list[tuple[_Session, str, str]] = field(default_factory=list["tuple[_Session, str, str]"])
     titles: list[tuple[_Session, str, str, str | None]] = field(
         default_factory=list["tuple[_Session, str, str, str | None]"]
     )
 
     def session(self, session_id: str | None) -> _Session:
-        """Return the session of that id; of what has none, the one that was written last."""
+        """Return the session with that id; for a record without one, the session written last."""
         for session in reversed(self.sessions):
             if session_id is None or session.id in {None, session_id}:
                 session.id = session.id or session_id
@@ -70,13 +78,13 @@ def claims(_file: SourceFile, entry: object) -> bool:
     )
 
 
-def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
-    """Yield the conversation of each session, without those of its helpers."""
+def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
+    """Yield the conversation of each session, without those of its subagents."""
     known: dict[str, str] = {}
     for file in files:
         log = _Log()
         for entry in each_object([file], reading):
-            if isinstance(entry, Problem):
+            if isinstance(entry, ImportProblem):
                 yield entry
             else:
                 _take(log, object_of(entry.value), reading)
@@ -88,12 +96,12 @@ def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
 
 
 def _beginning(session: _Session) -> str:
-    """Return what tells sessions apart that have the same id: their first record and their first words."""
+    """Return what distinguishes sessions with the same id: their first record and their first words."""
     words = (line.text for line in session.lines.values() if line.text)
     return sha256(f"{next(iter(session.parents), '')} {next(words, '')}".encode()).hexdigest()[:12]
 
 
-def _take(log: _Log, record: Data, reading: Reading) -> None:
+def _take(log: _Log, record: Data, reading: ReadOptions) -> None:
     kind, name = name_of(record.get("type")) or "", name_of(record.get("uuid"))
     parent = name_of(record.get("parentUuid")) or name_of(record.get("logicalParentUuid"))
     session = log.session_of.get(parent or "") or log.session(name_of(record.get("sessionId")))
@@ -118,7 +126,7 @@ def _take(log: _Log, record: Data, reading: Reading) -> None:
 
 
 def _settle(log: _Log) -> None:
-    """Give titles to the sessions that they name, count what was never sent, and mend what a repeated call cut."""
+    """Set the titles of sessions, count texts that were never sent, and reconnect records after repeated calls."""
     for session, kind, title, leaf in log.titles:
         owner = log.session_of.get(leaf) if leaf else session
         if owner is None:
@@ -133,9 +141,9 @@ def _settle(log: _Log) -> None:
 
 
 def _join_repeated(session: _Session) -> None:
-    """Let what hangs on the record of a failure hang on the answer that came when the call was repeated.
+    """Move the children of a failed call to the answer of the repeated call.
 
-    That answer hangs on the question, beside the failure, and would be another branch.
+    That answer is a child of the question, like the failure, and would otherwise be another branch.
     """
     failures = set(session.failures)
     questions = {name: _before(name, failures, session.parents) for name in failures}
@@ -153,7 +161,7 @@ def _join_repeated(session: _Session) -> None:
 
 
 def _before(name: str, failures: Collection[str], parents: Mapping[str, str | None]) -> str | None:
-    """Return the record on which a row of failures hangs."""
+    """Return the parent of a series of failures."""
     seen: set[str] = set()
     at: str | None = name
     while at is not None and at in failures and at not in seen:
@@ -163,9 +171,9 @@ def _before(name: str, failures: Collection[str], parents: Mapping[str, str | No
 
 
 def _ids(file: SourceFile, log: _Log) -> Iterator[str]:
-    """Yield an id for each session: that of the session, unless the file is named after another one.
+    """Yield an id for each session: its own, unless the file is named after another one.
 
-    Earlier versions took that of the session in any case.
+    Earlier versions always used the session's own id.
     """
     stem = PurePosixPath(file.name).stem
     is_named = SESSION_NAME.fullmatch(stem) is not None
@@ -176,7 +184,7 @@ def _ids(file: SourceFile, log: _Log) -> Iterator[str]:
             yield stem if place == 0 else f"{stem}/{session.id}"
 
 
-def _conversations(file: SourceFile, session: _Session, source_id: str, reading: Reading) -> Iterator[Item]:
+def _conversations(file: SourceFile, session: _Session, source_id: str, reading: ReadOptions) -> Iterator[Item]:
     spoken = [name for name, line in session.lines.items() if line.speaks or line.error]
     main = _main(session, spoken)
     needed: dict[str, str | None] = {}
@@ -196,7 +204,7 @@ def _conversations(file: SourceFile, session: _Session, source_id: str, reading:
 
 
 def _main(session: _Session, spoken: Sequence[str]) -> tuple[str, ...]:
-    """Return the chain that ends last; what stands before its root, which a compaction cut off, comes first."""
+    """Return the chain that ends last, with the records before its root, which a compaction cut off, in front."""
     place = {name: number for number, name in enumerate(session.parents)}
     places = [place[name] for name in spoken]
     chains: list[tuple[str, ...]] = []
@@ -209,11 +217,11 @@ def _main(session: _Session, spoken: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for chain in reversed(chains) for name in chain))
 
 
-def _found(file: SourceFile, session: _Session, source_id: str, path: Sequence[str], branch_of: str | None) -> Found:
+def _found(file: SourceFile, session: _Session, source_id: str, path: Sequence[str], branch_of: str | None) -> Sourced:
     lines = [session.lines[name] for name in path]
     turns = turns_of(lines, session.left_out)
     times = [line.at for line in lines if line.at]
-    return Found(
+    return Sourced(
         id=source_id,
         place=file.name,
         messages=tuple(turns.messages),

@@ -1,4 +1,4 @@
-"""What a record of Claude Code's logs says, and who says it: its meaning decides that, not only its type."""
+"""The words of a record in Claude Code's logs and their author, which the type of a record alone does not tell."""
 
 import re
 from collections import Counter
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from conversation_mcp.importing.base import LeftOut, Reading
+from conversation_mcp.importing.base import LeftOut, ReadOptions
 from conversation_mcp.importing.messages import (
     Data,
     count_named,
@@ -23,9 +23,9 @@ from conversation_mcp.records.models import TurnError
 SPOKEN = frozenset({"user", "assistant"})
 HIDING = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
 PEOPLE = frozenset({None, "human", "user"})
-"""Kinds of `origin` whose words a person wrote."""
+"""The values of `origin` for words that a person wrote."""
 SYNTHETIC = "<synthetic>"
-"""The model of answers that the program wrote itself."""
+"""The model that is named in answers of the program itself."""
 NO_ANSWERS = frozenset({"No response requested.", "(no content)"})
 INTERRUPTION = re.compile(r"\[Request interrupted by user[^\]\n]{0,40}\]")
 PROGRAM_TAGS = (
@@ -34,29 +34,29 @@ PROGRAM_TAGS = (
     "local-command-stdout", "new-diagnostics", "post-tool-use-hook", "session-start-hook", "system-reminder",
     "task-notification", "teammate-message", "user-memory-input", "user-prompt-submit-hook",
 )  # fmt: skip
-"""What the program writes into the words of a user, each in a tag of its name."""
+"""Tags in which the program adds its own texts to the words of a user."""
 ELEMENT = re.compile(rf"\s*<({'|'.join(PROGRAM_TAGS)})(?:\s[^<>]*)?>")
 LAST_TAG = re.compile(rf"</({'|'.join(PROGRAM_TAGS)})>\s*\Z")
 ENVELOPE = frozenset({
     "cwd", "gitBranch", "version", "timestamp", "slug", "userType", "entrypoint", "level", "snapshot", "hookInfos",
     "toolUseResult", "type", "subtype",
 })  # fmt: skip
-"""Fields of a record that hold no words of anybody."""
+"""Fields of a record that hold nobody's words."""
 TOOL_BLOCK = re.compile(r"(?:\w+_)?tool_(?:use|result)")
 ERRORS = {
     "rate_limit": "PROVIDER_RATE_LIMITED", "authentication_failed": "PROVIDER_AUTH", "billing_error": "PROVIDER_QUOTA",
     "invalid_request": "PROVIDER_REJECTED", 401: "PROVIDER_AUTH", 402: "PROVIDER_QUOTA", 413: "CONTEXT_TOO_LARGE",
     429: "PROVIDER_RATE_LIMITED",
 }  # fmt: skip
-"""What the program calls a failure, or its status, as one of our codes."""
+"""Our codes for failures, by the program's name or the HTTP status."""
 
 
 @dataclass
 class Line:
-    """What is kept of a record; what tools returned, which is most of a log, is not."""
+    """The parts of a record that are kept. The results of tools, which are most of a log, are not."""
 
     role: str = ""
-    """Who speaks; empty where nobody does."""
+    """The author of the words; empty if there are none."""
     text: str = ""
     reasoning: str = ""
     at: datetime | None = None
@@ -65,7 +65,7 @@ class Line:
     usage: Mapping[str, int] = field(default_factory=dict[str, int])
     notices: tuple[str, ...] = ()
     error: TurnError | None = None
-    """Why there is no answer, where that stands in its place."""
+    """The error in place of an answer."""
 
     @property
     def speaks(self) -> bool:
@@ -74,15 +74,15 @@ class Line:
 
 
 def kind_of(record: Data) -> str:
-    """Return the name of a kind of record, with what it says about itself."""
+    """Return the name of a kind of record, with its subtype."""
     kind = name_of(record.get("type")) or "without a type"
     inner = record if kind == "system" else object_of(record.get("attachment") or record.get("data"))
     detail = name_of(inner.get("subtype" if kind == "system" else "type"))
     return f"{kind} {detail}" if detail else kind
 
 
-def line_of(record: Data, reading: Reading, left_out: Counter[LeftOut]) -> Line:
-    """Return what the record says, and count what it holds that is not taken."""
+def line_of(record: Data, reading: ReadOptions, left_out: Counter[LeftOut]) -> Line:
+    """Return the words of a record, and count what is left out of it."""
     kind = name_of(record.get("type")) or ""
     queued = object_of(record.get("attachment"))
     if kind == "attachment" and name_of(queued.get("type")) == "queued_command":
@@ -106,7 +106,7 @@ def _origin_of(record: Data) -> str | None:
     return origin if origin not in PEOPLE else mode if mode not in {None, "prompt"} else None
 
 
-def _asked(content: object, origin: str | None, record: Data, reading: Reading, left_out: Counter[LeftOut]) -> Line:
+def _asked(content: object, origin: str | None, record: Data, reading: ReadOptions, left_out: Counter[LeftOut]) -> Line:
     notices = _beside_the_text(content, left_out)
     if origin is not None:
         count_named(origin, {"content": [*texts_of(content)]}, left_out)
@@ -115,7 +115,7 @@ def _asked(content: object, origin: str | None, record: Data, reading: Reading, 
     return Line("user", text, at=reading.moment(record.get("timestamp")), notices=notices)
 
 
-def _answered(said: Data, record: Data, reading: Reading, left_out: Counter[LeftOut]) -> Line:
+def _answered(said: Data, record: Data, reading: ReadOptions, left_out: Counter[LeftOut]) -> Line:
     notices = _beside_the_text(said.get("content"), left_out)
     text, at = joined(texts_of(said.get("content"))), reading.moment(record.get("timestamp"))
     model = name_of(said.get("model"))
@@ -142,7 +142,7 @@ def _answered(said: Data, record: Data, reading: Reading, left_out: Counter[Left
 
 
 def _beside_the_text(content: object, left_out: Counter[LeftOut]) -> tuple[str, ...]:
-    """Count the blocks that are no text, and return the notices that name attachments."""
+    """Count the blocks other than text, and return the notices that name attachments."""
     attached: list[str] = []
     for block in map(object_of, list_of(content)):
         kind = name_of(block.get("type")) or ""
@@ -156,7 +156,7 @@ def _beside_the_text(content: object, left_out: Counter[LeftOut]) -> tuple[str, 
 
 
 def _of_a_person(text: str, left_out: Counter[LeftOut]) -> str:
-    """Return the text without what the program put before and after it, which is counted by its name."""
+    """Return the text without the program's additions before and after it, which are counted by name."""
     if INTERRUPTION.fullmatch(text.strip()):
         left_out["Request interrupted by user"] += 1
         return ""

@@ -1,4 +1,4 @@
-"""Questions and answers of lines in a row, and which questions got none."""
+"""Questions and answers from successive lines, including unanswered questions."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,14 +11,14 @@ from conversation_mcp.records.models import Message, PendingTurn, TurnError, Usa
 
 
 @dataclass
-class Turns:
-    """What became of the lines."""
+class ClaudeCodeTurns:
+    """The turns made of the lines."""
 
     messages: list[Message] = field(default_factory=list[Message])
     failed: list[PendingTurn] = field(default_factory=list[PendingTurn])
-    """Questions that others follow."""
+    """Unanswered questions that others follow."""
     unanswered: list[PendingTurn] = field(default_factory=list[PendingTurn])
-    """Questions at the end."""
+    """Unanswered questions at the end."""
 
 
 @dataclass
@@ -29,7 +29,7 @@ class _Asked:
     error: TurnError | None = None
 
     def turn(self) -> PendingTurn:
-        """Return it as a question without an answer."""
+        """Return it as an unanswered question."""
         return PendingTurn.of(
             question=self.message.content,
             status="failed" if self.error else "interrupted",
@@ -39,12 +39,12 @@ class _Asked:
         )
 
 
-def turns_of(lines: Sequence[Line], left_out: Counter[LeftOut]) -> Turns:
-    """Return the messages; lines of one answer, which the tools between them separate, are one.
+def turns_of(lines: Sequence[Line], left_out: Counter[LeftOut]) -> ClaudeCodeTurns:
+    """Return the messages, joining lines of one answer that calls of tools separate.
 
-    An error in the place of an answer makes its question a failed one. After some text it is a notice of that answer.
+    An error in place of an answer makes its question a failed one. After some text, it is a notice on that answer.
     """
-    turns = Turns()
+    turns = ClaudeCodeTurns()
     waiting: list[_Asked] = []
     answer: list[Line] = []
     for line in lines:
@@ -60,8 +60,10 @@ def turns_of(lines: Sequence[Line], left_out: Counter[LeftOut]) -> Turns:
     return turns
 
 
-def _ended(lines: Sequence[Line], waiting: list[_Asked], turns: Turns, left_out: Counter[LeftOut]) -> list[_Asked]:
-    """Take an answer, if the lines are one, and return the questions that still wait."""
+def _ended(
+    lines: Sequence[Line], waiting: list[_Asked], turns: ClaudeCodeTurns, left_out: Counter[LeftOut]
+) -> list[_Asked]:
+    """Add an answer, if the lines are one, and return the questions that still wait for theirs."""
     errors = [line.error for line in lines if line.error]
     content = joined(line.text for line in lines)
     if content:

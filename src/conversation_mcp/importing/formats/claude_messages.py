@@ -1,4 +1,4 @@
-"""What is said along one path of a conversation of Claude's, with what was written by tools and its sources."""
+"""The messages along one path of a conversation with Claude, with documents written by tools and their sources."""
 
 import re
 from collections import Counter
@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from conversation_mcp.importing.base import LeftOut, Reading
+from conversation_mcp.importing.base import LeftOut, ReadOptions
 from conversation_mcp.importing.citations import Numbers, Pages
-from conversation_mcp.importing.documents import Documents
+from conversation_mcp.importing.documents import WrittenDocuments
 from conversation_mcp.importing.messages import (
     Data,
     count_named,
@@ -29,36 +29,36 @@ from conversation_mcp.records.models import Message, Role
 ROLES: dict[str, Role] = {"human": "user", "user": "user", "assistant": "assistant"}
 SPOKEN = frozenset({"text", "voice_note"})
 DOCUMENT_TEXTS, DOCUMENT_NAMES = ("content", "file_text"), ("title", "path", "file_name", "filename")
-"""Fields by which a call of a tool writes a document, and by which it names one."""
+"""Fields with the text of a document in the call of a tool, and fields with its name."""
 NOT_SHOWN = re.compile(r"```\s*This block is not supported on your current device yet\.\s*```")
-"""What stands in `text` for blocks of other kinds."""
+"""The placeholder in `text` for blocks of other kinds."""
 PLACE_FIELDS = ("type", "uuid", "id", "start_timestamp", "stop_timestamp")
 
 
 @dataclass
 class _Made:
-    """What the blocks of one message come to."""
+    """The contents of one message, collected from its blocks."""
 
     text: str = ""
     reasoning: list[str] = field(default_factory=list[str])
     called: dict[str, None] = field(default_factory=dict[str, None])
     numbers: Numbers = field(default_factory=Numbers)
     found: Pages = field(default_factory=Pages)
-    """What tools found for it."""
+    """The pages that tools found for it."""
 
 
-class Path:
-    """Takes the messages of a path in their order."""
+class ClaudePath:
+    """Makes messages of those of a path, in order."""
 
-    def __init__(self, entry: Data, reading: Reading, left_out: Counter[LeftOut]) -> None:
+    def __init__(self, entry: Data, reading: ReadOptions, left_out: Counter[LeftOut]) -> None:
         self._model = name_of(entry.get("model"))
         self._reading = reading
         self._left_out = left_out
-        self._documents = Documents()
+        self._documents = WrittenDocuments()
         self._titles: dict[str, str] = {}
 
     def messages(self, path: Iterable[Data]) -> list[Message]:
-        """Return what is said."""
+        """Return the messages."""
         return [made for said in path for made in self._message(said)]
 
     def _message(self, said: Data) -> Iterator[Message]:
@@ -79,7 +79,7 @@ class Path:
         if role is None:
             count_named(said.get("sender") or said.get("type"), {**said, "text": content}, self._left_out, PLACE_FIELDS)
         elif content:
-            made.numbers.marks(made.found)  # what was found without being cited is a source all the same
+            made.numbers.marks(made.found)  # a page that was found but not cited is a source too
             facts = {
                 "model": (name_of(said.get("model")) or self._model) if role == "assistant" else None,
                 "reasoning": joined(made.reasoning),
@@ -115,7 +115,7 @@ class Path:
         return made
 
     def _write(self, tool: str, given: Data) -> bool:
-        """Write down what a call puts into a document; False if it is a call of another kind."""
+        """Apply a call to a document; return False if it is a call of another kind."""
         key = next((name for field in ("id", *DOCUMENT_NAMES) if (name := name_of(given.get(field)))), tool)
         named = next((name for field in DOCUMENT_NAMES if (name := name_of(given.get(field)))), None)
         name = PurePosixPath(named).name if named and "title" not in given else named
@@ -140,7 +140,7 @@ class Path:
         return pages
 
     def _cited(self, block: Data, numbers: Numbers) -> str:
-        """Return the text of a block with the numbers of its sources behind what they stand for."""
+        """Return the text of a block, with the numbers of sources after the passages that they support."""
         text = text_of(block.get("text"))
         pages: dict[int, Pages] = {}
         for citation in sorted(_citations(block), key=lambda each: _end(each, len(text))):
@@ -160,7 +160,7 @@ class Path:
 
 
 def _blocks(content: object) -> list[Data]:
-    """Return the blocks of a content; what is text itself is a block of text."""
+    """Return the blocks of a content; a plain text is one block."""
     parts = [content] if isinstance(content, str) else list_of(content)
     return [{"type": "text", "text": part} if isinstance(part, str) else object_of(part) for part in parts]
 
@@ -170,6 +170,6 @@ def _citations(block: Data) -> list[Data]:
 
 
 def _end(citation: Data, length: int) -> int:
-    """Return where what is cited ends; at the end of the text if that is not told."""
+    """Return where the cited passage ends; the end of the text if the citation does not say."""
     end: Any = citation.get("end_index")
     return end if isinstance(end, int) and 0 < end <= length else length

@@ -5,9 +5,16 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import PurePosixPath
 
-from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
-from conversation_mcp.importing.entries import DamagedFileError, Entry, entries
-from conversation_mcp.importing.entry_reader import UNREADABLE, each_object
+from conversation_mcp.importing.base import (
+    ImportFormat,
+    ImportProblem,
+    Item,
+    LeftOut,
+    ReadOptions,
+    Sourced,
+    SourceFile,
+)
+from conversation_mcp.importing.entries import UNREADABLE, DamagedFileError, Entry, each_object, entries
 from conversation_mcp.importing.messages import (
     Data,
     answered,
@@ -28,7 +35,7 @@ ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assi
 
 
 def claims(file: SourceFile, entry: object) -> bool:
-    """Tell whether the file lies in a folder named by an id and has the five contracted fields and no other."""
+    """Tell whether the folder of the file is named by an id, and the file has the five fields of the contract only."""
     facts, folder = object_of(entry), _folder(file)
     return (
         SHAPE.fullmatch(folder) is not None
@@ -38,24 +45,24 @@ def claims(file: SourceFile, entry: object) -> bool:
     )
 
 
-def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
-    """Yield the conversations; the name of the folder is the id, whatever the file says."""
+def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
+    """Yield the conversations; the id is the name of the folder, whatever the file says."""
     for file in files:
         status = _status(file, reading)
         for entry in each_object([file], reading):
-            yield entry if isinstance(entry, Problem) else _conversation(file, entry, status, reading)
+            yield entry if isinstance(entry, ImportProblem) else _conversation(file, entry, status, reading)
 
 
-def _conversation(file: SourceFile, entry: Entry, status: Data, reading: Reading) -> Item:
+def _conversation(file: SourceFile, entry: Entry, status: Data, reading: ReadOptions) -> Item:
     facts = object_of(entry.value)
     if not isinstance(facts.get("messages"), list):
-        return Problem(entry.place, "has no messages")
+        return ImportProblem(entry.place, "has no messages")
     left_out: Counter[LeftOut] = Counter()
     said = [made for each in list_of(facts["messages"]) for made in _message(object_of(each), left_out)]
     messages, unanswered = answered(said)
     folder = _folder(file)
     source_id = folder if SHAPE.fullmatch(folder) else name_of(facts.get("conversationId")) or file.name
-    return Found(
+    return Sourced(
         id=source_id,
         place=entry.place,
         messages=messages,
@@ -76,7 +83,7 @@ def _message(said: Data, left_out: Counter[LeftOut]) -> Iterator[Message]:
 
 
 def _told(question: PendingTurn, status: Data) -> PendingTurn:
-    """Add what status.json tells of a question that got no answer. Its run cannot be fetched: that API is gone."""
+    """Add the unanswered question of status.json. Its run cannot be fetched, because that API no longer exists."""
     facts: dict[str, object] = {"tool": name_of(status.get("toolName")), "started_at": name_of(status.get("startedAt"))}
     if name_of(status.get("status")) in {"failed", "cancelled"}:
         error = object_of(status.get("error"))
@@ -85,8 +92,8 @@ def _told(question: PendingTurn, status: Data) -> PendingTurn:
     return question.model_copy(update={name: value for name, value in facts.items() if value is not None})
 
 
-def _status(file: SourceFile, reading: Reading) -> Data:
-    """Return what stands in status.json beside the file; an empty object where it cannot be read."""
+def _status(file: SourceFile, reading: ReadOptions) -> Data:
+    """Return the content of status.json beside the file; an empty object if it cannot be read."""
     beside = file.beside.get(str(PurePosixPath(file.name).with_name("status.json")))
     try:
         found = next(entries(beside, reading.on_read), None) if beside else None
@@ -101,7 +108,7 @@ def _folder(file: SourceFile) -> str:
     return PurePosixPath(file.name).parent.name
 
 
-def _moment_of(source_id: str, reading: Reading) -> datetime | None:
+def _moment_of(source_id: str, reading: ReadOptions) -> datetime | None:
     return reading.moment(created_at(check_id(source_id))) if SHAPE.fullmatch(source_id) else None
 
 

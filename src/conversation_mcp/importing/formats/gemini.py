@@ -1,4 +1,4 @@
-"""Google's Takeout of Gemini: the activity of Gemini Apps as JSON or as a page, and conversations of a file each."""
+"""Google's Takeout of Gemini: the activity of Gemini Apps as JSON or HTML, and conversations in files of their own."""
 
 import re
 from collections import Counter
@@ -7,8 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 
-from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile, Unplaced
-from conversation_mcp.importing.entry_reader import UNREADABLE, each_object
+from conversation_mcp.importing.base import (
+    ImportFormat,
+    ImportProblem,
+    Item,
+    LeftOut,
+    ReadOptions,
+    Sourced,
+    SourceFile,
+    Unplaced,
+)
+from conversation_mcp.importing.entries import UNREADABLE, each_object
 from conversation_mcp.importing.formats.gemini_pages import ATTACHED, is_activity, records_of
 from conversation_mcp.importing.formats.gemini_turns import conversation
 from conversation_mcp.importing.html_markdown import markdown_of
@@ -31,7 +40,7 @@ ASKED = re.compile(
     r"|preguntó:|prompt eingegeben:)[\s\u00a0]+",
     re.IGNORECASE,
 )
-"""What stands before a question in the title of a record."""
+"""The words before the question in the title of a record."""
 CHAT = re.compile(r"https://gemini\.google\.com/(?:u/\d+/)?app/([\w-]+)")
 NAMING = ("header", "products", "activityControls", "type", "content_type")
 TAKEN = frozenset(
@@ -41,7 +50,7 @@ TAKEN = frozenset(
 
 @dataclass(frozen=True)
 class _Record:
-    """A question with its answers; of several the last one was shown."""
+    """A question with its answers, of which the last one was shown."""
 
     place: str
     question: Message
@@ -51,7 +60,7 @@ class _Record:
 
 
 def claims(file: SourceFile, entry: object) -> bool:
-    """Tell whether the entry is a record of Gemini's activity or has its turns, or the file is a page of activity."""
+    """Tell whether the entry is a record of activity or a conversation with turns, or the file an activity page."""
     facts = object_of(entry)
     if "conversation_turns" in facts or entry is None:
         return "conversation_turns" in facts or is_activity(file)
@@ -63,13 +72,13 @@ def _is_gemini(facts: Data) -> bool:
     return any(PRODUCT.search(label) for label in labels if isinstance(label, str))
 
 
-def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
-    """Yield a conversation for each record, or for those that lead to one chat; then what was no question."""
+def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
+    """Yield a conversation for each record, or for all records of one chat, then the counts of what was no question."""
     chats: dict[str, dict[str, _Record]] = {}
     others: Counter[LeftOut] = Counter()
     for file in files:
         for entry in _entries(file, reading):
-            if isinstance(entry, Problem):
+            if isinstance(entry, ImportProblem):
                 yield entry
             elif "conversation_turns" in entry[1]:
                 yield from conversation(entry[1], entry[0], reading)
@@ -86,19 +95,19 @@ def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
         yield Unplaced(others)
 
 
-def _entries(file: SourceFile, reading: Reading) -> Iterator[tuple[str, Data] | Problem]:
+def _entries(file: SourceFile, reading: ReadOptions) -> Iterator[tuple[str, Data] | ImportProblem]:
     if not file.name.lower().endswith((".html", ".htm")):
         for entry in each_object([file], reading):
-            yield entry if isinstance(entry, Problem) else (entry.place, entry.value)
+            yield entry if isinstance(entry, ImportProblem) else (entry.place, entry.value)
         return
     try:
         yield from records_of(file, reading.on_read)
     except UNREADABLE as error:
-        yield Problem(file.name, f"cannot be read: {error}")
+        yield ImportProblem(file.name, f"cannot be read: {error}")
 
 
-def _record(place: str, facts: Data, reading: Reading, others: Counter[LeftOut]) -> _Record | None:
-    """Return the question and its answers; what is no question is counted by the word with which it begins."""
+def _record(place: str, facts: Data, reading: ReadOptions, others: Counter[LeftOut]) -> _Record | None:
+    """Return the question and its answers; a record without a question is counted by its first word."""
     title, at = text_of(facts.get("title")).strip(), reading.moment(facts.get("time"))
     if not _is_gemini(facts):
         count_named(facts.get("header") or facts.get("type"), {**facts, "text": title}, others, NAMING)
@@ -125,7 +134,7 @@ def _record(place: str, facts: Data, reading: Reading, others: Counter[LeftOut])
 
 
 def _files(facts: Data, left_out: Counter[LeftOut]) -> list[str]:
-    """Return the names of what was attached, which stand below the title."""
+    """Return the names of attachments, which are listed below the title."""
     names: list[str] = []
     for line in map(object_of, list_of(facts.get("subtitles"))):
         name, address = text_of(line.get("name")).strip(), text_of(line.get("url"))
@@ -149,22 +158,22 @@ def _chat(address: str) -> str | None:
 
 
 def _id(record: _Record) -> str:
-    """Return what stands for a record, in JSON and on a page alike: its second, and its question."""
+    """Return the key of a record, which is the same in JSON and HTML: its time in seconds, and its question."""
     words = "".join(record.question.content.split())
     second = int(record.at.timestamp()) if record.at else "undated"
     return f"{second}/{sha256(words.encode()).hexdigest()[:12]}"
 
 
-def _found(source_id: str, records: Sequence[_Record], reading: Reading) -> Iterator[Found]:
-    """Yield the conversation with the last answer to each question, then, if asked for, those with the earlier ones."""
+def _found(source_id: str, records: Sequence[_Record], reading: ReadOptions) -> Iterator[Sourced]:
+    """Yield the conversation with the last answer to each question, then, if requested, those with earlier ones."""
 
-    def of(answers: Callable[[_Record], Sequence[Message]], records: Sequence[_Record], name: str) -> Found:
+    def of(answers: Callable[[_Record], Sequence[Message]], records: Sequence[_Record], name: str) -> Sourced:
         said = [each for record in records for each in (record.question, *answers(record))]
         messages, unanswered = answered(said)
         left_out: Counter[LeftOut] = Counter()
         for record in records:
             left_out.update(record.left_out)
-        return Found(
+        return Sourced(
             id=name,
             place=records[0].place,
             messages=messages,

@@ -1,4 +1,4 @@
-"""A page of Google's activity, record by record, as the records that the same export has in JSON."""
+"""Google's activity as HTML, read record by record into the form that the same export has in JSON."""
 
 import html
 import re
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import datetime, timedelta, timezone
 
-from conversation_mcp.importing.base import Problem, SourceFile
+from conversation_mcp.importing.base import ImportProblem, SourceFile
 from conversation_mcp.importing.messages import Data
 
 CHUNK_BYTES, HEAD_BYTES, MAX_CELL_BYTES = 256 * 1024, 1024 * 1024, 64 * 1024 * 1024
@@ -19,7 +19,7 @@ BLOCK = re.compile(r"<(?:p|div|h[1-6]|ul|ol|pre|table|blockquote|hr)\b", re.IGNO
 TAG = re.compile(r"<[^<>]*>")
 LINK = re.compile(r'<a\b[^<>]{0,500}?\bhref="([^"<>]{0,2000})"[^<>]{0,500}>(.{0,1000}?)</a>', re.DOTALL | re.IGNORECASE)
 ATTACHED = re.compile(r"attached \d+ files?\.?|\d+ attachments?\.?", re.IGNORECASE)
-"""The line above the names of what was attached."""
+"""The line above the names of attachments."""
 DATE = re.compile(r"(?=.*\b20[0-9]{2}\b)(?=.*\b[0-9]{1,2}:[0-9]{2}:[0-9]{2}\b)[\w\s.,:/+-]{10,60}")
 CLOCK = re.compile(r"\b([0-9]{1,2}):([0-9]{2}):([0-9]{2})\b\s*([AP]M)?\s*(.*)", re.IGNORECASE)
 OFFSET = re.compile(r"(?:GMT|UTC)?([+-])([0-9]{1,2}):?([0-9]{2})?")
@@ -35,13 +35,13 @@ MONTHS = {
     )
     for name in names.split()
 }  # fmt: skip
-"""By how the months begin in the languages that exports were seen in."""
+"""By the beginnings of their names in the languages of known exports."""
 ZONES = {"EDT": -4, "EST": -5, "CDT": -5, "CST": -6, "MDT": -6, "MST": -7, "PDT": -7, "PST": -8, "BRT": -3, "BST": 1,
          "CET": 1, "MEZ": 1, "CEST": 2, "MESZ": 2, "EET": 2, "EEST": 3, "JST": 9, "NZST": 12, "NZDT": 13}  # fmt: skip
 
 
 def is_activity(file: SourceFile) -> bool:
-    """Tell whether a file is a page of activity in which Gemini is named."""
+    """Tell whether a file is an activity page that names Gemini."""
     if not file.name.lower().endswith((".html", ".htm")):
         return False
     with closing(file.open()) as opened:
@@ -49,12 +49,12 @@ def is_activity(file: SourceFile) -> bool:
     return CELL in head and (b"Gemini" in head or b"Bard" in head)
 
 
-def records_of(file: SourceFile, on_read: Callable[[int], None]) -> Iterator[tuple[str, Data] | Problem]:
-    """Yield the records of Gemini, each with its place, in flat memory."""
+def records_of(file: SourceFile, on_read: Callable[[int], None]) -> Iterator[tuple[str, Data] | ImportProblem]:
+    """Yield the records of Gemini, each with its place, without holding the page in memory."""
     for number, cell in enumerate(_cells(file, on_read), start=1):
         place = f"{file.name}, record {number:,}"
         if cell is None:
-            yield Problem(place, f"is longer than the {MAX_CELL_BYTES >> 20} MiB that are read at once")
+            yield ImportProblem(place, f"is longer than the limit of {MAX_CELL_BYTES >> 20} MiB")
         elif facts := _record(cell.decode(errors="replace")):
             yield place, facts
 
@@ -77,7 +77,7 @@ def _cells(file: SourceFile, on_read: Callable[[int], None]) -> Iterator[bytes |
 
 
 def _record(cell: str) -> Data:
-    """Return the record as JSON has it; an empty one where it is another product's, or has no text."""
+    """Return the record in the form of JSON; an empty one if it belongs to another product or has no text."""
     header, body = HEADER.search(cell), BODY.search(cell)
     product = _words(header[1]) if header else "Gemini"
     if body is None or not ("Gemini" in product or "Bard" in product):
@@ -99,7 +99,7 @@ def _record(cell: str) -> Data:
 
 
 def _inside(cell: str, begin: int) -> str:
-    """Return what stands in the element that begins there, with the elements in it."""
+    """Return the content of the element that begins there, with the elements in it."""
     depth = 1
     for found in DIV.finditer(cell, begin):
         depth += -1 if found[1] else 1
@@ -109,7 +109,7 @@ def _inside(cell: str, begin: int) -> str:
 
 
 def _parted(inside: str) -> tuple[list[str], str, datetime | None]:
-    """Return the lines before the time, what follows it, and the time: the last such line before blocks."""
+    """Return the lines before the time, the rest after it, and the time, which is the last such line before blocks."""
     block = BLOCK.search(inside)
     limit = block.start() if block else len(inside)
     ends = [found.span() for found in LINE_END.finditer(inside)]
@@ -127,7 +127,7 @@ def _parted(inside: str) -> tuple[list[str], str, datetime | None]:
 
 
 def _moment(words: str) -> datetime | None:
-    """Return the time of a line such as `Feb 2, 2026, 7:24:02 AM GMT+01:00`; a zone that nobody knows counts as UTC."""
+    """Return the time of a line such as `Feb 2, 2026, 7:24:02 AM GMT+01:00`; an unknown zone counts as UTC."""
     clock = CLOCK.search(words)
     if clock is None:
         return None
@@ -137,7 +137,7 @@ def _moment(words: str) -> datetime | None:
     others = [int(each) for each in NUMBERS.findall(YEAR.sub(" ", before))]
     if year is None or len(others) != (1 if month else 2):
         return None
-    if month is None:  # the parts of a date of numbers alone go from the year down or to the year up
+    if month is None:  # a numeric date is in the order year-month-day or ends with the year
         month = others.pop(1 if NUMBERS.search(before[: year.start()]) else 0)
     hour = int(clock[1]) % 12 + 12 * (clock[4].upper() == "PM") if clock[4] else int(clock[1])
     try:

@@ -1,10 +1,10 @@
-"""A conversation of Gemini's in a file of its own, as Takeout of Workspace gives it: turns of user and system."""
+"""Gemini conversations in files of their own, as Takeout exports them for Workspace: turns of user and system."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
-from conversation_mcp.importing.base import Item, LeftOut, Problem, Reading, Unplaced
+from conversation_mcp.importing.base import ImportProblem, Item, LeftOut, ReadOptions, Unplaced
 from conversation_mcp.importing.messages import (
     Data,
     count_named,
@@ -24,13 +24,13 @@ USER_FIELDS = frozenset({"prompt", "turn_index", "turn_last_modified", "turn_del
 SYSTEM_FIELDS = frozenset({"text", "turn_index", "turn_last_modified", "turn_deleted_time", "images", "model_thoughts"})
 
 FIELDS = {"text": ("data", "cards"), "model_thoughts": ("headline", "description")}
-"""What is read of the things in these lists."""
+"""The fields that are read of the items in these lists."""
 
 
-def conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
-    """Yield the conversation; a turn whose number comes again stands in place of all from there on."""
+def conversation(entry: Data, place: str, reading: ReadOptions) -> Iterator[Item]:
+    """Yield the conversation; a turn whose number is repeated replaces all turns from that number on."""
     if not isinstance(entry.get("conversation_turns"), list):
-        yield Problem(place, "has no list of turns")
+        yield ImportProblem(place, "has no list of turns")
         return
     nodes: dict[str, tuple[str, Data]] = {}
     parents: dict[str, str | None] = {}
@@ -69,7 +69,7 @@ def conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
 
 
 def _count_other_turns(turn: Data, left_out: Counter[LeftOut]) -> None:
-    """Count what stands in a turn beside those of user and system, or in place of them."""
+    """Count the contents of a turn other than those of user and system."""
     if not any(kind in turn for kind in TURNS):
         count_named(turn.get("type") or "conversation_turns", turn, left_out, ("type",))
         return
@@ -78,7 +78,7 @@ def _count_other_turns(turn: Data, left_out: Counter[LeftOut]) -> None:
             count_named(kind, value, left_out)
 
 
-def _messages(kind: str, facts: Data, reading: Reading, left_out: Counter[LeftOut]) -> Iterator[Message]:
+def _messages(kind: str, facts: Data, reading: ReadOptions, left_out: Counter[LeftOut]) -> Iterator[Message]:
     pictures = (name_of(each) or "a picture without a name" for each in list_of(facts.get("images")))
     notices = missing(list(pictures), left_out)
     for name, value in facts.items():

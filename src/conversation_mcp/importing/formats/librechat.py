@@ -1,12 +1,12 @@
-"""LibreChat's export of a conversation: its messages in a list, or in one another as a tree."""
+"""LibreChat's export of a conversation: its messages as a list, or nested as a tree."""
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from conversation_mcp.importing.base import ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
+from conversation_mcp.importing.base import ImportFormat, ImportProblem, Item, LeftOut, ReadOptions, SourceFile
 from conversation_mcp.importing.citations import Numbers, Pages
-from conversation_mcp.importing.entry_reader import each_entry
+from conversation_mcp.importing.entries import each_entry
 from conversation_mcp.importing.messages import (
     Data,
     count_named,
@@ -24,7 +24,7 @@ from conversation_mcp.importing.trees import Tree, path_to
 from conversation_mcp.records.models import Message
 
 THINKING = re.compile(r"\A:::thinking\n(.*?)\n:::[ \t]*(?:\n|\Z)", re.DOTALL)
-"""How older versions keep the reasoning: before the answer, in its text."""
+"""The reasoning in the text of an answer, before the answer itself, as older versions keep it."""
 ANCHOR = re.compile(r"(?:\\ue202|\ue202)turn([0-9]{1,6})(search|image|news|video|ref|file)([0-9]{1,6})")
 OTHER_MARKS = re.compile(r"\\ue20[01346]|[\ue200\ue201\ue203\ue204\ue206]")
 FOUND_AS = {"search": "organic", "news": "topStories", "ref": "references", "image": "images", "video": "videos"}
@@ -43,15 +43,15 @@ ID_FIELDS = ("type", "messageId", "id")
 
 
 def claims(_file: SourceFile, entry: object) -> bool:
-    """Tell whether the entry has LibreChat's messages, which tell by a flag who speaks."""
+    """Tell whether the entry has LibreChat's messages, in which a flag names the author."""
     facts = object_of(entry)
     if isinstance(facts.get("messagesTree"), list | dict):
         return True
     return "conversationId" in facts and any("isCreatedByUser" in object_of(each) for each in _top(facts))
 
 
-def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
-    """Yield the branch of each conversation that ends last and, if asked for, the others."""
+def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
+    """Yield the branch of each conversation that ends last and, if requested, the others."""
     yield from each_entry(files, reading, _conversation)
 
 
@@ -64,9 +64,9 @@ def _top(entry: Data) -> Sequence[object]:
     return ()
 
 
-def _conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
+def _conversation(entry: Data, place: str, reading: ReadOptions) -> Iterator[Item]:
     if "messages" not in entry and "messagesTree" not in entry:
-        yield Problem(place, "has no messages of LibreChat's")
+        yield ImportProblem(place, "has no messages of LibreChat's")
         return
     nodes, parents = _flat(_top(entry))
     is_tree = any(parent in nodes for parent in parents.values())
@@ -94,7 +94,7 @@ def _conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
 
 
 def _flat(top: Sequence[object]) -> tuple[Mapping[str, Data], Mapping[str, str | None]]:
-    """Return the messages by name, an answer before what hangs on it, and what each of them hangs on."""
+    """Return the messages by name, parents before children, and the parent of each."""
     nodes: dict[str, Data] = {}
     parents: dict[str, str | None] = {}
     waiting = [(object_of(each), None) for each in reversed(top)]
@@ -107,7 +107,7 @@ def _flat(top: Sequence[object]) -> tuple[Mapping[str, Data], Mapping[str, str |
     return nodes, parents
 
 
-def _messages(said: Data, model: str | None, reading: Reading, left_out: Counter[LeftOut]) -> Iterator[Message]:
+def _messages(said: Data, model: str | None, reading: ReadOptions, left_out: Counter[LeftOut]) -> Iterator[Message]:
     is_question = said.get("isCreatedByUser") is True or str(said.get("sender")).lower() == "user"
     called: dict[str, None] = {}
     reasoning: list[str] = []
@@ -134,7 +134,7 @@ def _messages(said: Data, model: str | None, reading: Reading, left_out: Counter
         yield message("user", content, at, notices=notices)
     elif content:
         content = _cited(content, attachments, numbers, left_out)
-        cut = ("the answer was cut where it comes from",) if said.get("unfinished") is True else ()
+        cut = ("the answer was cut off in the source",) if said.get("unfinished") is True else ()
         facts = {
             "model": name_of(said.get("model")) or model,
             "reasoning": joined(reasoning),
@@ -149,7 +149,7 @@ def _messages(said: Data, model: str | None, reading: Reading, left_out: Counter
 def _parts(
     said: Data, reasoning: list[str], called: dict[str, None], names: list[str], left_out: Counter[LeftOut]
 ) -> Iterator[str]:
-    """Yield the texts among the parts of an answer, and tell of the others."""
+    """Yield the texts among the parts of an answer, and count the others."""
     for part in map(object_of, list_of(said.get("content"))):
         kind = name_of(part.get("type")) or ""
         value = part.get(kind)
@@ -169,7 +169,7 @@ def _parts(
 
 
 def _cited(text: str, attachments: Sequence[Data], numbers: Numbers, left_out: Counter[LeftOut]) -> str:
-    """Return the text with the numbers of what searches found for it, as its anchors tell."""
+    """Return the text with its anchors replaced by the numbers of the pages that searches found."""
     found: dict[tuple[int, str], Pages] = {}
     for search in (object_of(each.get("web_search")) for each in attachments):
         turn = search.get("turn")

@@ -1,11 +1,20 @@
-"""`logs.db` of simonw/llm: threads of version 0.36, and the tables of the versions before it."""
+"""`logs.db` of simonw/llm: the threads of version 0.36, and the tables of earlier versions."""
 
 import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile, Unplaced
+from conversation_mcp.importing.base import (
+    ImportFormat,
+    ImportProblem,
+    Item,
+    LeftOut,
+    ReadOptions,
+    Sourced,
+    SourceFile,
+    Unplaced,
+)
 from conversation_mcp.importing.formats.llm_database import (
     Row,
     database_at,
@@ -46,31 +55,31 @@ def claims(file: SourceFile, entry: object) -> bool:
         with database_at(file.path) as database:
             return bool(tables_of(database) & {"threads", "responses", *OLDEST})
     except sqlite3.Error:
-        return True  # `read` says what is wrong with it
+        return True  # `read` reports the problem
 
 
-def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
-    """Yield the conversations of the newest tables, then those of older ones that are not among them."""
+def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
+    """Yield the conversations of the newest tables, then those that are only in older ones."""
     for file in files:
         if file.path is None:
-            yield Problem(file.name, "is a database in an archive; unpack it first")
+            yield ImportProblem(file.name, "is a database in an archive; unpack it first")
             continue
         try:
             with database_at(file.path) as database:
                 yield from _conversations(file.name, database, reading)
         except (sqlite3.Error, OSError) as error:
-            yield Problem(file.name, f"cannot be read as a database: {error}")
+            yield ImportProblem(file.name, f"cannot be read as a database: {error}")
         reading.on_read(file.size)
 
 
-def _conversations(name: str, database: sqlite3.Connection, reading: Reading) -> Iterator[Item]:
+def _conversations(name: str, database: sqlite3.Connection, reading: ReadOptions) -> Iterator[Item]:
     tables = tables_of(database)
     threads: dict[str, set[int]] = {}
     if {"threads", "messages", "parts"} <= tables:
         thread_tables = _Threads(name, database, tables, reading)
         for thread in rows_of(database, "threads"):
             found = thread_tables.found(thread)
-            said = found.messages if isinstance(found, Found) else ()
+            said = found.messages if isinstance(found, Sourced) else ()
             threads[str(thread.get("id"))] = {hash(each.content) for each in said}
             yield found
         if unreached := thread_tables.unreached():
@@ -85,7 +94,7 @@ def _conversations(name: str, database: sqlite3.Connection, reading: Reading) ->
 class _Threads:
     """The tables of threads, each of which is read once."""
 
-    def __init__(self, name: str, database: sqlite3.Connection, tables: set[str], reading: Reading) -> None:
+    def __init__(self, name: str, database: sqlite3.Connection, tables: set[str], reading: ReadOptions) -> None:
         self._name = name
         self._database = database
         self._tables = tables
@@ -96,13 +105,13 @@ class _Threads:
         self._turns = numbers_by(database, "turns", "thread_id") if "turns" in tables else {}
         self._reached: set[str] = set()
 
-    def found(self, thread: Row) -> Found | Problem:
+    def found(self, thread: Row) -> Sourced | ImportProblem:
         """Return the conversation of a thread."""
         source_id, tip = str(thread.get("id")), thread.get("tip_message_hash")
         place = f"{self._name}, thread {source_id}"
         path = path_to(tip, self._parents) if isinstance(tip, str) else ()
         if not path:
-            return Problem(place, "has no messages")
+            return ImportProblem(place, "has no messages")
         self._reached.update(path)
         left_out: Counter[LeftOut] = Counter()
         rows = [row_at(self._database, "turns", number) for number in self._turns.get(thread.get("id"), ())]
@@ -112,7 +121,7 @@ class _Threads:
         )
         begun = self._reading.moment(thread.get("datetime_utc"))
         times = (at for turn in rows if (at := self._reading.moment(turn.get("datetime_utc"))))
-        return Found(
+        return Sourced(
             id=source_id,
             place=place,
             messages=messages,
@@ -124,7 +133,7 @@ class _Threads:
         )
 
     def unreached(self) -> Counter[LeftOut]:
-        """Count the messages with words that stand in no thread."""
+        """Count the messages with words that are in no thread."""
         others = (key for key in self._parents if key not in self._reached)
         count = sum(any(self._message(key, None, Counter())) for key in others)
         return Counter({NO_THREAD: count} if count else {})
@@ -169,7 +178,7 @@ def _payload(part: Row) -> Data:
 
 
 def _by_reference(database: sqlite3.Connection, payload: Data, tables: set[str], left_out: Counter[LeftOut]) -> str:
-    """Return a text that was put together of fragments, as far as they are there."""
+    """Return a text that was composed of fragments, without missing ones."""
     texts: list[str] = []
     for reference in map(object_of, list_of(payload.get("text_ref"))):
         texts.append(text_of(reference.get("literal")))

@@ -1,4 +1,4 @@
-"""The database of simonw/llm: opened so that nothing is written, and its rows."""
+"""Read-only access to the database of simonw/llm."""
 
 import sqlite3
 from collections.abc import Generator, Iterator, Mapping
@@ -17,14 +17,14 @@ Row = Mapping[str, Any]
 
 
 def is_database(file: SourceFile) -> bool:
-    """Tell whether the file begins as an SQLite database does."""
+    """Tell whether the file begins like an SQLite database."""
     with file.open() as opened:
         return opened.read(len(MAGIC)) == MAGIC
 
 
 @contextmanager
 def database_at(path: Path) -> Generator[sqlite3.Connection]:
-    """Open the database so that nothing is written beside it; one that nobody writes needs no journal."""
+    """Open the database without creating files beside it; one that no process writes needs no journal."""
     is_quiet = not any(path.with_name(path.name + ending).exists() for ending in ("-wal", "-journal"))
     address = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_quiet else ''}"
     database = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, check_same_thread=False)
@@ -70,19 +70,19 @@ def columns_of(database: sqlite3.Connection, table: str) -> set[str]:
 def rows_of(
     database: sqlite3.Connection, table: str, where: str = "1", value: object = None, order: str = "rowid"
 ) -> Iterator[Row]:
-    """Yield rows of a table; where, value and order come from us, only the value may come from the database."""
+    """Yield rows of a table. Only `value` may come from the database; `where` and `order` are part of the statement."""
     given = () if value is None else (value,)
     yield from database.execute(f"SELECT * FROM {table} WHERE {where} ORDER BY {order}", given)  # noqa: S608 -- names of our own
 
 
 def row_at(database: sqlite3.Connection, table: str, rowid: int) -> Row:
-    """Return the row of that number."""
+    """Return the row with that number."""
     (row,) = rows_of(database, table, "rowid = ?", rowid)
     return row
 
 
 def numbers_by(database: sqlite3.Connection, table: str, column: str, order: str = "rowid") -> dict[Any, list[int]]:
-    """Return the numbers of the rows by what stands in a column, in one pass, whatever indexes the table has."""
+    """Return the numbers of the rows by the value of a column, in one pass that needs no index on the table."""
     numbers: dict[Any, list[int]] = {}
     for row in database.execute(f"SELECT {column} AS value, rowid AS number FROM {table} ORDER BY {order}"):  # noqa: S608 -- names of our own
         numbers.setdefault(row["value"], []).append(row["number"])

@@ -1,10 +1,10 @@
-"""The tables of simonw/llm before its version 0.36: a question and its answer in a row."""
+"""The tables of simonw/llm before version 0.36, with a question and its answer in one row."""
 
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from conversation_mcp.importing.base import Found, Item, LeftOut, Reading, Unplaced
+from conversation_mcp.importing.base import Item, LeftOut, ReadOptions, Sourced, Unplaced
 from conversation_mcp.importing.formats.llm_database import (
     Row,
     columns_of,
@@ -21,7 +21,7 @@ TOOLS = ("tool_calls", "tool_results")
 LINKS = ("prompt_fragments", "system_fragments", "prompt_attachments", *TOOLS)
 NO_LINKS: Mapping[object, Sequence[int]] = {}
 MISSING = "fragments that are missing"
-"""What is left out where a reference leads to nothing."""
+"""The name under which broken references are counted."""
 
 
 def older(
@@ -31,7 +31,7 @@ def older(
     group: str,
     threads: Mapping[str, set[int]],
     tables: set[str],
-    reading: Reading,
+    reading: ReadOptions,
 ) -> Iterator[Item]:
     """Yield the conversations of a table that has a question and its answer in a row.
 
@@ -54,13 +54,13 @@ def older(
 
 
 def _groups(database: sqlite3.Connection, table: str, group: str, order: str) -> dict[str, list[int]]:
-    """Return the numbers of the rows of each conversation; the one that was begun first is the first."""
+    """Return the numbers of the rows of each conversation, in the order in which these were started."""
     found = numbers_by(database, table, f"COALESCE({group}, 'row ' || rowid)", f"{order}, rowid")
     return {str(key): found[key] for key in sorted(found, key=lambda key: min(found[key]))}
 
 
 class _Beside:
-    """What stands in other tables for a response: its fragments, attachments and tools."""
+    """The rows of other tables that belong to a response: fragments, attachments and tools."""
 
     def __init__(self, database: sqlite3.Connection, tables: set[str]) -> None:
         self._database = database
@@ -80,12 +80,12 @@ class _Beside:
         return missing([name_of(name) or "a file without a name" for name in names], self.left_out)
 
     def count_tools(self, row: Row) -> None:
-        """Count the calls of tools and what they returned."""
+        """Count the calls and results of tools."""
         for table in TOOLS:
             self.left_out["tool messages"] += len(self._links.get(table, NO_LINKS).get(row.get("id"), ()))
 
     def _linked(self, row: Row, links: str, table: str, key: str) -> list[Row]:
-        """Return the rows that the links name, in their order; a fragment that is not there is counted."""
+        """Return the rows that the links name, in order; a missing fragment is counted."""
         found: list[Row] = []
         for number in self._links.get(links, NO_LINKS).get(row.get("id"), ()):
             link = row_at(self._database, links, number)
@@ -103,8 +103,14 @@ def _links(database: sqlite3.Connection, table: str) -> Mapping[object, Sequence
 
 
 def _of_rows(
-    place: str, table: str, source_id: str, rows: Sequence[Row], beside: _Beside, title: str | None, reading: Reading
-) -> Found:
+    place: str,
+    table: str,
+    source_id: str,
+    rows: Sequence[Row],
+    beside: _Beside,
+    title: str | None,
+    reading: ReadOptions,
+) -> Sourced:
     beside.left_out = Counter()
     said: list[Message] = []
     systems: set[str] = set()
@@ -129,7 +135,7 @@ def _of_rows(
             said.append(message("assistant", answer, at, reasoning=reasoning, **facts_of(row)))
     messages, unanswered = answered(said)
     unnamed = f"{table} {source_id}" if source_id.startswith("row ") else source_id
-    return Found(
+    return Sourced(
         id=unnamed,
         place=place,
         messages=messages,

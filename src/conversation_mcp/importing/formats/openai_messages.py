@@ -1,11 +1,19 @@
-"""JSON Lines of OpenAI messages, as trainers take them and our own export writes them."""
+"""JSON Lines of OpenAI messages, as used for fine-tuning and written by our own export."""
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
-from conversation_mcp.importing.entry_reader import each_entry
+from conversation_mcp.importing.base import (
+    ImportFormat,
+    ImportProblem,
+    Item,
+    LeftOut,
+    ReadOptions,
+    Sourced,
+    SourceFile,
+)
+from conversation_mcp.importing.entries import each_entry
 from conversation_mcp.importing.messages import (
     Data,
     answered,
@@ -35,19 +43,19 @@ def claims(_file: SourceFile, entry: object) -> bool:
     return any("role" in object_of(said) and "content" in object_of(said) for said in list_of(facts.get("messages")))
 
 
-def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
-    """Yield a conversation for each line; its content is its id, there is no other."""
+def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
+    """Yield a conversation for each line, whose id is a digest of its content for want of another."""
     yield from each_entry(files, reading, _conversation)
 
 
-def _conversation(entry: Data, place: str, _reading: Reading) -> Iterator[Item]:
+def _conversation(entry: Data, place: str, _reading: ReadOptions) -> Iterator[Item]:
     if not isinstance(entry.get("messages"), list):
-        yield Problem(place, "has no messages")
+        yield ImportProblem(place, "has no messages")
         return
     left_out: Counter[LeftOut] = Counter()
     said = [made for each in list_of(entry["messages"]) for made in _message(object_of(each), left_out)]
     messages, unanswered = answered(said)
-    yield Found(digest(said), place, messages, unanswered=unanswered, left_out=left_out)
+    yield Sourced(digest(said), place, messages, unanswered=unanswered, left_out=left_out)
 
 
 def _message(said: Data, left_out: Counter[LeftOut]) -> Iterator[Message]:
@@ -77,4 +85,4 @@ def _message(said: Data, left_out: Counter[LeftOut]) -> Iterator[Message]:
     yield message(ROLES[role], content, notices=notices)
 
 
-OPENAI_MESSAGES = ImportFormat("openai-messages", "OpenAI messages, a conversation a line", claims, read)
+OPENAI_MESSAGES = ImportFormat("openai-messages", "OpenAI messages, one conversation per line", claims, read)

@@ -5,9 +5,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from conversation_mcp.importing.base import ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
+from conversation_mcp.importing.base import ImportFormat, ImportProblem, Item, LeftOut, ReadOptions, SourceFile
 from conversation_mcp.importing.citations import Numbers, Pages
-from conversation_mcp.importing.entry_reader import each_entry
+from conversation_mcp.importing.entries import each_entry
 from conversation_mcp.importing.messages import (
     Data,
     count_named,
@@ -47,21 +47,21 @@ def claims(_file: SourceFile, entry: object) -> bool:
     return isinstance(object_of(_chat(object_of(entry)).get("history")).get("messages"), dict)
 
 
-def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
-    """Yield the current branch of each chat and, if asked for, the others."""
+def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
+    """Yield the current branch of each chat and, if requested, the others."""
     yield from each_entry(files, reading, _conversation)
 
 
 def _chat(entry: Data) -> Data:
-    """Return what holds the messages: a chat in what the server knows of it, or a chat alone."""
+    """Return the object that holds the messages: the chat within the server's record of it, or the entry itself."""
     return object_of(entry.get("chat")) or entry
 
 
-def _conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
+def _conversation(entry: Data, place: str, reading: ReadOptions) -> Iterator[Item]:
     chat = _chat(entry)
     history = object_of(chat.get("history"))
     if not isinstance(history.get("messages"), dict):
-        yield Problem(place, "has no chat with a history of messages")
+        yield ImportProblem(place, "has no chat with a history of messages")
         return
     nodes = {name: object_of(node) for name, node in object_of(history["messages"]).items()}
     parents = {
@@ -91,7 +91,7 @@ def _current(history: Data, parents: Mapping[str, str | None]) -> str | None:
     return current if isinstance(current, str) and current in parents else next(reversed(leaves_of(parents)), None)
 
 
-def _messages(said: Data, reading: Reading, left_out: Counter[LeftOut]) -> Iterator[Message]:
+def _messages(said: Data, reading: ReadOptions, left_out: Counter[LeftOut]) -> Iterator[Message]:
     role = ROLES.get(name_of(said.get("role")) or "")
     if role is None:
         count_named(said.get("role"), {"text": joined(texts_of(said.get("content")))}, left_out)
@@ -119,7 +119,7 @@ def _messages(said: Data, reading: Reading, left_out: Counter[LeftOut]) -> Itera
 
 
 def _output(said: Data, reasoning: list[str], called: dict[str, None], left_out: Counter[LeftOut]) -> str:
-    """Return the words of an answer: those among what the model put out, else the content without what is folded."""
+    """Return the words of an answer: the texts in the model's output, else the content without folded parts."""
     texts: list[str] = []
     tools: dict[str | None, str] = {}
     for item in map(object_of, list_of(said.get("output"))):
@@ -144,14 +144,14 @@ def _output(said: Data, reasoning: list[str], called: dict[str, None], left_out:
 
 
 def _unfolded(said: Data, reasoning: list[str], called: dict[str, None], left_out: Counter[LeftOut]) -> str:
-    """Return the content without reasoning and calls that are folded into it, as older versions keep them."""
+    """Return the content without the reasoning and calls that older versions fold into it."""
     content = joined(texts_of(said.get("content")))
     if content.count("<details") > MAX_FOLDED:
         return content
 
     def unfold(found: re.Match[str]) -> str:
         if content.count("```", 0, found.start()) % 2:
-            return found[0]  # it is shown in a block of code
+            return found[0]  # inside a code block it is part of the answer
         kind, attributes, inside = found[1], found[2], html.unescape(SUMMARY.sub("", found[3], count=1))
         if kind == "reasoning":
             reasoning.extend([] if any(reasoning) else [re.sub(r"^> ?", "", inside, flags=re.MULTILINE).strip()])
@@ -166,7 +166,7 @@ def _unfolded(said: Data, reasoning: list[str], called: dict[str, None], left_ou
 
 
 def _sources(said: Data) -> tuple[Source, ...]:
-    """Return the pages in the order of their numbers; `[n]` in the text is the n-th that differs from those before."""
+    """Return the pages in the order of their numbers; `[n]` in the text means the n-th distinct page."""
     numbers = Numbers()
     for source in map(object_of, list_of(said.get("sources"))):
         own = object_of(source.get("source"))
@@ -180,7 +180,7 @@ def _sources(said: Data) -> tuple[Source, ...]:
 
 
 def _addressed(source: Source) -> Source:
-    """Return the source, with its name as a title where it has no address."""
+    """Return the source, with its name as the title if it has no address."""
     is_page = (source.url or "").startswith(("https://", "http://"))
     return source if is_page else Source.of(id=source.id, title=source.title or source.url)
 

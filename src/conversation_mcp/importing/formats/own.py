@@ -1,11 +1,18 @@
-"""Our own files: conversation.json as it is, an exported array of them, or a folder of either."""
+"""Our own files: conversation.json itself, an exported array of them, or a folder of either."""
 
 from collections.abc import Iterator, Sequence
 
 from pydantic import ValidationError
 
-from conversation_mcp.importing.base import Found, ImportFormat, Item, Problem, Reading, SourceFile
-from conversation_mcp.importing.entry_reader import each_entry
+from conversation_mcp.importing.base import (
+    ImportFormat,
+    ImportProblem,
+    Item,
+    ReadOptions,
+    Sourced,
+    SourceFile,
+)
+from conversation_mcp.importing.entries import each_entry
 from conversation_mcp.importing.messages import Data, list_of, name_of, object_of
 from conversation_mcp.records.codec import settle
 from conversation_mcp.records.damage import problem_of
@@ -18,7 +25,7 @@ FIELDS = frozenset({"createdAt", "updatedAt", "messageCount", "messages"})
 
 
 def claims(_file: SourceFile, entry: object) -> bool:
-    """Tell whether the entry is one of ours, a damaged one too; other programs have conversations with ids as well."""
+    """Tell whether the entry is one of ours, even if damaged, rather than another program's conversation with an id."""
     facts = object_of(entry)
     has_our_id = SHAPE.fullmatch(name_of(facts.get("conversationId")) or "") is not None
     return "conversationId" in facts and (
@@ -26,22 +33,22 @@ def claims(_file: SourceFile, entry: object) -> bool:
     )
 
 
-def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
-    """Yield the conversations with every field that they have."""
+def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
+    """Yield the conversations with all their fields."""
     yield from each_entry(files, reading, _conversation)
 
 
-def _conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
+def _conversation(entry: Data, place: str, reading: ReadOptions) -> Iterator[Item]:
     given = {**entry, "messageCount": len(list_of(entry.get("messages")))}
     try:
         read_back = Conversation.model_validate(storable_data(given), by_alias=True, by_name=False)
         conversation, _ = settle(_interrupted(read_back))
     except ValidationError as error:
-        yield Problem(place, problem_of(error, b"", 0))
+        yield ImportProblem(place, problem_of(error, b"", 0))
     except (ValueError, RecursionError):
-        yield Problem(place, "cannot be written as a conversation again")
+        yield ImportProblem(place, "cannot be written as a conversation again")
     else:
-        yield Found(
+        yield Sourced(
             id=conversation.conversation_id,
             place=place,
             messages=conversation.messages,
@@ -52,7 +59,7 @@ def _conversation(entry: Data, place: str, reading: Reading) -> Iterator[Item]:
 
 
 def _interrupted(conversation: Conversation) -> Conversation:
-    """Return it with a question that was being answered as one that is so no longer: that was elsewhere."""
+    """Return the conversation with a running question marked as interrupted: its process was elsewhere."""
     pending = conversation.pending_turn
     if pending is None or pending.status != "running":
         return conversation

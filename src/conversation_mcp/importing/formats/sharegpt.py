@@ -1,10 +1,18 @@
-"""ShareGPT: `conversations` of turns with `from` and `value`, in an array or a conversation a line."""
+"""ShareGPT: `conversations` of turns with `from` and `value`, in an array or one conversation per line."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from conversation_mcp.importing.base import Found, ImportFormat, Item, LeftOut, Problem, Reading, SourceFile
-from conversation_mcp.importing.entry_reader import each_entry
+from conversation_mcp.importing.base import (
+    ImportFormat,
+    ImportProblem,
+    Item,
+    LeftOut,
+    ReadOptions,
+    Sourced,
+    SourceFile,
+)
+from conversation_mcp.importing.entries import each_entry
 from conversation_mcp.importing.messages import (
     Data,
     answered,
@@ -31,14 +39,14 @@ def claims(_file: SourceFile, entry: object) -> bool:
     return any(("from" in turn and "value" in turn) or ("role" in turn and "content" in turn) for turn in turns)
 
 
-def read(files: Sequence[SourceFile], reading: Reading) -> Iterator[Item]:
-    """Yield the conversations. Ids repeat from file to file, so the first question belongs to the id."""
+def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
+    """Yield the conversations. Ids are repeated between files, so the id here includes the first question."""
     yield from each_entry(files, reading, _conversation)
 
 
-def _conversation(entry: Data, place: str, _reading: Reading) -> Iterator[Item]:
+def _conversation(entry: Data, place: str, _reading: ReadOptions) -> Iterator[Item]:
     if not isinstance(entry.get("conversations"), list):
-        yield Problem(place, "has no conversations")
+        yield ImportProblem(place, "has no conversations")
         return
     left_out: Counter[LeftOut] = Counter()
     system = text_of(entry.get("system"))
@@ -48,7 +56,7 @@ def _conversation(entry: Data, place: str, _reading: Reading) -> Iterator[Item]:
     given = name_of(entry.get("id"))
     first = next((each for each in said if each.role == "user"), None)
     source_id = f"{given[:80]}/{digest([first])}" if given and first else digest(said)
-    yield Found(source_id, place, messages, unanswered=unanswered, left_out=left_out)
+    yield Sourced(source_id, place, messages, unanswered=unanswered, left_out=left_out)
 
 
 def _message(turn: Data, left_out: Counter[LeftOut]) -> Iterator[Message]:

@@ -1,14 +1,14 @@
-"""Which optional fields a server takes and what it calls them: learnt from what it refuses, and remembered."""
+"""The optional fields that a server accepts, and their names there: learnt from its refusals, and remembered."""
 
 import re
 from dataclasses import dataclass, replace
 
 from conversation_mcp.providers.chat_completions.request import Draft
 from conversation_mcp.providers.definitions import Quirks, TokenField
-from conversation_mcp.providers.wire.problems import Problem
+from conversation_mcp.providers.wire.problems import WireProblem
 
 NEEDED_LIMIT_TOKENS = 8192
-"""Sent only to servers that insist on a limit."""
+"""The limit for servers that require one; others get none."""
 REFUSING = frozenset({400, 422})
 STREAM_OPTIONS = "stream_options"
 OTHER_NAME: dict[TokenField, TokenField] = {
@@ -27,7 +27,7 @@ class _Habit:
 
 
 class Habits:
-    """What one server was seen to take: of a stream's usage, and for each model its limit and effort."""
+    """What one server accepts: the request for a stream's usage, and for each model its limit and effort."""
 
     def __init__(self, title: str, quirks: Quirks) -> None:
         self._title = title
@@ -36,7 +36,7 @@ class Habits:
         self._models: dict[str, _Habit] = {}
 
     def payload(self, draft: Draft) -> dict[str, object]:
-        """Return the body that is sent."""
+        """Return the body to send."""
         habit = self._of(draft)
         body = {**draft.body, "stream": True}
         if self._takes_stream_options:
@@ -46,17 +46,17 @@ class Habits:
         return {**body, **draft.effort} if habit.takes_effort else body
 
     def notices(self, draft: Draft) -> tuple[str, ...]:
-        """Return what is left out of this question, although it was asked for."""
+        """Return a notice for each requested field that is left out."""
         if self._of(draft).takes_effort:
             return ()
         return tuple(f"{name} was left out; {draft.model} refuses it." for name in draft.effort)
 
-    def learn(self, draft: Draft, sent: dict[str, object], problem: Problem) -> str | None:
-        """Take a refusal that names a field, which cannot have been billed, and return what is done about it.
+    def learn(self, draft: Draft, sent: dict[str, object], problem: WireProblem) -> str | None:
+        """Learn from a refusal that names a field, and return the notice; None if there is nothing to learn.
 
-        What is learnt changes the next body, so that the same refusal is never met twice; None when there is nothing
-        to learn.
+        Such a refusal cannot have been billed. Each lesson changes the next body, so that the loop of retries ends.
         """
+        # Another question may have taught the same lesson while this one was on its way.
         if problem.status in REFUSING and sent != self.payload(draft):
             return self._again("with the fields that it took of another question")
         if STREAM_OPTIONS in sent and problem.names(STREAM_OPTIONS):
@@ -70,7 +70,7 @@ class Habits:
                 return self._again(f"without {name}, which it refused")
         return None
 
-    def _learn_limit(self, draft: Draft, problem: Problem) -> str | None:
+    def _learn_limit(self, draft: Draft, problem: WireProblem) -> str | None:
         habit = self._of(draft)
         name, other = habit.token_field, OTHER_NAME[habit.token_field]
         if habit.limit_tokens is None:
@@ -79,6 +79,7 @@ class Habits:
             self._models[draft.model] = replace(habit, limit_tokens=NEEDED_LIMIT_TOKENS)
             return f"with {name} {NEEDED_LIMIT_TOKENS:,}, because it insists on a limit"
         is_unknown = problem.names(name) and (problem.names(other) or UNKNOWN.search(problem.cause))
+        # Changed once at most: a server that refuses both names would otherwise be asked for ever.
         if is_unknown and name == self._usual.token_field:
             self._models[draft.model] = replace(habit, token_field=other)
             return f"with {other} in place of {name}"

@@ -1,4 +1,4 @@
-"""Reading what a message or a delta holds: text, reasoning and refusals stand in different places everywhere."""
+"""Readers for the content of a message or a delta; every server puts text, reasoning and refusals elsewhere."""
 
 from collections.abc import Iterator, Mapping
 
@@ -19,7 +19,7 @@ def text_in(message: JsonObject) -> str:
 
 
 def reasoning_in(message: JsonObject) -> str:
-    """Return the reasoning that is kept apart; where it stands in several places, it is read once."""
+    """Return the separate reasoning; some servers send it in several fields, so the first one counts."""
     for name in REASONING_FIELDS:
         if text := raw_text_at(message, name):
             return text
@@ -31,14 +31,14 @@ def reasoning_in(message: JsonObject) -> str:
 
 
 def refusal_in(message: JsonObject) -> str:
-    """Return the reason that was given for not answering."""
+    """Return the reason for not answering, if one was given."""
     return raw_text_at(message, "refusal") or "".join(
         raw_text_at(part, "refusal") for part in objects_at(message, "content")
     )
 
 
 def calls_tools(message: JsonObject) -> bool:
-    """Tell whether the model wants a tool to be called, for which nobody here waits."""
+    """Tell whether the model wants a tool to be called, which is not done here."""
     return bool(items_at(message, "tool_calls")) or isinstance(message.get("function_call"), Mapping)
 
 

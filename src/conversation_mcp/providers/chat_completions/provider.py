@@ -1,59 +1,34 @@
-"""Whoever speaks chat completions: one answer on one stream, which nobody can look up again."""
+"""The adapter for chat completions: one answer on one stream, which cannot be looked up again."""
 
-import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-
-import anyio
+from functools import cached_property
 
 from conversation_mcp.errors import ProviderError, ProviderTimeoutError, RunLostError, StreamBrokenError
-from conversation_mcp.providers.base import Event, Finished, ListedModel, Mode, Progress, Request
-from conversation_mcp.providers.catalog import ProviderContext
+from conversation_mcp.providers.base import Event, Finished, Progress, Request
 from conversation_mcp.providers.chat_completions.habits import Habits
 from conversation_mcp.providers.chat_completions.reader import CompletionReader
 from conversation_mcp.providers.chat_completions.request import Draft, draft
-from conversation_mcp.providers.client import LazyClient
-from conversation_mcp.providers.definitions import Configured
-from conversation_mcp.providers.http import Sent, Sleep
-from conversation_mcp.providers.wire.api import Api
 from conversation_mcp.providers.wire.bodies import UnreadableBodyError
 from conversation_mcp.providers.wire.events import incoming
-from conversation_mcp.providers.wire.guard import Guard
-from conversation_mcp.providers.wire.limits import LIMITS, Limits
-from conversation_mcp.providers.wire.names import serves
-from conversation_mcp.providers.wire.problems import Problem
-
-PATH = "chat/completions"
+from conversation_mcp.providers.wire.http import Sent
+from conversation_mcp.providers.wire.problems import WireProblem
+from conversation_mcp.providers.wire.provider import WireProvider
 
 
-class ChatCompletionsProvider:
-    """Asks one server of the family; see `Provider` for what each method promises."""
+class ChatCompletionsProvider(WireProvider):
+    """Asks one server of the family; `Provider` documents the methods."""
 
-    def __init__(
-        self,
-        configured: Configured,
-        client: LazyClient,
-        *,
-        retries: int,
-        limits: Limits = LIMITS,
-        sleep: Sleep = anyio.sleep,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        definition = configured.definition
-        self.configured = configured
-        self.name = definition.name
-        self.abilities: frozenset[Mode] = definition.abilities
-        self._clock = clock
-        self._api = Api(client, configured, limits, retries=retries, sleep=sleep)
-        self._habits = Habits(definition.title, definition.quirks)
+    path = "chat/completions"
 
-    def serves(self, model: str) -> bool:
-        """Tell whether this is a name of the provider's, or may be one where any name is taken."""
-        return serves(self.configured, model)
+    @cached_property
+    def _habits(self) -> Habits:
+        """The lessons from this server's refusals; they last as long as the process."""
+        return Habits(self._api.title, self.configured.definition.quirks)
 
     def ask(self, request: Request) -> AsyncGenerator[Event]:
-        """Send the request, and again only without a field whose refusal names it."""
-        return Guard(self._api.errors.secret).events(self._ask(request))
+        """Send the request; it is repeated only without a field that the refusal names."""
+        return self._guard.events(self._ask(request))
 
     async def _ask(self, request: Request) -> AsyncGenerator[Event]:
         drafted = draft(request, self.configured)
@@ -73,14 +48,14 @@ class ChatCompletionsProvider:
                         notices = (*notices, step)
 
     async def _create(self, drafted: Draft) -> AsyncGenerator[Progress | Sent | str]:
-        """Yield what was learnt on the way, then the successful response."""
+        """Yield the lessons as notices, then the successful response."""
         lesson: str | None = ""
         while lesson is not None:
             lesson = None
             payload = self._habits.payload(drafted)
-            async with aclosing(self._api.create(PATH, payload)) as steps:
+            async with aclosing(self._api.create(self.path, payload)) as steps:
                 async for step in steps:
-                    if not isinstance(step, Problem):
+                    if not isinstance(step, WireProblem):
                         yield step
                         continue
                     lesson = self._habits.learn(drafted, payload, step)
@@ -101,7 +76,7 @@ class ChatCompletionsProvider:
             except UnreadableBodyError as error:
                 raise StreamBrokenError(f"{self._api.title} {error}.") from None
             except (StreamBrokenError, ProviderTimeoutError):
-                if not reader.is_whole:
+                if not reader.is_whole:  # a server may close without an end mark: nothing of the answer is missing
                     raise
             for event in reader.finish():
                 yield event
@@ -122,16 +97,3 @@ class ChatCompletionsProvider:
     async def cancel(self, response_id: str) -> Finished:
         """Raise as `fetch`."""
         return await self.fetch(response_id)
-
-    async def list_models(self) -> tuple[ListedModel, ...]:
-        """Return the models that the server says it has."""
-        return await self._api.list_models()
-
-    async def check(self) -> str:
-        """Have the models listed, which costs nothing and needs a key that works."""
-        return await self._api.check()
-
-
-def build(context: ProviderContext, configured: Configured) -> ChatCompletionsProvider:
-    """Make the provider from its definition and what the user set."""
-    return ChatCompletionsProvider(configured, context.client, retries=context.settings.retries)

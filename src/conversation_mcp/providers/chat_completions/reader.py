@@ -1,4 +1,4 @@
-"""From the frames of a chat completion to our events; a completion that comes whole is one frame."""
+"""The reader that turns the frames of a chat completion into events; an unstreamed completion is one frame."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -11,14 +11,14 @@ from conversation_mcp.errors import (
 )
 from conversation_mcp.providers.base import Answer, Event, Finished, Progress
 from conversation_mcp.providers.chat_completions.pieces import calls_tools, reasoning_in, refusal_in, text_in
-from conversation_mcp.providers.wire.bodies import Kept
+from conversation_mcp.providers.wire.bodies import KeptSize
 from conversation_mcp.providers.wire.errors import ErrorMap
 from conversation_mcp.providers.wire.events import END
 from conversation_mcp.providers.wire.json_values import JsonObject, name_at, object_at, objects_at, raw_text_at
 from conversation_mcp.providers.wire.problems import short_cause
 from conversation_mcp.providers.wire.sources import SourceCollector
 from conversation_mcp.providers.wire.usage import billed, cut_notice, usage, with_usage
-from conversation_mcp.providers.wire.visible import VisibleText, spoken
+from conversation_mcp.providers.wire.visible_text import VisibleText, spoken
 from conversation_mcp.records.models import Usage
 from conversation_mcp.text import storable
 
@@ -28,7 +28,7 @@ UNCALLED = "The model also wanted to call a tool; that was not done."
 
 
 class CompletionReader:
-    """Takes the frames of one completion in order and keeps what its answer needs."""
+    """Reads the frames of one completion in order and keeps what its answer needs."""
 
     def __init__(self, title: str, model: str, errors: ErrorMap, notices: tuple[str, ...] = ()) -> None:
         self._title = title
@@ -40,31 +40,31 @@ class CompletionReader:
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._refusal: list[str] = []
-        self._kept = Kept()
+        self._kept = KeptSize()
         self._sources = SourceCollector(self._kept)
         self._wants_tool = False
         self._finish = ""
         self._facts: dict[str, str] = {}
         self.usage: Usage | None = None
-        """What the completion is known to have taken so far."""
+        """The usage of the completion, as far as reported."""
         self.ended = False
-        """Whether the mark of the end has come."""
+        """Whether the end mark has come."""
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing of the answer can be missing: its last piece has come, with or without a mark behind it."""
+        """Whether the answer is complete: its last piece has come, with or without an end mark."""
         return self.ended or bool(self._finish)
 
     @property
     def _has_begun(self) -> bool:
-        """Whether the model or its search did something, which is billed even when nothing follows."""
+        """Whether the model or its search did something, which is billed even if nothing follows."""
         return bool(self._text or self._reasoning or any(self._refusal) or self._wants_tool or self._sources.sources())
 
     def take(self, frame: JsonObject) -> Iterator[Event]:
-        """Yield what this frame means.
+        """Yield the events of this frame.
 
         Raises:
-            ProviderError: it tells of a failure.
+            ProviderError: the frame reports a failure.
         """
         if frame is END:
             self.ended = True
@@ -82,6 +82,7 @@ class CompletionReader:
     def _take_choice(self, choice: JsonObject) -> Iterator[Event]:
         delta, message = object_at(choice, "delta"), object_at(choice, "message")
         source = delta or message
+        # A whole message behind the deltas repeats their text.
         piece = text_in(delta) or ("" if self._text else text_in(message))
         self._sources.take(delta, message)
         self._wants_tool = self._wants_tool or calls_tools(source)
@@ -111,11 +112,11 @@ class CompletionReader:
             yield Progress(what)
 
     def finish(self) -> Iterator[Event]:
-        """Yield the rest of the text and the answer, now that nothing follows.
+        """Yield the rest of the text and the answer, at the end of the stream.
 
         Raises:
             StreamBrokenError: the stream ended early.
-            AnswerIncompleteError: there is no text.
+            AnswerIncompleteError: the answer has no text.
         """
         if not self.is_whole:
             raise StreamBrokenError(f"{self._title} broke off before the answer was complete.")
@@ -157,9 +158,9 @@ class CompletionReader:
         return AnswerIncompleteError(f"{self._title} answered without any text{paid}.")
 
     def broken_off(self) -> Iterator[Event]:
-        """Yield what was held back of a text that does not go on."""
+        """Yield what was held back of a text that broke off."""
         yield from self._visible.rest(is_cut=True)
 
     def failed(self, error: ProviderError) -> ProviderError:
-        """Return the error with what the completion took all the same."""
+        """Return the error with the usage of the completion."""
         return with_usage(error, self.usage)

@@ -1,12 +1,12 @@
-"""Building the body of a chat completion: the conversation, and beside it only what was set."""
+"""The body of a chat completion: the conversation, and only those options that were set."""
 
 from dataclasses import dataclass, field
 
 from conversation_mcp.providers.base import Request
 from conversation_mcp.providers.definitions import Configured
 from conversation_mcp.providers.wire.names import model_of
+from conversation_mcp.providers.wire.option_notices import option_notices
 from conversation_mcp.providers.wire.roles import sent_messages
-from conversation_mcp.providers.wire.unhonoured import option_notices
 from conversation_mcp.records.options import Options
 
 EFFORT = "reasoning_effort"
@@ -14,7 +14,7 @@ EFFORT = "reasoning_effort"
 
 @dataclass(frozen=True)
 class Draft:
-    """A question before it is known what its server takes."""
+    """A request before the server's habits (`Habits`) are applied."""
 
     model: str
     body: dict[str, object] = field(repr=False)

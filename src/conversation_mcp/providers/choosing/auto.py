@@ -1,79 +1,155 @@
-"""The choice of a model by what is known of it: how able it is, then its window, then its price."""
+"""The choice behind `auto`, or without any name: the best known model that the user allows."""
 
-import math
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal, cast, get_args
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
 
-from conversation_mcp.providers.base import Mode
+from conversation_mcp.errors import (
+    InvalidInputError,
+    ModelUnavailableError,
+    ProviderError,
+    ProviderNotConfiguredError,
+)
+from conversation_mcp.providers.base import Provider, Reader
+from conversation_mcp.providers.choosing.choice import DOING, Choice, Need, as_defined, chooses_itself
+from conversation_mcp.providers.choosing.ranking import Candidate, Category, best, may_be_chosen, reason
+from conversation_mcp.providers.choosing.resolution import Resolver
+from conversation_mcp.providers.configuration import how_to_configure
 from conversation_mcp.providers.model_facts import ModelFacts
+from conversation_mcp.providers.sides import side_of
+from conversation_mcp.providers.whereabouts import HERE, NOWHERE, Whereabouts
+from conversation_mcp.records.modes import Mode
+from conversation_mcp.settings import Settings
 
-Category = Literal["fast", "balanced", "deep"]
-
-AUTO = "auto"
-BANDS: dict[Category, int] = {"fast": 0, "balanced": 1, "deep": 2}
-POINTS_PER_BAND = 10
-USUAL: dict[Mode, Category] = {"search": "fast", "chat": "balanced", "deep_research": "deep"}
-UNKNOWN_DISTANCE = 9
-"""Of a model that nobody has rated: it comes after all others."""
+SHOWN_MODELS = 3
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A model that could be asked."""
+class Auto:
+    """Chooses among the known models; the catalogue must be ready."""
 
-    provider: str
-    facts: ModelFacts
+    def __init__(self, resolver: Resolver, settings: Settings, now: Callable[[], datetime]) -> None:
+        self._resolver = resolver
+        self._settings = settings
+        self._now = now
 
-    @property
-    def name(self) -> str:
-        """How it is called among those of all providers."""
-        return f"{self.provider}:{self.facts.id}"
+    async def choose(self, need: Need, category: Category, able: Sequence[Provider], *, here_first: bool) -> Choice:
+        """Return the best model of the able providers, or one that chooses itself; `here_first` prefers this machine.
+
+        Raises:
+            ProviderNotConfiguredError, ModelUnavailableError: no model can be asked; the message says why.
+        """
+        needed_tokens = await need.tokens()
+        is_alone_here = all(side_of(provider) == HERE for provider in able)
+        # The first round looks at this machine alone; a server here may run some models elsewhere.
+        for here_only in (True, False) if here_first or is_alone_here else (False,):
+            if choice := await self._best(need.mode, category, able, needed_tokens, here_only=here_only):
+                return choice
+        if itself := next((provider for provider in able if chooses_itself(provider)), None):
+            return self._resolver.at_preset(itself, need.preset)
+        raise await self._nobody(need.mode, able, needed_tokens)
+
+    async def larger(
+        self, providers: Sequence[Provider], tokens: int, whereabouts: Whereabouts
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the best models with a window that large: those that disclose the words to no one new, and others."""
+        # The check before sending keeps a part of each window free: a model that just fits would be refused, too.
+        needed = round(tokens * 1.2)
+        here = await self._candidates(providers, needed, here_only=True)
+        everywhere = [*here, *(one for one in await self._candidates(providers, needed) if one not in here)]
+        near = [one for one in everywhere if one in here or one.provider in whereabouts.outside]
+        if whereabouts == NOWHERE:
+            near = everywhere
+        names = _best_names(near, SHOWN_MODELS)
+        return names, _best_names([one for one in everywhere if one not in near], SHOWN_MODELS - len(names))
+
+    async def keeping(self, providers: Sequence[Provider], mode: Mode) -> tuple[Mode, tuple[str, ...]]:
+        """Return the names of the best models on this machine for the mode, or for chat if none can do it."""
+        doing: Mode = mode
+        for doing in (mode, "chat"):
+            able = [provider for provider in providers if doing in provider.abilities and side_of(provider) == HERE]
+            readers = tuple(provider.name for provider in able if isinstance(provider, Reader))
+            models = _best_names(await self._candidates(able, 0, here_only=True), SHOWN_MODELS)
+            if names := (*readers, *models)[:SHOWN_MODELS]:
+                return doing, names
+        return doing, ()
+
+    async def _candidates(
+        self, providers: Iterable[Provider], needed_tokens: int, *, here_only: bool = False
+    ) -> list[Candidate]:
+        """Return the models that may be chosen; servers are asked for theirs only if no model is known otherwise."""
+        able = {provider.name: provider for provider in providers if not here_only or side_of(provider) == HERE}
+        today = self._now().date().isoformat()
+        known = [Candidate(provider.name, facts) for provider in able.values() for facts in self._known(provider)]
+        if not known:
+            asked = [provider for provider in able.values() if as_defined(provider)]
+            listed = await self._resolver.listings.of_all(asked)
+            known = [
+                Candidate(provider.name, ModelFacts(model.id, context=model.context_tokens))
+                for provider in asked
+                for model in listed[provider.name] or ()
+            ]
+        return [
+            candidate
+            for candidate in known
+            if may_be_chosen(candidate.facts, today, needed_tokens)
+            and not (here_only and side_of(able[candidate.provider], candidate.facts.id) != HERE)
+            and self._resolver.restrictions.refusal(candidate.provider, candidate.facts.names) is None
+        ]
+
+    async def _best(
+        self, mode: Mode, wanted: Category, able: Sequence[Provider], needed_tokens: int, *, here_only: bool
+    ) -> Choice | None:
+        near = [provider for provider in able if side_of(provider) == HERE] if here_only else able
+        for name in self._settings.preferred_models:
+            # A preferred model that cannot be asked is no error: the next one is tried.
+            try:
+                choice = await self._resolver.resolve(name, mode, near)
+            except (InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError):
+                continue
+            if here_only and choice.side != HERE:
+                continue
+            notice = f"auto chose {choice.name}: the first of PREFERRED_MODELS that can be asked"
+            return replace(choice, notices=(notice, *choice.notices))
+        chosen = best(await self._candidates(able, needed_tokens, here_only=here_only), wanted)
+        if chosen is None:
+            return None
+        provider = next(provider for provider in able if provider.name == chosen.provider)
+        facts = await self._resolver.with_window(provider, chosen.facts)
+        name = facts.id if chooses_itself(provider) else f"{provider.name}:{facts.id}"
+        return Choice(provider, facts.id, name, facts, (reason(Candidate(provider.name, facts), wanted),))
+
+    async def _nobody(self, mode: Mode, able: Sequence[Provider], needed_tokens: int) -> ProviderError:
+        """Return the error that says why no model fits: the conversation's size, the user's lists, or no key."""
+        what = f"auto found no model that can {DOING[mode]}"
+        if await self._candidates(able, 0):
+            what += f" and accepts about {needed_tokens:,} tokens"
+        elif why := self._refusal(able):
+            return ModelUnavailableError(f"{what}: {why}.")
+        how = how_to_configure(mode, self._resolver.definitions)
+        return ProviderNotConfiguredError(f"{what}. {how} Or name a model, as provider:model.")
+
+    def _refusal(self, providers: Iterable[Provider]) -> str | None:
+        """Return why the first forbidden model may not be asked, or None."""
+        refusals = (
+            self._resolver.restrictions.refusal(provider.name, facts.names)
+            for provider in providers
+            for facts in self._known(provider)
+        )
+        return next(filter(None, refusals), None)
+
+    def _known(self, provider: Provider) -> Iterable[ModelFacts]:
+        defined = as_defined(provider)
+        if defined and (own := defined.configured.default_model):
+            return (self._resolver.catalogue.find(provider.name, own) or ModelFacts(own),)
+        if defined and not defined.configured.is_certain:
+            return ()
+        return self._resolver.catalogue.models(provider.name)
 
 
-def category_of(model: str, mode: Mode) -> Category | None:
-    """Return the category of `auto` or `auto:deep`; None when the name is something else."""
-    head, _, category = model.casefold().partition(":")
-    if head != AUTO:
-        return None
-    if not category:
-        return USUAL[mode]
-    return cast("Category", category) if category in get_args(Category) else None
-
-
-def best(candidates: Iterable[Candidate], category: Category) -> Candidate | None:
-    """Return the best one; where all facts are equal the first, which is that of the provider looked at first."""
-    return min(candidates, key=lambda candidate: _rank(candidate.facts, category), default=None)
-
-
-def may_be_chosen(facts: ModelFacts, today: str, needed_tokens: int) -> bool:
-    """Tell whether auto may take the model: a current one for any purpose, into which the conversation fits."""
-    is_current = facts.status == "active" and (facts.ends is None or facts.ends > today)
-    limit = facts.input_limit
-    return is_current and not facts.named_only and (limit is None or limit >= needed_tokens)
-
-
-def reason(candidate: Candidate, category: Category) -> str:
-    """Return what was chosen and why."""
-    facts = candidate.facts
-    parts = [f"ability {facts.ability} of 29" if facts.ability is not None else "nothing better known"]
-    if facts.context:
-        parts.append(f"a window of {facts.context:,} tokens")
-    if facts.price_in is not None and facts.price_out is not None:
-        parts.append(f"${facts.price_in:g} in and ${facts.price_out:g} out for a million tokens")
-    source = f" ({facts.source})" if facts.source else ""
-    return f"auto chose {candidate.name} for {category}: {', '.join(parts)}{source}"
-
-
-def _rank(facts: ModelFacts, category: Category) -> tuple[int, int, int, float]:
-    ability = -1 if facts.ability is None else facts.ability
-    price = (facts.price_in or 0) + (facts.price_out or 0) if facts.price_out is not None else math.inf
-    return (_distance(facts.ability, category), -ability, -(facts.context or 0), price)
-
-
-def _distance(ability: int | None, category: Category) -> int:
-    """Return how far the model is from the category; more able than asked for is nearer than less."""
-    if ability is None:
-        return UNKNOWN_DISTANCE
-    steps = min(ability // POINTS_PER_BAND, BANDS["deep"]) - BANDS[category]
-    return 2 * steps - 1 if steps > 0 else -2 * steps
+def _best_names(candidates: Iterable[Candidate], count: int) -> tuple[str, ...]:
+    """Return the names of the best candidates, the best one first."""
+    left, found = list(candidates), list[Candidate]()
+    while len(found) < count and (candidate := best(left, "balanced")):
+        left.remove(candidate)
+        found.append(candidate)
+    return tuple(candidate.name for candidate in found)

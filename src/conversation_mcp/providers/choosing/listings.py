@@ -1,7 +1,8 @@
-"""The models that servers list, asked for when they are needed and remembered for a while."""
+"""The models that servers list, requested on demand and remembered for a while."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 
 import anyio
 
@@ -11,24 +12,24 @@ from conversation_mcp.providers.base import ListedModel, ModelLister, Provider
 WAIT_SECONDS = 0.5
 REMEMBER_SECONDS = 60.0
 RETRY_SECONDS = 5.0
-"""After that a server that was not there is looked for again."""
+"""How long a server that did not answer counts as absent."""
 
 Listed = tuple[ListedModel, ...]
 
 
 class Listings:
-    """Asks servers for their models. One that does not answer within half a second is not there."""
+    """Asks servers for their models. One that does not answer within half a second counts as absent."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._known: dict[str, tuple[float, Listed | None]] = {}
 
     async def of(self, provider: Provider) -> Listed | None:
-        """Return the models of one provider; None when it does not say."""
+        """Return the models of one provider; None if it does not list them."""
         return (await self.of_all([provider]))[provider.name]
 
     async def of_all(self, providers: Iterable[Provider]) -> Mapping[str, Listed | None]:
-        """Return the models of each provider, all asked at once."""
+        """Return the models of each provider; all are asked at once."""
         asked = list(providers)
         async with anyio.create_task_group() as tasks:
             for provider in asked:
@@ -45,9 +46,6 @@ class Listings:
     async def _ask(self, provider: Provider) -> None:
         listed: Listed | None = None
         if isinstance(provider, ModelLister):
-            with anyio.move_on_after(WAIT_SECONDS):
-                try:
-                    listed = await provider.list_models()
-                except ConversationMCPError:
-                    listed = None
+            with suppress(ConversationMCPError):
+                listed = await provider.list_models(WAIT_SECONDS)
         self._known[provider.name] = (self._clock(), listed)

@@ -1,29 +1,23 @@
-"""Names of models in the settings: what cannot be meant ends the start, with the names that are near to it."""
+"""The check of names of models in the settings: an impossible one stops the start, with similar names as a hint."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.providers.choosing.auto import AUTO, category_of
-from conversation_mcp.providers.choosing.chosen import PERPLEXITY
-from conversation_mcp.providers.choosing.families import is_family
-from conversation_mcp.providers.choosing.names import known_names, means, near_names, split_name
-from conversation_mcp.providers.configured import definitions_in
+from conversation_mcp.providers.choosing.names import is_family, known_names, means, near_names, split_name
+from conversation_mcp.providers.choosing.ranking import AUTO, category_of
+from conversation_mcp.providers.configuration import definitions_in
 from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.settings import Settings
-from conversation_mcp.sources import variable_of
+from conversation_mcp.sources import allowed_models_variable, variable_of
 from conversation_mcp.text import presentable
 
-LEVELS = frozenset(
-    ["fast", "low", "medium", "high", "xhigh", "fast-search", "pro-search", "deep-research", "advanced-deep-research"]
-)
-"""What Perplexity takes in place of a model."""
 VERY_NEAR = 0.8
-"""A name that is so like a known one is taken for a slip of the pen."""
+"""From this similarity on, an unknown name in a list counts as a misspelling of a known one."""
 
 
 def has_names(settings: Settings) -> bool:
-    """Tell whether the settings name providers or models at all; checking costs reading what is known of them."""
+    """Tell whether the settings name any providers or models; if not, a start saves the reading of the catalogue."""
     lists = (settings.preferred_models, settings.disabled_models, settings.fallback_models)
     return bool(
         settings.providers or settings.models or any(lists) or any(name != AUTO for _, name in _single(settings))
@@ -31,10 +25,10 @@ def has_names(settings: Settings) -> bool:
 
 
 def check_names(settings: Settings, catalogue: Catalogue) -> None:
-    """Look at every name in the settings; the catalogue must be loaded.
+    """Check every name in the settings; the catalogue must be loaded.
 
     Raises:
-        InvalidInputError: one cannot be meant; the message says where it stands.
+        InvalidInputError: a name is impossible; the message says where it is.
     """
     definitions = definitions_in(settings)
     known = _known(definitions, catalogue)
@@ -55,28 +49,29 @@ def check_names(settings: Settings, catalogue: Catalogue) -> None:
 
 
 def idle_lists(settings: Settings, catalogue: Catalogue) -> Iterator[str]:
-    """Yield a warning for each list of models that means none of the known ones; the catalogue must be loaded.
+    """Yield a warning for each list of models that matches none of the known ones; the catalogue must be loaded.
 
-    What has its provider in front is taken as it is: nobody knows the models of local and custom servers.
+    A name with its provider in front is accepted as it is, because the models of local and custom servers are unknown.
     """
     definitions = definitions_in(settings)
 
     def means_any(entry: str, provider: str) -> bool:
         models = catalogue.models(provider)
-        own = {name.casefold() for name in definitions[provider].models} if provider in definitions else set[str]()
+        definition = definitions.get(provider)
+        own = {name.casefold() for name in definition.models} if definition else set[str]()
         named = split_name(entry, definitions)
-        is_level = provider == PERPLEXITY and entry.casefold() in LEVELS
-        is_open = is_level if named is None and (models or own) else named is None or named[0] == provider
+        is_preset = definition is not None and definition.is_preset(entry.casefold())
+        is_open = is_preset if named is None and (models or own) else named is None or named[0] == provider
         return is_open or any(means(entry, provider, names) for names in (own, *(model.names for model in models)))
 
     for provider, variable, names in _allowed(settings):
         if names and not any(means_any(name, provider) for name in names):
-            yield f"{variable} ({', '.join(names)}) means no model of {provider} that is known; no other is asked"
+            yield f"{variable} ({', '.join(names)}) matches no known model of {provider}, and no other is asked"
     known = [name for name in definitions if catalogue.models(name)]
     for variable, names in _lists(settings):
         unclear = [name for name in names if not any(means_any(name, provider) for provider in known)]
         if names and unclear == list(names) and not any(split_name(name, definitions) for name in names):
-            what = f"{variable} ({', '.join(names)}) means no model that is known"
+            what = f"{variable} ({', '.join(names)}) matches no known model"
             yield f"{what}; write provider:model for one of a server of yours"
 
 
@@ -91,7 +86,7 @@ def _lists(settings: Settings) -> tuple[tuple[str, tuple[str, ...]], ...]:
 def _allowed(settings: Settings) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """Yield provider, variable and names of each list of models that may be asked."""
     for provider, given in settings.providers.items():
-        yield provider, f"{provider.upper().replace('-', '_')}_ALLOWED_MODELS", given.allowed_models
+        yield provider, allowed_models_variable(provider), given.allowed_models
 
 
 def _single(settings: Settings) -> list[tuple[str, str]]:
@@ -104,8 +99,8 @@ def _check_single(variable: str, name: str, definitions: Iterable[str], known: M
     is_chosen = category_of(name, "chat") is not None or is_family(name)
     if not is_chosen and split_name(name, definitions) is None and name.casefold() not in known:
         raise InvalidInputError(
-            f"{variable}: nobody knows the model {presentable(name)!r}.{near_names(name, known)} "
-            "It takes auto, auto:fast, auto:balanced, auto:deep, a known name, or provider:model."
+            f"{variable}: {presentable(name)!r} is not a known model.{near_names(name, known)} "
+            "Use auto, auto:fast, auto:balanced, auto:deep, a known name, or provider:model."
         )
 
 
@@ -118,7 +113,7 @@ def _check_list(
         if get_close_matches(name.casefold(), known, 1, VERY_NEAR):
             sure = f"{provider or 'provider'}:{name}"
             raise InvalidInputError(
-                f"{variable}: nobody knows the model {presentable(name)!r}.{near_names(name, known)} "
+                f"{variable}: {presentable(name)!r} is not a known model.{near_names(name, known)} "
                 f"If it is right, write {sure}."
             )
 

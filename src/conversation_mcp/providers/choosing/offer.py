@@ -1,53 +1,51 @@
-"""What can be asked, with windows and prices, and why the rest cannot."""
+"""The list of models that can be asked, with windows and prices, and the reasons why others cannot."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
-from conversation_mcp.providers.base import Mode, Provider
-from conversation_mcp.providers.choosing.choice import Providers
-from conversation_mcp.providers.choosing.chosen import LISTING, PERPLEXITY, as_described, chooses_itself, kind_of
-from conversation_mcp.providers.configured import Described, is_certain
+from conversation_mcp.providers.base import Defined, Provider
+from conversation_mcp.providers.choosing.choice import LISTING, as_defined, chooses_itself, kind_of, presets_of
+from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.model_facts import ModelFacts
 from conversation_mcp.records.models import Record
+from conversation_mcp.records.modes import Mode
+from conversation_mcp.text import listed
 
 if TYPE_CHECKING:
     from conversation_mcp.providers.definitions import Definition
 
-LEVELS = "also takes fast, low, medium, high and xhigh"
-MODES: tuple[Mode, ...] = ("search", "deep_research", "chat")
-
 
 class OfferedModel(Record):
-    """A model, as it is asked for."""
+    """A model that can be named."""
 
     name: str
-    """What to pass as `model`."""
+    """The value to pass as `model`."""
     provider: str
-    """Who has it."""
+    """The provider that has the model."""
     aliases: tuple[str, ...] | None = None
-    """Other names of it."""
+    """Other names of the model."""
     context_tokens: int | None = None
-    """The whole window: what is sent and what comes back."""
+    """The whole window, for the request and the answer."""
     input_limit_tokens: int | None = None
-    """The most that is sent."""
+    """The largest request."""
     output_limit_tokens: int | None = None
     """The longest answer."""
     images: bool | None = None
-    """Whether it sees images."""
+    """Whether the model accepts images."""
     reasoning: bool | None = None
-    """Whether it thinks before it answers."""
+    """Whether the model reasons before it answers."""
     input_usd_per_million: float | None = None
-    """Price of a million tokens that are sent."""
+    """The price of a million input tokens."""
     output_usd_per_million: float | None = None
-    """Price of a million tokens of answers."""
+    """The price of a million output tokens."""
     ability: int | None = None
-    """0 to 29, by which `auto` ranks: below 10 fast, below 20 balanced, else deep."""
+    """The rank for `auto`, 0 to 29: below 10 fast, below 20 balanced, else deep."""
     status: str | None = None
     """`deprecated` or `beta`."""
     ends: str | None = None
-    """The day from which on it is gone."""
+    """The day from which the model no longer exists."""
     source: str | None = None
-    """Where these facts are from."""
+    """The source of these facts."""
     refused: str | None = None
     """Why it may not be asked."""
 
@@ -56,26 +54,26 @@ class OfferedProvider(Record):
     """A provider, whether or not it can be asked."""
 
     name: str
-    """What stands before the colon in names of models."""
+    """The part before the colon in names of models."""
     title: str
-    """Its proper name."""
+    """The proper name."""
     abilities: tuple[str, ...]
-    """What it can do: search, deep_research, chat."""
+    """The modes it supports: search, deep_research, chat."""
     can_be_asked: bool
-    """Whether it is configured, and there."""
+    """Whether it is configured and, if local, running."""
     note: str | None = None
-    """Why it cannot be asked, or what else it takes."""
+    """Why it cannot be asked, or its presets."""
 
 
 class ModelList(Record):
-    """The models that can be asked, and all providers that are known."""
+    """The models that can be asked, and all known providers."""
 
     models: tuple[OfferedModel, ...]
-    """In the order in which names are looked for, the ablest first; refused ones last."""
+    """The models by provider, in the order in which names are searched; the ablest first, forbidden ones last."""
     total_count: int
-    """How many there are without the limit."""
+    """The number of models without the limit."""
     providers: tuple[OfferedProvider, ...]
-    """Those that can be asked first."""
+    """The providers, first those that can be asked."""
 
 
 async def list_offer(
@@ -86,14 +84,14 @@ async def list_offer(
     ability: Mode | None = None,
     limit: int | None = None,
 ) -> ModelList:
-    """Return what can be asked; servers of this machine are looked for."""
+    """Return the offer; servers on this machine are asked for their models."""
     built = await providers.all()
     catalogue = await providers.catalogue.ready()
-    listed = await providers.listings.of_all(one for one in built if kind_of(one) in LISTING and as_described(one))
+    lists = await providers.listings.of_all(one for one in built if kind_of(one) in LISTING and as_defined(one))
     offered: list[OfferedModel] = []
     known: dict[str, OfferedProvider] = {}
     for one in built:
-        told = listed.get(one.name)
+        told = lists.get(one.name)
         known[one.name] = _provider(one, is_there=_is_there(one, has_answered=told is not None))
         facts = {model.id: model for model in catalogue.models(one.name)}
         for model in told or ():
@@ -151,39 +149,39 @@ def _model(provider: Provider, facts: ModelFacts, refused: str | None) -> Offere
 
 
 def _is_there(provider: Provider, *, has_answered: bool) -> bool:
-    """Tell whether the provider can be asked, as far as can be known without asking anybody who costs."""
-    described = as_described(provider)
-    return described is None or is_certain(described.configured) or has_answered
+    """Tell whether the provider can be asked, as far as that shows without a paid call."""
+    defined = as_defined(provider)
+    return defined is None or defined.configured.is_certain or has_answered
 
 
 def _provider(provider: Provider, *, is_there: bool) -> OfferedProvider:
-    described = as_described(provider)
-    note = LEVELS if provider.name == PERPLEXITY else None
-    if described and not is_there:
-        note = f"nobody answers at {described.configured.base_url}"
+    defined = as_defined(provider)
+    presets = presets_of(provider)
+    note = f"also accepts {listed(presets)}" if presets else None
+    if defined and not is_there:
+        note = f"no server answers at {defined.configured.base_url}"
     return OfferedProvider.of(
         name=provider.name,
-        title=_title(provider, described),
+        title=_title(provider, defined),
         abilities=_ordered(provider.abilities),
         can_be_asked=is_there,
         note=note,
     )
 
 
-def _title(provider: Provider, described: Described | None) -> str:
-    return described.configured.definition.title if described else provider.name
+def _title(provider: Provider, defined: Defined | None) -> str:
+    return defined.configured.definition.title if defined else provider.name
 
 
 def _not_configured(definition: "Definition") -> OfferedProvider:
-    needed = definition.key_variable if definition.needs_key else definition.base_url_name
     return OfferedProvider(
         name=definition.name,
         title=definition.title,
         abilities=_ordered(definition.abilities),
         can_be_asked=False,
-        note=f"not configured: set {needed}",
+        note=f"not configured: set {definition.needed_setting}",
     )
 
 
 def _ordered(abilities: Iterable[Mode]) -> tuple[str, ...]:
-    return tuple(mode for mode in MODES if mode in abilities)
+    return tuple(mode for mode in get_args(Mode) if mode in abilities)

@@ -1,4 +1,4 @@
-"""The provider that needs no key and no network: it quotes passages from the documents that the user named."""
+"""The provider without a key and a network: it quotes passages from the documents that the user named."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from datetime import datetime
@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 
 from conversation_mcp.errors import RunLostError
-from conversation_mcp.providers.base import Answer, Event, Finished, Mode, Progress, Request, Survey, TextDelta
+from conversation_mcp.providers.base import Answer, Event, Finished, Progress, Request, Survey, TextDelta
 from conversation_mcp.providers.catalog import ProviderContext
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.text import counted
 
 if TYPE_CHECKING:
-    from conversation_mcp.documents.library import Library
-    from conversation_mcp.documents.refresh import Work
+    from conversation_mcp.documents.library import DocumentLibrary
+    from conversation_mcp.documents.walk import Document
+    from conversation_mcp.searching.stamped import Backlog
 
 NAME = "local"
 SEARCH_PASSAGES = 4
@@ -24,13 +26,13 @@ BAR_CELLS = 10
 
 
 def build(context: ProviderContext) -> "LocalProvider | None":
-    """Return the provider, or None when no documents are named."""
+    """Return the provider, or None if no documents are named."""
     named = context.settings.documents
     return LocalProvider(named, _home(), context.cache / "documents", context.now) if named else None
 
 
 class LocalProvider:
-    """Answers with passages of the documents as they are at each question."""
+    """Answers with passages of the documents, as they are at the time of each question."""
 
     name = NAME
     abilities: frozenset[Mode] = frozenset({"search", "deep_research"})
@@ -40,22 +42,23 @@ class LocalProvider:
         self._home = home
         self._indexes = indexes
         self._now = now
-        self._library: Library | None = None
+        self._library: DocumentLibrary | None = None
 
     def serves(self, model: str) -> bool:
-        """Tell whether the model is `local`, the only one."""
+        """Tell whether the model is `local`, the only name here."""
         return model == NAME
 
     async def ask(self, request: Request) -> AsyncGenerator[Event]:
-        """Bring the index up to the documents, then rank and quote.
+        """Update the index from the documents, then rank and quote passages.
 
         Raises:
-            ProviderNotConfiguredError: the named documents do not exist, are too much, or hold nothing at all.
+            ProviderNotConfiguredError: the named documents do not exist, are too many, or contain nothing at all.
             ProviderUnavailableError: this Python has no full-text search.
         """
         library = await to_thread.run_sync(self._opened)
         steps = library.catch_up()
         said = ""
+        # Reading is done in steps of a thread, between which progress is reported and a stop takes effect.
         while (work := await to_thread.run_sync(next, steps, None)) is not None:
             if (doing := _doing(work)) != said:
                 yield Progress(said := doing)
@@ -64,12 +67,12 @@ class LocalProvider:
         yield Finished(answer)
 
     def survey(self) -> Survey:
-        """Look at the documents; what was read in vain is known from earlier questions."""
+        """List the documents; those that could not be read are known from earlier questions."""
         count, skipped = self._opened().survey()
         return Survey(count, tuple(skipped.summary()))
 
     async def fetch(self, response_id: str) -> Finished:
-        """Raise RunLostError: an answer is there at once or never."""
+        """Raise RunLostError: an answer exists at once or never."""
         del response_id
         raise RunLostError(NAME)
 
@@ -81,20 +84,20 @@ class LocalProvider:
         """Raise as `fetch`."""
         return await self.fetch(response_id)
 
-    def _opened(self) -> "Library":
-        """Return the documents as they are named now: what a name leads to may have changed."""
+    def _opened(self) -> "DocumentLibrary":
+        """Return the library of the named documents; a pattern or link may lead elsewhere than at the last question."""
         from conversation_mcp.documents.formats import Formats
-        from conversation_mcp.documents.library import Library
+        from conversation_mcp.documents.library import DocumentLibrary
         from conversation_mcp.documents.roots import roots_of
 
         roots = roots_of(self._named, self._home)
         library = self._library
         if library is None or library.roots != tuple(roots):
-            self._library = library = Library(roots, self._indexes, self._now, Formats())
+            self._library = library = DocumentLibrary(roots, self._indexes, self._now, Formats())
             library.purge_orphans()
         return library
 
-    def _answer(self, library: "Library", request: Request) -> Answer:
+    def _answer(self, library: "DocumentLibrary", request: Request) -> Answer:
         from conversation_mcp.documents.query_words import load_stopwords
         from conversation_mcp.documents.question import Question
         from conversation_mcp.documents.roots import nothing_to_read
@@ -119,7 +122,7 @@ class LocalProvider:
         return answer.compose(findings, by_file=is_research, notices=notices, unread=skipped.unexpected)
 
 
-def _doing(work: "Work") -> str:
+def _doing(work: "Backlog[Document]") -> str:
     if work.waiting <= MANY_FILES:
         return f"looking through {counted(work.total, 'file')}"
     done = min(work.total, work.total - work.waiting + work.done)

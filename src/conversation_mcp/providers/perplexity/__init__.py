@@ -1,0 +1,1 @@
+"""The dialect of Responses that the Agent API of Perplexity speaks."""

@@ -1,27 +1,22 @@
-"""What is known of the Agent API, read from the data files beside this module."""
+"""Facts about the Agent API, read from the data files beside this module."""
 
 import tomllib
 from importlib.resources import files
 
-from pydantic import BaseModel, ConfigDict
+from conversation_mcp.providers.data import Data
 
 
-class _Data(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Retired(_Data):
-    """How the endpoint that is gone is recognised."""
+class Retired(Data):
+    """The signs of a refusal by the retired endpoint."""
 
     since: str
     types: frozenset[str]
     phrases: tuple[str, ...]
 
 
-class Facts(_Data):
-    """Everything about the API that may change without a change of the code."""
+class AgentFacts(Data):
+    """The facts about the API that may change without a change of the code."""
 
-    presets: frozenset[str]
     output_limit_makers: frozenset[str]
     output_limit_tokens: int
     retired: Retired
@@ -29,15 +24,15 @@ class Facts(_Data):
     related_questions: str
 
 
-def _load() -> Facts:
+def _load() -> AgentFacts:
     folder = files("conversation_mcp.providers.perplexity")
     data = tomllib.loads(folder.joinpath("facts.toml").read_text(encoding="utf-8"))
     texts = {
         name: folder.joinpath("instructions", f"{name}.md").read_text(encoding="utf-8").strip()
         for name in ("academic", "related_questions")
     }
-    return Facts.model_validate({**data, **texts})
+    return AgentFacts.model_validate({**data, **texts})
 
 
 FACTS = _load()
-"""Read while this module is imported, like code: that happens once, and never while an event loop waits for a file."""
+"""Read on import, like code: once, and never while an event loop waits for the files."""

@@ -1,4 +1,4 @@
-"""Building the body of a create call: only fields that the Agent API accepts, only what was asked for."""
+"""The body of a create call: only fields that the Agent API accepts, and only options that were set."""
 
 import re
 from dataclasses import dataclass, field
@@ -6,35 +6,35 @@ from datetime import date
 from typing import Literal
 
 from conversation_mcp.providers.base import Request
-from conversation_mcp.providers.perplexity.facts import Facts
-from conversation_mcp.providers.responses.asked import Asked
+from conversation_mcp.providers.definitions import Definition
+from conversation_mcp.providers.perplexity.facts import AgentFacts
+from conversation_mcp.providers.responses.inquiry import Inquiry
 from conversation_mcp.providers.wire.roles import sent_messages
 from conversation_mcp.records.options import Options
 
-LevelField = Literal["preset", "effort"]
+PresetField = Literal["preset", "effort"]
 
-PINNED = re.compile(r"([a-z-]{1,40})(?:@[A-Za-z0-9][A-Za-z0-9._-]{0,60})?")
+PINNED = re.compile(r"[a-z-]{1,40}(?:@[A-Za-z0-9][A-Za-z0-9._-]{0,60})?")
 MODEL = re.compile(r"(?!local/)[A-Za-z0-9][A-Za-z0-9_.-]{0,60}(?:/[A-Za-z0-9][A-Za-z0-9_.:@-]{0,100}){1,3}")
 ACADEMIC_NOTICE = "search_mode academic was applied as an instruction; the provider has no such filter."
 
 
 @dataclass(frozen=True)
-class Draft:
-    """A create call before the name of its level field is known."""
+class AgentDraft:
+    """A create call before the name of its preset field is known."""
 
-    asked: Asked
+    inquiry: Inquiry
     body: dict[str, object] = field(repr=False)
 
-    def payload(self, level_field: LevelField) -> dict[str, object]:
-        """Return the body that is sent."""
-        level = {level_field: self.asked.preset} if self.asked.preset else {}
-        return {**level, **self.body}
+    def payload(self, preset_field: PresetField) -> dict[str, object]:
+        """Return the body to send."""
+        preset = {preset_field: self.inquiry.preset} if self.inquiry.preset else {}
+        return {**preset, **self.body}
 
 
-def is_preset(name: str, facts: Facts) -> bool:
-    """Tell whether this is a level of the API, pinned to a version or not."""
-    found = PINNED.fullmatch(name)
-    return found is not None and found.group(1) in facts.presets
+def is_preset(name: str, definition: Definition) -> bool:
+    """Tell whether this is a preset of the API, pinned to a version or not."""
+    return PINNED.fullmatch(name) is not None and definition.is_preset(name)
 
 
 def is_model(name: str) -> bool:
@@ -42,12 +42,12 @@ def is_model(name: str) -> bool:
     return MODEL.fullmatch(name) is not None
 
 
-def draft(request: Request, facts: Facts, title: str) -> Draft:
-    """Translate a request; a preset is sent alone, a model together with the search that it would not do by itself."""
+def draft(request: Request, facts: AgentFacts, definition: Definition) -> AgentDraft:
+    """Translate a request; a preset searches by itself, while a model is sent together with a search tool."""
     options = request.options
     preset = request.preset if request.model is None else request.model
     model = None
-    if request.model is not None and not is_preset(request.model, facts):
+    if request.model is not None and not is_preset(request.model, definition):
         preset, model = None, request.model
     body: dict[str, object] = {"model": model} if model else {}
     body["input"] = _input(request, facts)
@@ -59,18 +59,19 @@ def draft(request: Request, facts: Facts, title: str) -> Draft:
     body["background" if request.mode == "deep_research" else "stream"] = True
     body["store"] = True
     notices = (ACADEMIC_NOTICE,) if options.search_mode == "academic" else ()
-    asked = Asked(title, preset, model, bool(options.return_related_questions), notices)
-    return Draft(asked, body)
+    inquiry = Inquiry(definition.title, preset, model, bool(options.return_related_questions), notices)
+    return AgentDraft(inquiry, body)
 
 
-def _input(request: Request, facts: Facts) -> list[dict[str, str]]:
+def _input(request: Request, facts: AgentFacts) -> list[dict[str, str]]:
     items = [{"type": "message", **message} for message in sent_messages(request.messages)]
+    # In the question, not in the system text: an instruction belongs to this turn alone.
     last = items[-1]
     last["content"] = "\n\n".join([last["content"], *_instructions(request.options, facts)])
     return items
 
 
-def _instructions(options: Options, facts: Facts) -> list[str]:
+def _instructions(options: Options, facts: AgentFacts) -> list[str]:
     wanted = {
         facts.academic: options.search_mode == "academic",
         facts.related_questions: options.return_related_questions,

@@ -1,4 +1,4 @@
-"""Reading a response object: its text, its reasoning and why there is none."""
+"""Readers for a response object: its text, its reasoning, or the reason why it has none."""
 
 import re
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ RESPONSE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,199}")
 
 
 def is_response_id(text: str) -> bool:
-    """Tell whether this can be the id of a run; nothing else ever becomes part of an address."""
+    """Tell whether this can be the id of a run. Nothing else becomes part of an address: files can be edited."""
     return RESPONSE_ID.fullmatch(text) is not None
 
 
@@ -28,14 +28,14 @@ def _message(item: JsonObject) -> str:
 
 
 def reasoning_text(items: Iterable[JsonObject]) -> str:
-    """Return the reasoning that stands in output items of its own."""
+    """Return the reasoning from its own output items."""
     found = [item for item in items if item.get("type") == "reasoning"]
     parts = [part for item in found for part in objects_at(item, "summary") + objects_at(item, "content")]
     return "\n\n".join(text for part in parts if (text := text_at(part, "text").strip()))
 
 
 def refusal(items: Iterable[JsonObject]) -> str:
-    """Return the reason the model gave for not answering; empty when it gave none."""
+    """Return the reason that the model gave for not answering; empty if it gave none."""
     parts = [part for item in items for part in objects_at(item, "content") if part.get("type") == "refusal"]
     return " ".join(text_at(part, "refusal") for part in parts)
 
@@ -46,7 +46,7 @@ def calls_tools(items: Iterable[JsonObject]) -> bool:
 
 
 def queries(item: JsonObject) -> list[str]:
-    """Return what an output item says was searched for."""
+    """Return the search queries in an output item."""
     query = text_at(object_at(item, "action"), "query")
     return [query] if query else []
 

@@ -1,85 +1,142 @@
-"""Every provider that speaks the Responses API: OpenAI, xAI, and the servers that people run themselves."""
+"""The adapter for the Responses API: a question on a stream, or as a background run that is found by its id."""
 
-import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing
+from dataclasses import replace
+from functools import cached_property
 
-import anyio
-
-from conversation_mcp.providers.base import Event, Finished, ListedModel, Mode, Progress, Request, StillRunning
-from conversation_mcp.providers.catalog import ProviderContext
-from conversation_mcp.providers.client import LazyClient
-from conversation_mcp.providers.definitions import Configured
-from conversation_mcp.providers.http import Sent, Sleep
-from conversation_mcp.providers.responses.engine import Engine
+from conversation_mcp.errors import ProviderError, ProviderUnavailableError, StreamBrokenError
+from conversation_mcp.providers.base import Event, Finished, Progress, Request, Started, StillRunning
+from conversation_mcp.providers.responses.inquiry import Inquiry
+from conversation_mcp.providers.responses.output import is_response_id
 from conversation_mcp.providers.responses.request import draft
-from conversation_mcp.providers.wire.api import Api
-from conversation_mcp.providers.wire.limits import LIMITS, Limits
-from conversation_mcp.providers.wire.names import serves
-from conversation_mcp.providers.wire.problems import Problem
+from conversation_mcp.providers.responses.runs import Runs
+from conversation_mcp.providers.responses.stream import StreamReader
+from conversation_mcp.providers.wire.bodies import UnreadableBodyError
+from conversation_mcp.providers.wire.events import END, incoming
+from conversation_mcp.providers.wire.http import Sent
+from conversation_mcp.providers.wire.json_values import JsonObject, raw_text_at
+from conversation_mcp.providers.wire.problems import WireProblem
+from conversation_mcp.providers.wire.provider import WireProvider
+from conversation_mcp.providers.wire.usage import with_usage
 
-PATH = "responses"
+Creation = AsyncGenerator[Progress | Sent]
+"""A create call: progress while it is delayed, then its successful response."""
 
 
-class ResponsesProvider:
-    """Asks one configured provider; see `Provider` for what each method promises."""
+class ResponsesProvider(WireProvider):
+    """Asks one configured provider; `Provider` documents the methods."""
 
-    def __init__(
-        self,
-        configured: Configured,
-        client: LazyClient,
-        *,
-        retries: int,
-        limits: Limits = LIMITS,
-        sleep: Sleep = anyio.sleep,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.configured = configured
-        self.name = configured.definition.name
-        self.abilities: frozenset[Mode] = configured.definition.abilities
-        self._api = Api(client, configured, limits, retries=retries, sleep=sleep)
-        self._engine = Engine(self._api, PATH, sleep=sleep, clock=clock)
+    path = "responses"
 
-    def serves(self, model: str) -> bool:
-        """Tell whether the name is known here, or any name is taken."""
-        return serves(self.configured, model)
+    def _put(self, request: Request) -> tuple[Inquiry, Creation]:
+        """Return what the answer needs to know of the question, and the create call; dialects override this.
 
-    async def ask(self, request: Request) -> AsyncGenerator[Event]:
-        """Send the request once: a research as a background run, everything else on a stream."""
-        asked, body = draft(request, self.configured)
-        run = self._engine.research if request.mode == "deep_research" else self._engine.stream
-        async with aclosing(run(asked, self._create(body))) as events:
-            async for event in events:
-                yield event
+        Raises:
+            InvalidInputError: no model is named, and none is set.
+        """
+        inquiry, body = draft(request, self.configured)
+        return inquiry, self._created(body)
+
+    def ask(self, request: Request) -> AsyncGenerator[Event]:
+        """Send the request once: a deep research as a background run, everything else on a stream."""
+        return self._guard.events(self._research(request) if request.mode == "deep_research" else self._stream(request))
 
     async def fetch(self, response_id: str) -> Finished | StillRunning:
-        """Look once at a run in the background."""
-        return await self._engine.fetch(response_id)
+        """Look once at a run; if only the look failed, the error does not end the run."""
+        return await self._looked(self._runs.look(response_id, self._forgotten))
 
     def follow(self, response_id: str) -> AsyncGenerator[Event]:
         """Watch a run until it ends."""
-        return self._engine.follow(response_id)
+        return self._guard.events(self._runs.watch(response_id, self._forgotten))
 
     async def cancel(self, response_id: str) -> Finished | StillRunning:
-        """Stop a run."""
-        return await self._engine.cancel(response_id)
+        """Stop a run; raises RunCancelledError once it has stopped, and returns the answer if that came first."""
+        return await self._looked(self._runs.cancel(response_id, self._forgotten))
 
-    async def list_models(self) -> tuple[ListedModel, ...]:
-        """Have the models listed; a local server that nobody named must answer at once."""
-        return await self._api.list_models()
+    @cached_property
+    def _runs(self) -> Runs:
+        return Runs(self._api, self.path, sleep=self._sleep, clock=self._clock)
 
-    async def check(self) -> str:
-        """Have the models listed, which costs nothing and needs a key that works."""
-        return await self._api.check()
+    @property
+    def _forgotten(self) -> Inquiry:
+        return Inquiry(self._api.title, secret=self._api.errors.secret)
 
-    async def _create(self, body: dict[str, object]) -> AsyncGenerator[Progress | Sent]:
-        async with aclosing(self._api.create(PATH, body)) as steps:
+    async def _looked(self, looking: Awaitable[Finished | StillRunning]) -> Finished | StillRunning:
+        try:
+            return self._guard.look(await looking)
+        except ProviderError as error:
+            raise self._guard.error(error) from error.__cause__
+
+    async def _created(self, body: dict[str, object]) -> Creation:
+        async with aclosing(self._api.create(self.path, body)) as steps:
             async for step in steps:
-                if isinstance(step, Problem):
+                if isinstance(step, WireProblem):
                     raise self._api.errors.of_create(step)
                 yield step
 
+    async def _stream(self, request: Request) -> AsyncGenerator[Event]:
+        inquiry, creation = self._begun(request)
+        async with aclosing(creation) as steps:
+            async for step in steps:
+                if isinstance(step, Progress):
+                    yield step
+                    continue
+                async with aclosing(self._read(step, inquiry.noting(step.notices))) as events:
+                    async for event in events:
+                        yield event
 
-def build(context: ProviderContext, configured: Configured) -> ResponsesProvider:
-    """Make the provider from the settings."""
-    return ResponsesProvider(configured, context.client, retries=context.settings.retries)
+    async def _research(self, request: Request) -> AsyncGenerator[Event]:
+        """Start a background run and watch it; it continues when nobody listens."""
+        inquiry, creation = self._begun(request)
+        submitted_at = self._clock()
+        response_id = ""
+        async with aclosing(creation) as steps:
+            async for step in steps:
+                if isinstance(step, Progress):
+                    yield step
+                else:
+                    inquiry = inquiry.noting(step.notices)
+                    response_id = raw_text_at(await self._api.created(step.response), "id")
+        if not is_response_id(response_id):
+            raise ProviderUnavailableError(f"{self._api.title} started a run without an id.", maybe_billed=True)
+        yield Started(response_id, background=True)
+        async with aclosing(self._runs.watch(response_id, inquiry, submitted_at=submitted_at)) as events:
+            async for event in events:
+                yield event
+
+    def _begun(self, request: Request) -> tuple[Inquiry, Creation]:
+        inquiry, creation = self._put(request)
+        return replace(inquiry, secret=self._api.errors.secret), creation
+
+    async def _read(self, sent: Sent, inquiry: Inquiry) -> AsyncGenerator[Event]:
+        reader = StreamReader(inquiry)
+        try:
+            async with aclosing(
+                incoming(sent.response, self._api.title, self._api.limits.timeouts, self._clock)
+            ) as all_:
+                async for data in all_:
+                    if problem := self._problem(data):
+                        raise self._error(problem, has_begun=reader.has_begun)
+                    for event in reader.take(data):
+                        yield event
+                    if reader.ended:
+                        return
+            raise StreamBrokenError(f"{self._api.title} broke off before the answer was complete.")
+        except (UnreadableBodyError, ProviderError) as error:
+            for event in reader.broken_off():
+                yield event
+            if isinstance(error, ProviderError):
+                raise with_usage(error, reader.usage) from error.__cause__
+            broken = StreamBrokenError(f"{self._api.title} {error}.")
+            raise with_usage(broken, reader.usage) from None
+
+    def _problem(self, data: JsonObject) -> WireProblem | None:
+        """Return the problem that came in place of an event or an answer."""
+        what = data.get("object")
+        is_due = what == "response" or (what != "error" and raw_text_at(data, "type") not in {"", "error"})
+        return None if is_due or data is END else self._api.errors.problem_in(data)
+
+    def _error(self, problem: WireProblem, *, has_begun: bool) -> ProviderError:
+        errors = self._api.errors
+        return errors.of_failure(problem) if has_begun else errors.of_body(problem)

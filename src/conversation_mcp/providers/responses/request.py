@@ -1,20 +1,20 @@
-"""Building the body of a create call: only what is needed and what was asked for."""
+"""The body of a create call: only required fields and options that were set."""
 
 from typing import Any, cast
 
 from conversation_mcp.providers.base import Request
 from conversation_mcp.providers.definitions import Configured, Quirks
-from conversation_mcp.providers.responses.asked import Asked
+from conversation_mcp.providers.responses.inquiry import Inquiry
 from conversation_mcp.providers.wire.names import model_of
+from conversation_mcp.providers.wire.option_notices import option_notices
 from conversation_mcp.providers.wire.roles import sent_messages
-from conversation_mcp.providers.wire.unhonoured import option_notices
 from conversation_mcp.records.options import Options
 
 SEARCH_TOOL = "web_search"
 
 
-def draft(request: Request, configured: Configured) -> tuple[Asked, dict[str, object]]:
-    """Translate a request; return what its answer needs to know, and the body.
+def draft(request: Request, configured: Configured) -> tuple[Inquiry, dict[str, object]]:
+    """Translate a request into the facts that its answer needs, and the body.
 
     Raises:
         InvalidInputError: no model is named and none is set.
@@ -37,7 +37,7 @@ def draft(request: Request, configured: Configured) -> tuple[Asked, dict[str, ob
         body["stream"] = True
         if quirks.store is not None:
             body["store"] = quirks.store
-    asked = Asked(
+    inquiry = Inquiry(
         definition.title,
         model=model,
         related=False,
@@ -46,7 +46,7 @@ def draft(request: Request, configured: Configured) -> tuple[Asked, dict[str, ob
         wants_sources=request.mode != "chat",
         output_limit_tokens=quirks.output_limit_tokens,
     )
-    return asked, body
+    return inquiry, body
 
 
 def _input(request: Request, quirks: Quirks) -> list[dict[str, str]]:
@@ -61,9 +61,9 @@ def _effort(effort: str, quirks: Quirks) -> dict[str, object]:
 
 
 def _filter(body: dict[str, Any], options: Options, quirks: Quirks) -> set[str]:
-    """Put the domains into the search tool where it takes them; return the options that are honoured by that.
+    """Put the domains into the search tool if it accepts them; return the options that this honours.
 
-    A tool beside it that knows no such filter would search elsewhere, and is left out then.
+    Other tools are then left out, because they would search elsewhere without the filter.
     """
     domains = options.search_domain_filter or ()
     denied = [domain[1:] for domain in domains if domain.startswith("-")]

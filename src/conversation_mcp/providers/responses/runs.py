@@ -1,22 +1,22 @@
-"""Runs that go on at the provider without a connection: looking at them, watching them, stopping them."""
+"""Background runs, which continue at the provider without a connection: how to look at, watch and stop them."""
 
 from collections.abc import AsyncGenerator, Callable, Iterator
 from dataclasses import replace
 
 from conversation_mcp.errors import ProviderTimeoutError, RunLostError
 from conversation_mcp.providers.base import Event, Finished, Progress, StillRunning, TextDelta
-from conversation_mcp.providers.http import Sleep
-from conversation_mcp.providers.responses.asked import Asked
+from conversation_mcp.providers.responses.inquiry import Inquiry
 from conversation_mcp.providers.responses.outcome import has_ended, other_run, settle
 from conversation_mcp.providers.responses.output import answer_text, is_response_id, page_count, reading
 from conversation_mcp.providers.wire.api import Api
 from conversation_mcp.providers.wire.errors import UnseenError
+from conversation_mcp.providers.wire.http import Sleep
 from conversation_mcp.providers.wire.json_values import JsonObject, objects_at
-from conversation_mcp.providers.wire.visible import visible_so_far
+from conversation_mcp.providers.wire.visible_text import visible_so_far
 
 
 class Runs:
-    """Watches runs by polling, patiently; `path` is where they are, the clock counts seconds from anywhere."""
+    """Watches runs by polling; `path` is the endpoint of runs, and the clock is monotonic."""
 
     def __init__(self, api: Api, path: str, *, sleep: Sleep, clock: Callable[[], float]) -> None:
         self._api = api
@@ -26,9 +26,9 @@ class Runs:
         self._sleep = sleep
         self._clock = clock
 
-    async def look(self, response_id: str, asked: Asked) -> Finished | StillRunning:
+    async def look(self, response_id: str, inquiry: Inquiry) -> Finished | StillRunning:
         """Look once. Raises as `Provider.fetch`."""
-        return outcome(await self._seen(response_id), asked, response_id)
+        return outcome(await self._seen(response_id), inquiry, response_id)
 
     async def _seen(self, response_id: str) -> JsonObject:
         if not is_response_id(response_id):
@@ -36,11 +36,11 @@ class Runs:
         return await self._api.look(f"{self._path}/{response_id}")
 
     async def watch(
-        self, response_id: str, asked: Asked, *, submitted_at: float | None = None
+        self, response_id: str, inquiry: Inquiry, *, submitted_at: float | None = None
     ) -> AsyncGenerator[Event]:
-        """Yield what happens until the run ends.
+        """Yield the events until the run ends.
 
-        A run that was submitted just now may not be known yet; `submitted_at` is when, on our clock.
+        A run that was submitted just now may not be known yet; `submitted_at` is the time of that, on the same clock.
         """
         view = _View()
         started_at = self._clock()
@@ -59,7 +59,7 @@ class Runs:
                 failures = 0
                 for event in view.news(response):
                     yield event
-                found = outcome(response, asked, response_id)
+                found = outcome(response, inquiry, response_id)
                 if isinstance(found, Finished):
                     yield found
                     return
@@ -69,29 +69,29 @@ class Runs:
             await self._sleep(wait)
 
     def _may_pass(self, error: Exception, failures: int, submitted_at: float | None) -> bool:
-        if isinstance(error, RunLostError):
+        if isinstance(error, RunLostError):  # a run that was just submitted may not be visible everywhere yet
             return submitted_at is not None and self._clock() - submitted_at <= self._polling.grace_seconds
         is_passing = not isinstance(error, UnseenError) or error.is_passing
         return is_passing and failures <= self._polling.max_failures
 
-    async def cancel(self, response_id: str, asked: Asked) -> Finished | StillRunning:
-        """Ask once to stop the run, unless it has ended, and wait a little for that to show."""
-        found = await self.look(response_id, asked)
+    async def cancel(self, response_id: str, inquiry: Inquiry) -> Finished | StillRunning:
+        """Ask once to stop the run, unless it has ended, and wait a little for its last state."""
+        found = await self.look(response_id, inquiry)
         if isinstance(found, Finished):
             return found
         await self._api.cancel(f"{self._path}/{response_id}/cancel")
         for _ in range(self._polling.cancel_looks):
-            found = await self.look(response_id, asked)
+            found = await self.look(response_id, inquiry)
             if isinstance(found, Finished):
                 break
             await self._sleep(self._polling.cancel_wait_seconds)
         return found
 
 
-def outcome(response: JsonObject, asked: Asked, response_id: str) -> Finished | StillRunning:
-    """Return what a look at the run of this id shows; raises when it ended without an answer."""
+def outcome(response: JsonObject, inquiry: Inquiry, response_id: str) -> Finished | StillRunning:
+    """Return the state of the run with this id; raises if it ended without an answer."""
     if has_ended(response):
-        answer = settle(response, asked.noting(other_run(response, response_id)))
+        answer = settle(response, inquiry.noting(other_run(response, response_id)))
         return Finished(replace(answer, response_id=response_id))
     return StillRunning(_doing(response), _visible(response))
 
@@ -110,7 +110,7 @@ def _doing(response: JsonObject) -> str:
 
 
 class _View:
-    """Remembers what was seen of a run, so that only news is told."""
+    """Remembers what was seen of a run, so that only changes are reported."""
 
     def __init__(self) -> None:
         self._progress = ""
@@ -122,6 +122,6 @@ class _View:
             yield Progress(progress)
         text = _visible(response)
         if text != self._text:
-            is_longer = text.startswith(self._text)
+            is_longer = text.startswith(self._text)  # if not, the provider has rewritten the text
             yield TextDelta(text.removeprefix(self._text) if is_longer else text, replaces=not is_longer)
             self._text = text

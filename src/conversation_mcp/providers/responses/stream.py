@@ -1,13 +1,13 @@
-"""From the typed events of a streamed run to ours."""
+"""The reader that turns the typed events of a streamed run into the program's own."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
 from conversation_mcp.providers.base import Event, Finished, Progress, Started
-from conversation_mcp.providers.responses.asked import Asked
+from conversation_mcp.providers.responses.inquiry import Inquiry
 from conversation_mcp.providers.responses.outcome import ENDED, other_run, settle
 from conversation_mcp.providers.responses.output import is_response_id, queries, reading
-from conversation_mcp.providers.wire.bodies import Kept
+from conversation_mcp.providers.wire.bodies import KeptSize
 from conversation_mcp.providers.wire.json_values import (
     JsonObject,
     count_at,
@@ -17,7 +17,7 @@ from conversation_mcp.providers.wire.json_values import (
     raw_text_at,
 )
 from conversation_mcp.providers.wire.usage import usage
-from conversation_mcp.providers.wire.visible import VisibleText
+from conversation_mcp.providers.wire.visible_text import VisibleText
 from conversation_mcp.records.models import Usage
 from conversation_mcp.text import shorten, storable
 
@@ -25,21 +25,21 @@ MAX_PROGRESS_CHARS = 160
 
 
 class StreamReader:
-    """Takes the events of one run in order and keeps what its answer needs."""
+    """Reads the events of one run in order and keeps what its answer needs."""
 
-    def __init__(self, asked: Asked) -> None:
-        self._asked = asked
+    def __init__(self, inquiry: Inquiry) -> None:
+        self._inquiry = inquiry
         self._visible = VisibleText()
         self._response_id = ""
         self._last_progress = ""
         self._pieces: dict[tuple[object, int], list[str]] = {}
         self._items: list[JsonObject] = []
-        self._kept = Kept()
+        self._kept = KeptSize()
         self._response: JsonObject = {}
         self.ended = False
 
     def take(self, event: JsonObject) -> Iterator[Event]:
-        """Yield what this event means; after the one that ends the run, `ended` is true.
+        """Yield the program's events for this one; after the one that ends the run, `ended` is true.
 
         Raises:
             ProviderError: the run ended without an answer.
@@ -73,32 +73,32 @@ class StreamReader:
 
     @property
     def usage(self) -> Usage | None:
-        """What the run is known to have taken so far."""
+        """The usage of the run, as far as reported."""
         return usage(self._response)
 
     @property
     def has_begun(self) -> bool:
-        """Whether the model or its search did something, which is billed even when nothing follows."""
+        """Whether the model or its search did something, which is billed even if nothing follows."""
         return bool(self._pieces or self._items or self._last_progress)
 
     def broken_off(self) -> Iterator[Event]:
-        """Yield what was held back of a text that does not go on."""
+        """Yield what was held back of a text that broke off."""
         yield from self._visible.rest(is_cut=True)
 
     def _whole(self, response: JsonObject) -> Iterator[Event]:
-        """Take an answer that came in one piece, from a server that does not stream."""
+        """Read an answer that came in one piece, from a server that does not stream."""
         self._response = response
         yield from self._start(response)
         if (raw_text_at(response, "status") or "completed") in ENDED:
             self.ended = True
-            yield Finished(settle(response, self._asked))
+            yield Finished(settle(response, self._inquiry))
 
     def _start(self, response: JsonObject) -> Iterator[Event]:
         response_id = raw_text_at(response, "id")
         if self._response_id or not is_response_id(response_id):
             return
         self._response_id = response_id
-        if self._asked.is_kept:
+        if self._inquiry.is_kept:  # the id of any other run leads nowhere
             yield Started(response_id)
 
     def _doing(self, kind: str, event: JsonObject) -> Iterator[Event]:
@@ -131,10 +131,10 @@ class StreamReader:
             yield Progress(shorten(storable(text), MAX_PROGRESS_CHARS))
 
     def _finish(self, response: JsonObject, event: JsonObject) -> Finished:
-        if not object_at(response, "error"):
+        if not object_at(response, "error"):  # some servers put it beside the response
             response = {**response, "error": event.get("error")}
-        asked = self._asked.noting(other_run(response, self._response_id)) if self._response_id else self._asked
-        answer = settle(response, asked, streamed_text=self._text(), seen=self._items)
+        inquiry = self._inquiry.noting(other_run(response, self._response_id)) if self._response_id else self._inquiry
+        answer = settle(response, inquiry, streamed_text=self._text(), seen=self._items)
         return Finished(replace(answer, response_id=self._response_id or answer.response_id))
 
     def _text(self) -> str:

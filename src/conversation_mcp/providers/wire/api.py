@@ -1,4 +1,4 @@
-"""The calls that every provider with an address has in common: a create call, a look at a run, the list of models."""
+"""The calls that all providers with an address share: a create call, a look at a run, the list of models."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
@@ -18,14 +18,14 @@ from conversation_mcp.errors import (
 from conversation_mcp.providers.base import ListedModel, Progress
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.definitions import Configured, is_web_address
-from conversation_mcp.providers.http import Sent, Sleep, send_create
 from conversation_mcp.providers.wire.bodies import ACCEPTED, UnreadableBodyError, whole
 from conversation_mcp.providers.wire.errors import ErrorMap, UnseenError
 from conversation_mcp.providers.wire.guard import Guard
+from conversation_mcp.providers.wire.http import Sent, Sleep, send_create
 from conversation_mcp.providers.wire.json_values import JsonObject, parse_first_object, parse_object
 from conversation_mcp.providers.wire.limits import Limits
 from conversation_mcp.providers.wire.models import listed_models
-from conversation_mcp.providers.wire.problems import BAD_REQUEST, NOT_FOUND, SERVER_ERROR, Problem, read_problem
+from conversation_mcp.providers.wire.problems import BAD_REQUEST, NOT_FOUND, SERVER_ERROR, WireProblem, read_problem
 from conversation_mcp.text import counted
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ KEPT_HEADERS = ("retry-after", "retry-after-ms", "date")
 
 
 class Api:
-    """Sends calls to one base URL with one key, or none. `errors` says what a refused call means."""
+    """Sends calls to one base URL, with one key or none. `errors` translates refusals."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Api:
         retries: int,
         sleep: Sleep,
         headers: Mapping[str, str] = NO_HEADERS,
-        special: Callable[[Problem], ProviderError | None] = lambda _: None,
+        special: Callable[[WireProblem], ProviderError | None] = lambda _: None,
     ) -> None:
         self._client = client
         self._configured = configured
@@ -59,16 +59,16 @@ class Api:
         self.title = configured.definition.title
         self.errors = ErrorMap(configured, self.limits.timeouts, special)
 
-    async def create(self, path: str, payload: Mapping[str, object]) -> AsyncGenerator[Progress | Sent | Problem]:
-        """Send a create call and yield last its successful response, or what was wrong; nothing is billed then.
+    async def create(self, path: str, payload: Mapping[str, object]) -> AsyncGenerator[Progress | Sent | WireProblem]:
+        """Send a create call; the last item is its successful response, or the problem that the server reports.
 
         Closing the generator closes the response.
 
         Raises:
-            ProviderError: the provider could not be asked, or did not answer; `maybe_billed` where it may have.
+            ProviderError: the provider could not be asked, or did not answer; `maybe_billed` says if that may cost.
         """
         client = await self._client.get(self._configured.base_url)
-        import httpx
+        import httpx  # loaded already by the client, in a thread
 
         send = partial(self._post, client, path, payload)
         tries = send_create(send, retries=self._retries, limits=self.limits.retry, sleep=self._sleep)
@@ -93,7 +93,7 @@ class Api:
         """Return the body of a create call that is not streamed.
 
         Raises:
-            ProviderError: it broke off, is no JSON, or tells of a problem.
+            ProviderError: the body broke off, is not JSON, or reports a problem.
         """
         import httpx
 
@@ -104,44 +104,47 @@ class Api:
         except UnreadableBodyError as error:
             raise ProviderUnavailableError(f"{self.title} {error}.", maybe_billed=True) from None
         if body is None:
-            raise ProviderUnavailableError(f"{self.title} answered with something else than JSON.", maybe_billed=True)
+            raise ProviderUnavailableError(f"{self.title} answered with something other than JSON.", maybe_billed=True)
+        # A body with an id is a run, even one with an error: the run is watched, and says itself what went wrong.
         if problem := None if "id" in body else self.errors.problem_in(body):
             raise self.errors.of_body(problem)
         return body
 
     async def look(self, path: str) -> JsonObject:
-        """Return a run as it is now.
+        """Return a run in its current state.
 
         Raises:
-            RunLostError: the provider does not know it.
+            RunLostError: the provider does not know the run.
             UnseenError: the provider could not be asked.
-            ProviderTimeoutError: it did not answer in time.
+            ProviderTimeoutError: the provider did not answer in time.
         """
         response = await self._call("GET", path)
-        if response.status_code in {BAD_REQUEST, NOT_FOUND}:
+        if response.status_code in {BAD_REQUEST, NOT_FOUND}:  # some servers answer 400 to an id they do not know
             raise RunLostError(self.title)
         if not response.is_success:
             raise self.errors.of_look(await self._problem(response))
         body = parse_object(response.content)
         if body is None:
-            raise UnseenError(self.title, "the answer is no JSON")
+            raise UnseenError(self.title, "the answer is not JSON")
         return body
 
     async def cancel(self, path: str) -> None:
-        """Ask once to stop a run that was looked at; harmless when it has ended meanwhile. Raises as `look`."""
+        """Ask once to stop a run that was just looked at; harmless if it has ended since. Raises as `look`."""
         response = await self._call("POST", path)
         if not response.is_success and response.status_code not in {BAD_REQUEST, NOT_FOUND}:
             raise self.errors.of_look(await self._problem(response))
 
-    async def list_models(self) -> tuple[ListedModel, ...]:
-        """Return the models that are offered, with what is told of them. A local one that nobody set must be quick.
+    async def list_models(self, within_seconds: float | None = None) -> tuple[ListedModel, ...]:
+        """Return the models that the provider lists. A local server at its usual address must answer quickly.
+
+        Only the server's time counts, not that of loading the HTTP client.
 
         Raises:
-            ProviderError: the key is refused, or nothing like an answer comes in time.
+            ProviderError: the key is refused, or no usable answer comes in time.
         """
         timeouts = self.limits.timeouts
-        is_guessed = self._configured.definition.kind == "local" and not self._configured.is_base_url_set
-        limit_seconds = timeouts.probe_seconds if is_guessed else timeouts.look_seconds
+        usual_seconds = timeouts.look_seconds if self._configured.is_certain else timeouts.probe_seconds
+        limit_seconds = usual_seconds if within_seconds is None else min(within_seconds, usual_seconds)
         client = await self._client.get(self._configured.base_url)
         import httpx
 
@@ -163,14 +166,14 @@ class Api:
             raise self.errors.of_create(await self._problem(response))
         body = parse_object(response.content)
         if body is None:
-            raise ProviderUnavailableError(f"{self.title} answered with something else than JSON.")
+            raise ProviderUnavailableError(f"{self.title} answered with something other than JSON.")
         if "data" not in body:
-            raise self.errors.of_create(self.errors.problem_in(body, NOT_FOUND) or Problem(NOT_FOUND))
+            raise self.errors.of_create(self.errors.problem_in(body, NOT_FOUND) or WireProblem(NOT_FOUND))
         guard = Guard(self.errors.secret)
         return tuple(replace(model, id=guard.clean(model.id)) for model in listed_models(body))
 
     async def check(self) -> str:
-        """Have the models listed and say how many there are; raises as `list_models`."""
+        """List the models and return their number in words; raises as `list_models`."""
         count = len(await self.list_models())
         return counted(count, "model")
 
@@ -196,7 +199,7 @@ class Api:
         except httpx.HTTPError as error:
             raise UnseenError(self.title, "the connection failed") from error
 
-    async def _problem(self, response: "httpx.Response") -> Problem:
+    async def _problem(self, response: "httpx.Response") -> WireProblem:
         return await read_problem(response, self.errors.secret)
 
     def _address(self, path: str) -> str:
@@ -209,7 +212,7 @@ class Api:
         more = {"Accept-Encoding": ACCEPTED, **self._more_headers}
         if self._configured.key is None:
             return more
-        if not key or not (key.isascii() and key.isprintable()) or " " in key:
+        if not key or not (key.isascii() and key.isprintable()) or " " in key:  # cannot be sent in a header
             raise self.errors.auth()
         return {"Authorization": f"Bearer {key}", **more}
 
@@ -220,7 +223,7 @@ class Api:
 
 
 async def _fetched(client: "httpx.AsyncClient", request: "httpx.Request") -> "httpx.Response":
-    """Send the request and return the response with all of its body."""
+    """Send the request and return the response with its whole body, within the limits of `bodies.py`."""
     import httpx
 
     response = await client.send(request, stream=True)
@@ -228,5 +231,6 @@ async def _fetched(client: "httpx.AsyncClient", request: "httpx.Request") -> "ht
         content = await whole(response)
     finally:
         await response.aclose()
+    # The content is decompressed already, so headers that describe it must not reach the new response.
     told = {name: value for name, value in response.headers.items() if name in KEPT_HEADERS}
     return httpx.Response(response.status_code, headers=told, content=content)

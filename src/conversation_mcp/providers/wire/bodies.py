@@ -1,4 +1,4 @@
-"""The bytes of a response, unpacked a little at a time: what counts is how large they become, not how many arrive."""
+"""The bytes of a response, decompressed in small pieces, so that limits apply to the size after decompression."""
 
 import sys
 import zlib
@@ -12,29 +12,29 @@ if TYPE_CHECKING:
     import httpx
 
 ACCEPTED = "gzip, deflate"
-"""What is asked for; nothing else is unpacked, and never more than once."""
+"""The encodings in requests; no other one is decompressed, and only one layer."""
 UNPACKING = {"gzip": 47, "x-gzip": 47, "deflate": 47}
 RAW_DEFLATE = -15
 GZIP_MAGIC = b"\x1f\x8b"
 PIECE_BYTES = 64 * 1024
 MAX_BODY_BYTES = 8 * 2**20
-"""Far more than the longest answer, run or list of models has that comes in one piece."""
+"""Far more than the longest answer, run or list of models in one piece."""
 MAX_STREAM_BYTES = 128 * 2**20
-"""Far more than the stream of the longest answer has, most of which is not kept."""
+"""Far more than the stream of the longest answer, most of which is not kept."""
 MAX_KEPT_BYTES = 48 * 2**20
 MAX_TEXT_CHARS = 4 * 2**20
 
 
 class UnreadableBodyError(ValueError):
-    """A response is larger than anything that is sent on purpose, or packed in a way that nobody asked for."""
+    """A response is larger than anything sent on purpose, or compressed in a way that was not requested."""
 
 
 async def decoded(response: "httpx.Response", max_bytes: int) -> AsyncGenerator[bytes]:
-    """Yield the unpacked body in small pieces.
+    """Yield the decompressed body in small pieces.
 
     Raises:
-        UnreadableBodyError: before it fills the memory.
-        httpx.HTTPError: it broke off, or is damaged.
+        UnreadableBodyError: the body is larger than `max_bytes`; this comes before it fills the memory.
+        httpx.HTTPError: the body broke off, or is damaged.
     """
     size_bytes = 0
     async with aclosing(_pieces(response)) as pieces:
@@ -47,7 +47,7 @@ async def decoded(response: "httpx.Response", max_bytes: int) -> AsyncGenerator[
 
 
 async def whole(response: "httpx.Response") -> bytes:
-    """Return the unpacked body; raises as `decoded`."""
+    """Return the decompressed body; raises as `decoded`."""
     async with aclosing(decoded(response, MAX_BODY_BYTES)) as pieces:
         return b"".join([piece async for piece in pieces])
 
@@ -63,7 +63,7 @@ async def _pieces(response: "httpx.Response") -> AsyncGenerator[bytes]:
             continue
         for piece in unpacker.unpacked(chunk):
             yield piece
-            await checkpoint()
+            await checkpoint()  # a small chunk can become many pieces, between which others must run
 
 
 def _unpacker(response: "httpx.Response") -> "_Unpacker | None":
@@ -84,7 +84,7 @@ class _Unpacker:
         self._has_begun = False
 
     def unpacked(self, data: bytes) -> Iterator[bytes]:
-        """Yield what the data holds, never more than a piece at once."""
+        """Yield the decompressed data in pieces of limited size."""
         import httpx
 
         while data:
@@ -99,22 +99,22 @@ class _Unpacker:
                 continue
             self._has_begun = True
             data = self._unpacking.unconsumed_tail
-            if self._unpacking.eof:
+            if self._unpacking.eof:  # gzip may consist of several members; other data behind the end is dropped
                 data = self._unpacking.unused_data if self._unpacking.unused_data.startswith(GZIP_MAGIC) else b""
                 self._unpacking = zlib.decompressobj(self._window_bits)
             if piece:
                 yield piece
 
 
-class Kept:
-    """Counts what is kept of a response while it comes."""
+class KeptSize:
+    """Counts the memory that is kept of a response while it arrives."""
 
     def __init__(self) -> None:
         self._size_bytes = 0
         self._text_chars = 0
 
     def text(self, piece: str) -> str:
-        """Return the piece of a text, which is kept; raises UnreadableBodyError where that is no text any more."""
+        """Count and return a piece of text that is kept; raises UnreadableBodyError at the limit."""
         self._text_chars += len(piece)
         self._size_bytes += sys.getsizeof(piece)
         self._check()
@@ -132,7 +132,7 @@ class Kept:
 
 
 def size_of(value: object) -> int:
-    """Return about how much memory JSON takes."""
+    """Return the approximate memory of a JSON value, in bytes."""
     size_bytes, left = 0, [value]
     while left:
         item = left.pop()

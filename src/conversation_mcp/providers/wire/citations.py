@@ -1,9 +1,9 @@
-"""Numbers in an answer that stand for none of its sources."""
+"""Citation numbers in an answer that refer to none of its sources."""
 
 import re
 from collections.abc import Collection, Iterator
 
-from conversation_mcp.providers.code_spans import CODE
+from conversation_mcp.providers.wire.code_spans import CODE
 from conversation_mcp.records.models import Source
 from conversation_mcp.text import counted
 
@@ -18,31 +18,34 @@ CITED = re.compile(
     """,
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
-"""Longer numbers are years; those that begin a line are a list that the answer brings along."""
+"""Citations, with code, formulas and lists to pass over.
+
+Longer numbers are years. A number that begins a line is an entry of the answer's own list of sources.
+"""
 SPAN = re.compile(rf"({NUMBER})(?:[ ]?[-\u2013][ ]?({NUMBER}))?")
 WORD = re.compile(r"[\w.$]*\Z")
 OF_CODE = re.compile(r"\w|.*[_$].*|.*[a-z][A-Z].*|\w+\.\w+", re.DOTALL)
-"""What stands before the index of a list: `x`, `my_list`, `sys.argv`."""
+"""A word before the index of a list in a program: `x`, `my_list`, `sys.argv`."""
 BEFORE_LIST = re.compile(
     r"(?:[=\[{\u2208\u2192]|->|\w\(|\[[a-z]\w*\]"
     r"|\b(?:array|list|vector|tuple|return|yield|print|output)s?(?: is| of)?) ?\Z",
     re.IGNORECASE,
 )
-"""What stands before a list of numbers as programs have it."""
+"""A text before a list of numbers in a program."""
 BEFORE_NUMBERS = re.compile(
     r"(?::|\b(?:(?:interval|range|value|number|integer|set|point|dimension|input|index|coordinate)s?|is|are|indices|shape"
     r"|sequence|series|matrix|domain)) ?\Z",
     re.IGNORECASE,
 )
-"""What stands before several numbers that are no sources."""
+"""A text before several numbers that are not sources."""
 LEAD_CHARS = 24
 MAX_NAMED = 5
 MAX_SPAN = 50
-"""A longer span is of years or pages, not of sources."""
+"""A longer span means years or pages, not sources."""
 
 
 def citation_notices(text: str, sources: Collection[Source]) -> tuple[str, ...]:
-    """Return what to say about numbers that stand for no source; nothing where there are no sources at all."""
+    """Return a notice about numbers that refer to no source; an answer without any sources gets none."""
     if not sources:
         return ()
     cited: dict[int, None] = {}
@@ -56,8 +59,8 @@ def citation_notices(text: str, sources: Collection[Source]) -> tuple[str, ...]:
     if not unknown:
         return ()
     named = ", ".join(f"[{number}]" for number in unknown[:MAX_NAMED]) + (", …" if unknown[MAX_NAMED:] else "")
-    stand = "stands" if len(unknown) == 1 else "stand"
-    return (f"the answer cites {named}, which {stand} for none of its {counted(len(sources), 'source')}",)
+    refer = "refers" if len(unknown) == 1 else "refer"
+    return (f"the answer cites {named}, which {refer} to none of its {counted(len(sources), 'source')}",)
 
 
 def _is_of_program(found: re.Match[str], text: str) -> bool:

@@ -1,4 +1,4 @@
-"""The JSON of a response that is read while it comes: one object for each event of a stream."""
+"""The JSON objects of a response, read while it arrives: one for each event of a stream."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from anyio import move_on_after
 
 from conversation_mcp.errors import ProviderTimeoutError, ProviderUnavailableError, StreamBrokenError
-from conversation_mcp.providers.sse import EventTooLargeError, ServerSentEvent, SseParser
 from conversation_mcp.providers.wire.bodies import MAX_BODY_BYTES, MAX_STREAM_BYTES, UnreadableBodyError, decoded
 from conversation_mcp.providers.wire.errors import broken_off
 from conversation_mcp.providers.wire.json_values import JsonObject, parse_first_object
 from conversation_mcp.providers.wire.limits import Timeouts
+from conversation_mcp.providers.wire.sse import EventTooLargeError, ServerSentEvent, SseParser
 
 if TYPE_CHECKING:
     import httpx
@@ -20,20 +20,20 @@ END_MARK = "[DONE]"
 MAX_EVENTS = 1_000_000
 ERROR = "error"
 END: JsonObject = {"[DONE]": True}
-"""Stands for the end mark that some streams have; compare with `is`."""
+"""Represents the end mark of some streams; compare with `is`."""
 
 
 async def incoming(
     response: "httpx.Response", title: str, timeouts: Timeouts, clock: Callable[[], float]
 ) -> AsyncGenerator[JsonObject]:
-    """Yield the JSON of each event of the response, and END for the mark of its end.
+    """Yield the JSON of each event of the response, and END for an end mark.
 
-    JSON that comes instead of a stream is yielded as it is: a whole answer, or an error.
+    JSON in place of a stream is yielded as it is: a whole answer, or an error.
 
     Raises:
-        ProviderUnavailableError: it is neither.
+        ProviderUnavailableError: the response is neither a stream nor JSON.
         StreamBrokenError: the connection broke, or an event cannot be read.
-        ProviderTimeoutError: it took longer than a whole answer may.
+        ProviderTimeoutError: the response took longer than a whole answer may.
     """
     kind = response.headers.get("content-type", "").lower()
     is_stream = kind.startswith("text/event-stream")
@@ -46,7 +46,7 @@ async def incoming(
             return
         body = parse_first_object(b"".join([chunk async for chunk in chunks]))
         if body is None:
-            raise ProviderUnavailableError(f"{title} answered with something else than a stream.", maybe_billed=True)
+            raise ProviderUnavailableError(f"{title} answered with something other than a stream.", maybe_billed=True)
         yield body
 
 
@@ -59,6 +59,7 @@ async def _events(chunks: AsyncGenerator[bytes], title: str) -> AsyncGenerator[J
             raise StreamBrokenError(f"{title} sent too much: more than {MAX_EVENTS} events.")
         for event in events:
             yield END if event.data.strip() == END_MARK else _readable(event, title)
+    # Only here an unreadable event is dropped: the connection may have broken within it.
     for event in parser.close():
         if event.data.strip() == END_MARK:
             yield END
@@ -69,6 +70,7 @@ async def _events(chunks: AsyncGenerator[bytes], title: str) -> AsyncGenerator[J
 async def _chunks(
     response: "httpx.Response", title: str, timeouts: Timeouts, clock: Callable[[], float], max_bytes: int
 ) -> AsyncGenerator[bytes]:
+    # The timeout of the client is for silence only; a server that sends a byte now and then would hold the turn.
     deadline = clock() + timeouts.answer_seconds
     async with aclosing(decoded(response, max_bytes)) as chunks:
         while True:
@@ -108,7 +110,7 @@ def _readable(event: ServerSentEvent, title: str) -> JsonObject:
 
 
 def _object_in(event: ServerSentEvent) -> JsonObject | None:
-    """Return the JSON of an event; what only its name calls an error becomes one, whatever it looks like."""
+    """Return the JSON of an event; an event that only its name marks as an error becomes one, whatever its data."""
     data = parse_first_object(event.data)
     if event.event.lower() != ERROR:
         return data

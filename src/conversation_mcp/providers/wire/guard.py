@@ -1,4 +1,4 @@
-"""What is done to every answer before anybody sees it: the key goes out, and numbers without a source are told."""
+"""The last step before an answer is seen: the key is removed, and numbers without a source are reported."""
 
 import re
 from collections.abc import AsyncGenerator, Iterator
@@ -21,16 +21,16 @@ from conversation_mcp.providers.wire.citations import citation_notices
 from conversation_mcp.records.models import Source
 from conversation_mcp.text import REDACTED
 
-ECHOED = f"the provider wrote your key into its answer; it stands here as {REDACTED}"
+ECHOED = f"the provider wrote your key into its answer; it is replaced by {REDACTED} here"
 SHORTEST_KEY = 12
 SHORTEST_PIECE = 8
-"""Of a key that was cut, as much as is not there by chance."""
+"""The least number of characters of a cut key that is no coincidence."""
 NO_KEY = re.compile(r"(?:sk-)?(?:no|not|dummy|fake|any|local)[-_ ]?(?:key|needed|required|thing|api).*", re.IGNORECASE)
-"""What local servers are given because they want something: these are words, not secrets."""
+"""Placeholders for local servers that require some key; they are words, not secrets."""
 
 
 class Guard:
-    """Keeps one provider's key out of everything that it sends."""
+    """Removes one provider's key from everything that the provider sends."""
 
     def __init__(self, secret: str) -> None:
         is_secret = len(secret) >= SHORTEST_KEY and not NO_KEY.fullmatch(secret)
@@ -38,20 +38,20 @@ class Guard:
         self._spellings = tuple(dict.fromkeys((secret, quote(secret, safe="")))) if is_secret else ()
 
     def whole(self, text: str) -> str:
-        """Return the text without the key where all of it stands there."""
+        """Return the text without the whole key."""
         for spelling in self._spellings:
             text = text.replace(spelling, REDACTED)
         return text
 
     def clean(self, text: str) -> str:
-        """Return the text without the key, also where it was cut within it."""
+        """Return the text without the key, even if the text was cut within it."""
         text = self.whole(text)
         whole = text.removesuffix("…")
         size = self.begun(whole)
         return text if size < SHORTEST_PIECE else f"{whole[:-size]}{REDACTED}"
 
     def answer(self, answer: Answer) -> Answer:
-        """Return the answer as it may be stored and shown."""
+        """Return the answer in a form that may be stored and shown."""
         notices = (*answer.notices, *citation_notices(answer.content, answer.sources))
         told = replace(answer, notices=notices)
         cleaned = replace(
@@ -68,18 +68,18 @@ class Guard:
         return told if cleaned == told else replace(cleaned, notices=(*cleaned.notices, ECHOED))
 
     def look(self, look: Finished | StillRunning) -> Finished | StillRunning:
-        """Return what a look at a run shows, as it may be stored and shown."""
+        """Return the state of a run in a form that may be stored and shown."""
         if isinstance(look, Finished):
             return Finished(self.answer(look.answer))
         return StillRunning(self.clean(look.progress), self.clean(look.partial_text))
 
     def error(self, error: ConversationMCPError) -> ConversationMCPError:
-        """Take the key out of what an error says."""
+        """Remove the key from the error."""
         error.message, error.advice = self.clean(error.message), self.clean(error.advice)
         return error
 
     async def events(self, events: AsyncGenerator[Event]) -> AsyncGenerator[Event]:
-        """Yield the events as they may be stored and shown; text that may be the start of the key waits."""
+        """Yield the events in a form that may be stored and shown; text that may be the start of the key waits."""
         stream = _Stream(self)
         try:
             async with aclosing(events):
@@ -92,7 +92,7 @@ class Guard:
             raise self.error(error) from error.__cause__
 
     def begun(self, text: str) -> int:
-        """Return how many characters at the end of the text may be the beginning of the key."""
+        """Return how many characters at the end of the text may be the start of the key."""
         sizes = range(min(len(self._secret) - 1, len(text)), 0, -1)
         return next((size for size in sizes if text.endswith(self._secret[:size])), 0)
 
@@ -106,14 +106,14 @@ class Guard:
 
 
 class _Stream:
-    """Keeps back the end of a text that may be the beginning of the key."""
+    """Holds back the end of a text while it may be the start of the key."""
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
         self._held = ""
 
     def take(self, event: Event) -> Iterator[Event]:
-        """Yield what the event may tell."""
+        """Yield the event without the key."""
         match event:
             case TextDelta():
                 yield from self._text(event)
@@ -123,13 +123,13 @@ class _Stream:
             case Progress():
                 yield Progress(self._guard.clean(event.text))
             case Started():
-                if self._guard.clean(event.response_id) == event.response_id:
+                if self._guard.clean(event.response_id) == event.response_id:  # a redacted id would find no run
                     yield event
             case PassedOn():
                 yield event
 
     def rest(self) -> Iterator[Event]:
-        """Yield what was kept back, now that nothing follows."""
+        """Yield what was held back, at the end of the text."""
         held, self._held = self._guard.clean(self._held), ""
         if held:
             yield TextDelta(held)

@@ -1,4 +1,4 @@
-"""Reading JSON that somebody else wrote: what is not of the expected kind is absent."""
+"""Readers for JSON from outside: a value of an unexpected type counts as absent."""
 
 import json
 import math
@@ -11,17 +11,17 @@ JsonObject = Mapping[str, object]
 NOTHING: JsonObject = {}
 MAX_NAME_CHARS = 200
 MAX_MARKS = 600_000
-"""How many values JSON may have: each takes far more memory than its characters."""
+"""The most values in JSON; each takes far more memory than its characters."""
 
 
 def parse_object(data: str | bytes) -> JsonObject | None:
-    """Return the JSON object in the data, or None when there is none."""
+    """Return the JSON object in the data, or None if there is none."""
     value = _parsed(data)
     return cast("JsonObject", value) if isinstance(value, dict) else None
 
 
 def parse_first_object(data: str | bytes) -> JsonObject | None:
-    """Return the JSON object in the data, or the first of a list of them, which is how one provider tells errors."""
+    """Return the JSON object in the data, or the first of a list, in which one provider wraps its errors."""
     value = _parsed(data)
     if isinstance(value, list) and value:
         value = cast("list[object]", value)[0]
@@ -46,35 +46,35 @@ def _marks(data: str | bytes) -> int:
 
 
 def object_at(parent: JsonObject, name: str) -> JsonObject:
-    """Return the object of this name; empty when there is none."""
+    """Return the object of this name; empty if there is none."""
     value = parent.get(name)
     return cast("JsonObject", value) if isinstance(value, dict) else NOTHING
 
 
 def items_at(parent: JsonObject, name: str) -> list[object]:
-    """Return the list of this name; empty when there is none."""
+    """Return the list of this name; empty if there is none."""
     value = parent.get(name)
     return cast("list[object]", value) if isinstance(value, list) else []
 
 
 def objects_at(parent: JsonObject, name: str) -> list[JsonObject]:
-    """Return the objects of the list of this name."""
+    """Return the objects in the list of this name."""
     return [cast("JsonObject", item) for item in items_at(parent, name) if isinstance(item, dict)]
 
 
 def raw_text_at(parent: JsonObject, name: str) -> str:
-    """Return the string of this name as it came, half surrogate pairs included; empty when there is none."""
+    """Return the string of this name as it came, even with half a surrogate pair; empty if there is none."""
     value = parent.get(name)
     return value if isinstance(value, str) else ""
 
 
 def text_at(parent: JsonObject, name: str) -> str:
-    """Return the string of this name, storable; empty when there is none."""
+    """Return the string of this name, storable; empty if there is none."""
     return storable(raw_text_at(parent, name))
 
 
 def name_at(parent: JsonObject, name: str) -> str:
-    """Return the string of this name as one line that can be shown, no longer than names are."""
+    """Return the string of this name as one printable line of limited length."""
     return shorten("".join(char if char.isprintable() else " " for char in text_at(parent, name)), MAX_NAME_CHARS)
 
 

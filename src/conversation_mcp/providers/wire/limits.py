@@ -1,19 +1,14 @@
-"""How long is waited for what, read from the data file beside this module."""
+"""Timeouts and intervals, read from the data file beside this module."""
 
 import tomllib
 from importlib.resources import files
 
-from pydantic import BaseModel, ConfigDict
-
-from conversation_mcp.providers.http import RetryLimits
-
-
-class _Data(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+from conversation_mcp.providers.data import Data
+from conversation_mcp.providers.wire.http import RetryLimits
 
 
-class Timeouts(_Data):
-    """How long is waited for what."""
+class Timeouts(Data):
+    """The timeouts; the data file explains each."""
 
     connect_seconds: float
     silence_seconds: float
@@ -23,8 +18,8 @@ class Timeouts(_Data):
     probe_seconds: float
 
 
-class Polling(_Data):
-    """How a background run is watched."""
+class Polling(Data):
+    """The intervals and limits of polling a background run."""
 
     first_wait_seconds: float
     growth: float
@@ -35,15 +30,15 @@ class Polling(_Data):
     cancel_looks: int
 
 
-class Limits(_Data):
-    """The patience with one provider."""
+class Limits(Data):
+    """All limits in time for one provider."""
 
     timeouts: Timeouts
     retry: RetryLimits
     polling: Polling
 
     def with_timeouts(self, **seconds: float) -> "Limits":
-        """Return the limits with other timeouts."""
+        """Return the limits with these timeouts replaced."""
         return self.model_copy(update={"timeouts": self.timeouts.model_copy(update=seconds)})
 
 
@@ -53,4 +48,4 @@ def _load() -> Limits:
 
 
 LIMITS = _load()
-"""Read while this module is imported, like code: that happens once, and never while an event loop waits for a file."""
+"""Read on import, like code: once, and never while an event loop waits for the file."""

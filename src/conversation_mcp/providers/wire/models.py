@@ -1,4 +1,4 @@
-"""A provider's list of models, and the windows that some tell in it."""
+"""A provider's list of models, in which some also report windows."""
 
 from conversation_mcp.providers.base import ListedModel
 from conversation_mcp.providers.wire.json_values import JsonObject, count_at, object_at, objects_at, text_at
@@ -7,7 +7,7 @@ WINDOWS = ("max_model_len", "context_length", "max_context_length")
 
 
 def listed_models(body: JsonObject) -> tuple[ListedModel, ...]:
-    """Return the models of a list; what has no id is left out."""
+    """Return the models of a list; entries without an id are left out."""
     return tuple(
         ListedModel(text_at(model, "id"), _window_tokens(model))
         for model in objects_at(body, "data")

@@ -1,4 +1,4 @@
-"""Which names of models are a provider's."""
+"""The names of models that a provider accepts."""
 
 import re
 
@@ -10,22 +10,22 @@ MODEL = re.compile(r"[A-Za-z0-9~@][A-Za-z0-9_.~@+-]{0,100}(?:[/:][A-Za-z0-9~@][A
 
 
 def serves(configured: Configured, model: str) -> bool:
-    """Tell whether the name is known to be this provider's, or it takes any that can be one."""
-    definition = configured.definition
-    known = {*definition.models, definition.default_model, definition.research_model, configured.default_model}
-    return model in known or (definition.accepts_any_model and MODEL.fullmatch(model) is not None)
+    """Tell whether the name is one of this provider's, or the provider accepts any name that is well-formed."""
+    takes_any = configured.definition.accepts_any_model
+    return model in configured.own_models or (takes_any and MODEL.fullmatch(model) is not None)
 
 
 def model_of(request: Request, configured: Configured) -> str:
-    """Return the model that is asked.
+    """Return the model to ask.
 
     Raises:
-        InvalidInputError: none is named and none is set.
+        InvalidInputError: no model is named and none is set.
     """
     if model := request.model or configured.model(request.mode):
         return model
     definition = configured.definition
     raise InvalidInputError(
         f"{definition.title} has no default model: name one, as in {definition.name}:MODEL, or set default_model "
-        f"under [providers.{definition.name}]."
+        f"under [providers.{definition.name}].",
+        field="model",
     )

@@ -1,4 +1,4 @@
-"""Whether a refusal means that the conversation is too long, by what it is about: every server words it anew."""
+"""Recognition of refusals of a conversation that is too long. Every server words them differently."""
 
 import re
 from typing import NamedTuple
@@ -18,7 +18,7 @@ TOO_MUCH = (
     "|reduce|at most|should be|not enough"
 )
 ALL_OF = tuple(re.compile(rf"(?<![a-z_])(?:{words})(?![a-z])", re.IGNORECASE) for words in (SENT, SIZE, TOO_MUCH))
-"""Something that was sent, a size, and that there is too much of it."""
+"""A refusal for length names something that was sent, a size, and an excess."""
 OUTPUT = re.compile(
     r"^\W*(?:(?:parameter|the|invalid|value|of)\W+)*max_(?:completion_|output_|new_)?tokens\b", re.IGNORECASE
 )
@@ -34,21 +34,21 @@ TOO_LITTLE = re.compile(
     r"\b(?:must|should) be (?:longer|larger|bigger|more|greater)\b|\btoo (?:short|small)\b", re.IGNORECASE
 )
 TOKENS_OVER = re.compile(r"\btoo many tokens\b|\btokens?\b.{0,20}\bexceed", re.IGNORECASE)
-"""What says enough without a word for what was sent."""
+"""Phrases that are enough without a word for what was sent."""
 OVER_CONTEXT = re.compile(CONTEXT, re.IGNORECASE)
 NUMBER = re.compile(r"(?<![\w.,-])[0-9]{1,3}(?:,[0-9]{3})+(?![\w-])|(?<![\w.,-])[0-9]{3,9}(?![\w-])")
 SUM = re.compile(r"[0-9]\s*\+\s*[0-9]")
 
 
 class Overflow(NamedTuple):
-    """How much the conversation needs and the model takes, where the server says so."""
+    """The tokens that the conversation needs and the model accepts, if the server says so."""
 
     needed_tokens: int | None = None
     window_tokens: int | None = None
 
 
 def overflow_in(error: JsonObject, kind: str, text: str) -> Overflow | None:
-    """Return what an error says of a conversation that is too long; None when it is about something else."""
+    """Return what an error says about a conversation that is too long; None if it is about something else."""
     told = Overflow(_count(error, "n_prompt_tokens"), _count(error, "n_ctx"))
     if None not in told:
         return told
@@ -71,7 +71,7 @@ def _count(error: JsonObject, name: str) -> int | None:
 
 
 def _numbers(text: str) -> Overflow:
-    """Take the first two numbers: whatever their order, the larger one did not fit into the smaller."""
+    """Return the first two numbers: whatever their order, the larger one did not fit into the smaller one."""
     said = [int(number.replace(",", "")) for number in NUMBER.findall(text)][:2]
     is_clear = len(said) > 1 and said[0] != said[1] and not SUM.search(text)
     return Overflow(max(said), min(said)) if is_clear else Overflow()

@@ -1,4 +1,4 @@
-"""What servers say instead of an answer, wherever they put it, reduced to what decides."""
+"""The problems that servers report in place of an answer, in all their forms, reduced to what matters."""
 
 import re
 from contextlib import aclosing, suppress
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from conversation_mcp.logs import redact
-from conversation_mcp.providers.http import retry_after_seconds
 from conversation_mcp.providers.wire.bodies import UnreadableBodyError, decoded
+from conversation_mcp.providers.wire.http import retry_after_seconds
 from conversation_mcp.providers.wire.json_values import (
     NOTHING,
     JsonObject,
@@ -39,21 +39,21 @@ STATUS_OF_KIND = tuple(
         ("invalid|bad_?request|unsupported|not_supported|validation|out_?of_?range", 400),
     )
 )
-"""What the word for an error means where no number says it; the first counts."""
+"""The status that the name of an error means, if no number says it; the first match counts."""
 ANSWERS = frozenset({"choices", "output", "response", "data", "delta"})
 INNER = ("error", "errors", "detail", "message")
-"""What holds an error, or one error within another."""
+"""Fields that hold an error, or an error within another."""
 SAYINGS = ("message", "msg", "error", "errors", "detail", "description")
 TELLING = ("message", "msg", "errors", "detail")
-"""What tells of a problem where nothing is called an error."""
+"""Fields that report a problem if nothing is called an error."""
 MAX_LAYERS = 4
 MAX_CAUSE_CHARS = 200
 MAX_ERROR_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True)
-class Problem:
-    """A response that is no success, reduced to what decides; `kind` is its type and its code where that is a word."""
+class WireProblem:
+    """A response that is not a success, reduced to what matters; `kind` is its type, and its code if that is a word."""
 
     status: int
     kind: str = ""
@@ -61,15 +61,15 @@ class Problem:
     cause: str = ""
     retry_after_seconds: float | None = None
     overflow: Overflow | None = None
-    """What it says of a conversation that is too long, if it is about that."""
+    """The sizes, if the problem is a conversation that is too long."""
 
     def names(self, field: str) -> bool:
         """Tell whether the request was refused because of this field."""
         return self.status in {BAD_REQUEST, UNPROCESSABLE} and field in f"{self.param} {self.cause}"
 
 
-async def read_problem(response: "httpx.Response", secret: str) -> Problem:
-    """Read the start of the body of an error, without the secret; one that cannot be read has no cause."""
+async def read_problem(response: "httpx.Response", secret: str) -> WireProblem:
+    """Read the start of an error's body, without the secret; if it cannot be read, the problem has no cause."""
     import httpx
 
     data = bytearray()
@@ -81,11 +81,11 @@ async def read_problem(response: "httpx.Response", secret: str) -> Problem:
     return _problem(body, response.status_code, retry_after_seconds(response.headers), secret)
 
 
-def problem_in(body: JsonObject, status: int = OK, secret: str = "") -> Problem | None:
-    """Return the problem that JSON tells of, also under a status that says success; None when it tells of none.
+def problem_in(body: JsonObject, status: int = OK, secret: str = "") -> WireProblem | None:
+    """Return the problem that JSON reports, even with a status of success; None if it reports none.
 
-    Where the status says success, the problem has the number that the error itself gives, by a number or a word, or
-    none that is one.
+    With a status of success, the problem gets the status that the error itself names, by a number or a word; without
+    one it keeps the success.
     """
     if not _tells_problem(body):
         return None
@@ -95,9 +95,9 @@ def problem_in(body: JsonObject, status: int = OK, secret: str = "") -> Problem 
 
 
 def short_cause(body: JsonObject, secret: str = "") -> str:
-    """Return the reason that a provider's JSON gives, as one short line without keys and markup; may be empty."""
+    """Return the reason in a provider's JSON as one short line without keys and markup; may be empty."""
     text = _said(body)
-    if MARKUP.search(text):
+    if MARKUP.search(text):  # the error page of a proxy, which names no reason
         return ""
     if secret:
         text = text.replace(secret, "[redacted]")
@@ -105,11 +105,11 @@ def short_cause(body: JsonObject, secret: str = "") -> str:
     return shorten(redact(plain), MAX_CAUSE_CHARS).rstrip(". ")
 
 
-def _problem(body: JsonObject, status: int, retry_seconds: float | None, secret: str) -> Problem:
+def _problem(body: JsonObject, status: int, retry_seconds: float | None, secret: str) -> WireProblem:
     error = _error_in(body)
     words = (text_at(error, "type"), text_at(error, "code"), text_at(error, "status"))
     kind = " ".join(word for word in words if word and not word.isdecimal())
-    return Problem(
+    return WireProblem(
         status=status,
         kind=kind,
         param=text_at(error, "param") or _place(error),
@@ -150,7 +150,7 @@ def _inner(value: object) -> JsonObject:
 
 
 def _error_in(body: JsonObject) -> JsonObject:
-    """Return what is told of the error: what the outer one lacks is taken from the one within it."""
+    """Return the fields of the error; an inner error fills the gaps of the outer one."""
     merged: dict[str, object] = {}
     for layer in reversed(_layers(body)[1:] or [body]):
         merged.update({name: value for name, value in layer.items() if value is not None})
@@ -172,7 +172,7 @@ def _own_status(body: JsonObject) -> int:
 
 
 def _said(body: JsonObject) -> str:
-    """Return the reason as it is said; that of the server behind a gateway is added to the gateway's own."""
+    """Return the reason in the error's words; a gateway's reason is followed by that of the server behind it."""
     error, layers = _error_in(body), _layers(body)
     kinds = (text_at(error, "code"), text_at(error, "type"))
     text = next(filter(str.strip, (*map(_saying, (*layers[1:], body)), *kinds)), "")
@@ -187,5 +187,5 @@ def _saying(error: JsonObject) -> str:
 
 
 def _place(error: JsonObject) -> str:
-    """Return the field that a framework complains about, dotted."""
+    """Return the path of the field in a framework's validation error, with dots."""
     return ".".join(str(part) for part in items_at(error, "loc") if part != "body")

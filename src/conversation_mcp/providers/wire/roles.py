@@ -1,4 +1,4 @@
-"""Messages as they are sent."""
+"""Roles and texts of messages on the wire."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -13,9 +13,9 @@ SystemRole = Literal["system", "developer", "user"]
 def sent_messages(
     messages: Sequence[ChatMessage], system_role: SystemRole = "system", *, alternate: bool = True
 ) -> list[dict[str, str]]:
-    """Return role and text of each message; where no system role is taken, its text begins the first question.
+    """Return role and text of each message; without a system role, the system text begins the first question.
 
-    With `alternate`, neighbours of one role are merged for a provider that insists on questions and answers in turn.
+    With `alternate`, adjacent messages of one role are merged, for providers that require roles to alternate.
     """
     sent: list[dict[str, str]] = []
     begins_question = False
@@ -31,7 +31,7 @@ def sent_messages(
 
 
 def merged(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
-    """Return the messages with neighbours of one role as one, its texts as paragraphs."""
+    """Return the messages with adjacent ones of the same role merged into paragraphs."""
     kept: list[ChatMessage] = []
     for message in messages:
         if kept and kept[-1].role == message.role:

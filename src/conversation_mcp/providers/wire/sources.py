@@ -1,8 +1,8 @@
-"""The pages that an answer rests on, wherever a provider puts them."""
+"""The sources of an answer, wherever a provider puts them."""
 
 from collections.abc import Iterator
 
-from conversation_mcp.providers.wire.bodies import Kept
+from conversation_mcp.providers.wire.bodies import KeptSize
 from conversation_mcp.providers.wire.json_values import (
     JsonObject,
     count_at,
@@ -18,23 +18,23 @@ from conversation_mcp.text import cut
 SNIPPETS = ("snippet", "content", "cited_text")
 MAX_SNIPPET_CHARS = 1000
 RESULT_LISTS = {"fetch_url_results": "contents"}
-"""Where an output item holds its pages, if that is not `results`."""
+"""The field with the pages of an output item, if it is not `results`."""
 
 
 class SourceCollector:
     """Collects pages from objects of any kind and numbers them.
 
-    `[n]` in the text refers to an id that a page came with, never to a place in a list. What came without one gets a
-    number after the highest; what is known of the same address is put together.
+    `[n]` in the text refers to the id of a page, never to its place in a list. Pages without an id are numbered after
+    the highest one; pages with the same address are combined.
     """
 
-    def __init__(self, kept: Kept | None = None) -> None:
+    def __init__(self, kept: KeptSize | None = None) -> None:
         self._kept = kept
         self._found: list[JsonObject] = []
         self._cited: list[JsonObject] = []
 
     def take(self, *objects: JsonObject) -> None:
-        """Take pages from output items, messages, deltas or whole responses; what holds none is passed over."""
+        """Add the pages of output items, messages, deltas or whole responses; other objects are ignored."""
         for each in objects:
             found, cited = results(each), list(_citations(each))
             for part in (each, *objects_at(each, "content")):
@@ -45,7 +45,7 @@ class SourceCollector:
             self._cited += cited
 
     def sources(self) -> tuple[Source, ...]:
-        """Return what was collected, by number."""
+        """Return the collected sources with their numbers."""
         numbered: dict[int, Source] = {}
         others: dict[str, Source] = {}
         for page in self._found + self._cited:
@@ -66,7 +66,7 @@ class SourceCollector:
 
 
 def results(item: JsonObject) -> list[JsonObject]:
-    """Return the pages of an item; lists of people, shares and the like have pages only where they have addresses."""
+    """Return the pages of an item; entries without an address (people, shares and the like) are left out."""
     pages = objects_at(item, RESULT_LISTS.get(str(item.get("type")), "results"))
     pages += objects_at(item, "search_results") + objects_at(object_at(item, "action"), "sources")
     return [page for page in pages if raw_text_at(page, "url")]
@@ -77,7 +77,7 @@ def _annotations(part: JsonObject) -> Iterator[JsonObject]:
         cited = object_at(note, "url_citation") or note
         if raw_text_at(cited, "url"):
             title = text_at(cited, "title")
-            # One provider has no titles there but the number that stands in the text.
+            # One provider puts the number from the text in place of the title.
             quoted = {name: cited.get(name) for name in SNIPPETS}
             yield {"url": text_at(cited, "url"), ("id" if _is_number(title) else "title"): title, **quoted}
 

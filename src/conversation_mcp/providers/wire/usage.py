@@ -1,4 +1,4 @@
-"""What an answer took, in either family's words, and how that is told."""
+"""The usage of an answer, in the words of either family, and its wording in errors and notices."""
 
 from conversation_mcp.errors import ProviderError
 from conversation_mcp.providers.wire.json_values import JsonObject, count_at, number_at, object_at
@@ -9,7 +9,7 @@ TICKS_PER_USD = 10**10
 
 
 def usage(response: JsonObject) -> Usage | None:
-    """Return what the response took, as the provider counted it."""
+    """Return the usage of the response, as the provider counted it."""
     taken = object_at(response, "usage")
     details = object_at(taken, "output_tokens_details") or object_at(taken, "completion_tokens_details")
     return Usage.told(
@@ -36,21 +36,21 @@ def _cost_usd(taken: JsonObject) -> float | None:
 
 
 def with_usage(error: ProviderError, used: Usage | None) -> ProviderError:
-    """Note on the error what was charged all the same."""
+    """Return the error with the usage that was charged all the same."""
     if used:
         error.usage = used.data()
     return error
 
 
 def billed(used: Usage | None) -> str:
-    """Return what was charged, in brackets to stand behind a sentence; empty when nobody said it."""
+    """Return the charge in brackets, to follow a sentence; empty if it is unknown."""
     if used is None or used.cost_usd is None:
         return ""
     return f" (billed {dollars(used.cost_usd)})"
 
 
 def cut_notice(reason: str, used: Usage | None) -> str:
-    """Return the notice for an answer that was cut; the reason is the provider's word for it."""
+    """Return the notice for an answer that was cut; `reason` is the provider's word."""
     at_limit = reason in {"", "length", "max_output_tokens"}
     where = "at the provider's token limit" if at_limit else f"by the provider ({reason})"
     return f"the answer was cut {where}{billed(used)}. Ask it to continue."

@@ -1,4 +1,7 @@
-"""The register of calls as small files in `.calls`. They are no truth: losing one can only cost a joined call."""
+"""The register of calls as small files in `.calls`.
+
+They are expendable: without one, a repeated call is a new question instead of joining the first.
+"""
 
 import json
 import os
@@ -15,6 +18,7 @@ from conversation_mcp.disk.files import make_private_folder, read_file, refuse_l
 from conversation_mcp.disk.locks import FileLock, LockFolder
 from conversation_mcp.errors import FilesystemError, InvalidInputError
 from conversation_mcp.records.ids import check_id
+from conversation_mcp.records.layout import CALLS
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.base import Call
 
@@ -22,27 +26,27 @@ FORGET_AFTER = timedelta(days=1)
 
 
 class CallFiles:
-    """A file for each call whose result was not delivered, named by the call; satisfies CallRegister."""
+    """A file for each call whose result was not delivered, named after the call; satisfies CallRegister."""
 
     def __init__(self, root: Path, now: Callable[[], datetime]) -> None:
-        self._folder = root / ".calls"
+        self._folder = root / CALLS
         self._locks = LockFolder(self._folder)
         self._now = now
 
     async def find(self, key: str) -> Call | None:
-        """Return the call of that name, unless it is forgotten or a day old."""
+        """Return the call of that name, unless it was forgotten or is more than a day old."""
         return await to_thread.run_sync(self._find, self._folder / key)
 
     async def take(self, key: str) -> "tuple[HeldCall | None, Call | None]":
-        """Lock the name, then read its file; the system gives the name back when this process dies."""
+        """Lock the name, then read its file; the system releases the name if this process dies."""
         return await to_thread.run_sync(self._take, key)
 
     async def claim(self, key: str, call: Call) -> None:
-        """Write what the name stands for, in one step."""
+        """Write the file of the name, in one step."""
         await to_thread.run_sync(self._replace, self._folder / key, call)
 
     async def forget(self, key: str, call: Call) -> None:
-        """Remove the file of the call, if it is still that of this call."""
+        """Remove the file of the name, if it still stands for this call."""
         await to_thread.run_sync(self._forget, self._folder / key, call)
 
     async def ask_to_stop(self, call: Call) -> None:
@@ -50,11 +54,11 @@ class CallFiles:
         await to_thread.run_sync(self._replace, self._stop(call), call)
 
     async def is_asked_to_stop(self, call: Call) -> bool:
-        """Tell whether the file is there and means this turn, and remove it."""
+        """Tell whether the file exists and means this turn, and remove it."""
         return await to_thread.run_sync(self._is_asked_to_stop, self._stop(call), call)
 
     def forget_all(self, conversation_id: ConversationId) -> None:
-        """Remove whatever names the conversation; blocks."""
+        """Remove every file that names the conversation; blocks."""
         with explained(self._folder), suppress(FileNotFoundError):
             refuse_link(self._folder)
             with os.scandir(self._folder) as entries:
@@ -88,17 +92,17 @@ class CallFiles:
             raise
 
     def sweep(self) -> None:
-        """Remove the drafts of killed processes, and what is as old as a call that is forgotten; blocks."""
+        """Remove the drafts of killed processes and the files of expired calls; blocks."""
         remove_dead_drafts(self._folder)
         oldest = (self._now() - FORGET_AFTER).timestamp()
         with suppress(OSError), os.scandir(self._folder) as entries:
             for entry in entries:
                 if entry.stat(follow_symlinks=False).st_mtime < oldest:
-                    with suppress(FilesystemError):  # nobody here has put it there
+                    with suppress(FilesystemError):  # a link or folder that this program did not make
                         self._remove_free(Path(entry), oldest)
 
     def _remove_free(self, path: Path, oldest: float) -> None:
-        """Remove a file of a name that nobody holds, if it is still that old, and the lock file of the name."""
+        """Remove the file and the lock file of a name that no process holds, if the file is still that old."""
         name = f".{path.name.removeprefix('.').removesuffix('.lock')}.lock"
         if lock := self._locks.try_lock(name, lambda: None):
             with suppress(OSError):
@@ -114,10 +118,10 @@ class CallFiles:
         except FileNotFoundError:
             return None
         except OSError as error:
-            if path.is_symlink():  # nobody here has put it there
+            if path.is_symlink():  # this program does not make links
                 self._remove(path)
                 return None
-            with explained(path):  # what cannot be read now may stand for a paid call
+            with explained(path):  # unlike a missing file, this one may stand for a paid call
                 raise error from None
         except (ValueError, KeyError, TypeError, RecursionError, InvalidInputError):
             self._remove(path)
@@ -133,10 +137,11 @@ class CallFiles:
             make_private_folder(self._folder)
             data = {"conversationId": call.conversation_id, "startedAt": call.started_at}
             data |= {"isTold": "yes"} if call.is_told else {}
+            # Not durable: a crash of the machine costs a joined call at most, an fsync would delay every question.
             replace_file(path, json.dumps(data).encode(), is_durable=False)
 
     def _forget(self, path: Path, call: Call) -> None:
-        with suppress(FilesystemError):  # it was delivered; that must not be hidden
+        with suppress(FilesystemError):  # an error here must not replace the result, which was delivered
             if self._find(path) == call:
                 self._remove(path)
 
@@ -153,18 +158,20 @@ def _names(path: Path, conversation_id: ConversationId) -> bool:
 
 
 class HeldCall:
-    """A name that is in this process's hands; satisfies TurnLock. Its lock file goes with it."""
+    """A name that this process holds; satisfies TurnLock. Its lock file is removed with it."""
 
     def __init__(self, path: Path, lock: FileLock) -> None:
         self._path = path
-        self._lock = lock
+        self._lock: FileLock | None = lock
 
     async def release(self) -> None:
-        """Give the name back, and remove its lock file first: whoever has opened that one opens the next."""
+        """Remove the lock file, then release the name: a process that has opened the old file then opens a new one."""
         await to_thread.run_sync(self.give_back)
 
     def give_back(self) -> None:
-        """Do the same at once; it blocks for a moment."""
-        with suppress(OSError):
-            self._path.unlink()
-        self._lock.release()
+        """Do the same without a thread; blocks for a moment."""
+        lock, self._lock = self._lock, None
+        if lock is not None:  # after the first release the file may belong to another holder
+            with suppress(OSError):
+                self._path.unlink()
+            lock.release()

@@ -1,6 +1,7 @@
-"""The blocking half of the file store: each method is one hop to a thread."""
+"""The blocking half of the file store. Each method is called in a thread."""
 
 import errno
+import math
 import os
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
@@ -14,32 +15,37 @@ from conversation_mcp.disk.locks import FileLock, LockFolder
 from conversation_mcp.errors import ConversationCorruptedError, ConversationNotFoundError, FilesystemError
 from conversation_mcp.records.codec import MESSAGES, decode, origin_of, settle
 from conversation_mcp.records.ids import SHAPE, check_id, id_at, milliseconds_of
+from conversation_mcp.records.layout import EXPORT_STEM, FILE_NAME, LOCKS
 from conversation_mcp.records.models import Conversation, ConversationId, iso, parse_time
 from conversation_mcp.records.origins import Origin
 from conversation_mcp.stores.base import Change, Stamp
 
 WRITE_WAIT_SECONDS = 30.0
 STRAY_AFTER = timedelta(hours=1)
+"""A reserved folder is filled within seconds; one that is still empty after this time was abandoned."""
 HEAD_BYTES = 64 * 1024
+IMPORT_LOCK = "import.lock"
 OLD_AFTER = timedelta(minutes=1)
 
 
 class ConversationFolder:
     """Conversations as `<root>/<id>/conversation.json`."""
 
-    def __init__(self, root: Path, now: Callable[[], datetime]) -> None:
+    def __init__(self, root: Path, now: Callable[[], datetime], *, is_durable: bool) -> None:
         self._root = root
         self._now = now
-        self._locks = LockFolder(root / ".locks")
+        self._is_durable = is_durable
+        self._locks = LockFolder(root / LOCKS)
         self._taken_milliseconds = range(0)
 
     def file(self, conversation_id: str) -> Path:
-        """Return the path of a conversation's file. The id is checked here, before any path is built."""
-        return self._root / check_id(conversation_id) / "conversation.json"
+        """Return the path of a conversation's file. The id is checked first, so that it cannot leave the folder."""
+        return self._root / check_id(conversation_id) / FILE_NAME
 
     def reserve(self, at: datetime | None = None) -> ConversationId:
-        """Make the folder of a new conversation, and the root when there is none."""
+        """Make the folder of a new conversation, and the root if there is none."""
         milliseconds = milliseconds_of(at or self._now())
+        # Remember the ids taken last: a thousand conversations of one millisecond would each try all the others first.
         taken = self._taken_milliseconds
         first, free = (taken.start, taken.stop) if milliseconds in taken else (milliseconds, milliseconds)
         with explained(self._root):
@@ -50,7 +56,7 @@ class ConversationFolder:
         return id_at(free)
 
     def reserve_this(self, conversation_id: ConversationId) -> bool:
-        """Make the folder of that name, and the root when there is none; False when the name is taken."""
+        """Make the folder of that name, and the root if there is none; return False if the name is taken."""
         folder = self.file(conversation_id).parent
         with explained(folder, conversation_id):
             self._make_root()
@@ -61,18 +67,8 @@ class ConversationFolder:
         with suppress(OSError):
             self.file(conversation_id).parent.rmdir()
 
-    def changed_since(self, moment: datetime) -> tuple[ConversationId, ...]:
-        """Return the ids whose files were written at or after the moment."""
-        changed: list[ConversationId] = []
-        with explained(self._root), suppress(FileNotFoundError), os.scandir(self._root) as entries:
-            for entry in entries:
-                with suppress(OSError):
-                    if SHAPE.fullmatch(entry.name) and self.file(entry.name).stat().st_mtime >= moment.timestamp():
-                        changed.append(check_id(entry.name))
-        return tuple(changed)
-
     def stamp(self, conversation_id: ConversationId | None) -> Stamp:
-        """Return what changes with each write of the file, or with the folders in the root."""
+        """Return numbers that change with each write of the file, or with the folders in the root."""
         path = self._root if conversation_id is None else self.file(conversation_id)
         with explained(path, conversation_id), suppress(FileNotFoundError):
             found = path.stat()
@@ -81,7 +77,7 @@ class ConversationFolder:
         return None
 
     def imports(self) -> dict[Origin, ConversationId]:
-        """Return the ids of the conversations whose files say where they were brought in from."""
+        """Return the ids of the conversations whose files name an origin."""
         found: dict[Origin, ConversationId] = {}
         with explained(self._root), suppress(FileNotFoundError), os.scandir(self._root) as entries:
             for entry in entries:
@@ -90,13 +86,13 @@ class ConversationFolder:
         return found
 
     def origin(self, path: Path) -> Origin | None:
-        """Return where the conversation of that file was brought in from, if its file says so and can be read."""
+        """Return the origin of an imported conversation, if its file can be read and names one."""
         with suppress(OSError):
             return origin_of(self._head(path))
         return None
 
     def create(self, conversation: Conversation) -> None:
-        """Write the first state into the reserved folder; on failure the folder goes."""
+        """Write the first state into the reserved folder; on failure, remove the folder."""
         path = self.file(conversation.conversation_id)
         if self.exists(conversation.conversation_id):
             raise FilesystemError(str(path), "there is a conversation already", conversation.conversation_id)
@@ -107,7 +103,8 @@ class ConversationFolder:
             self._date(path, parse_time(conversation.updated_at))
             with explained(self._root, conversation.conversation_id):
                 self._hide_from_git()
-                disk.sync_folder(self._root)
+                if self._is_durable:
+                    disk.sync_folder(self._root)
         except BaseException:
             with suppress(OSError):
                 path.unlink(missing_ok=True)
@@ -115,7 +112,7 @@ class ConversationFolder:
             raise
 
     def exists(self, conversation_id: str) -> bool:
-        """Tell whether there is a file, whatever it holds."""
+        """Tell whether the file exists, whatever it holds."""
         path = self.file(conversation_id)
         with explained(path, conversation_id):
             try:
@@ -131,20 +128,20 @@ class ConversationFolder:
         with self._locks.hold(f"{conversation_id}.write.lock", require, WRITE_WAIT_SECONDS):
             before = self._load(conversation_id)
             now = iso(self._now())
-            latest = max(now, before.updated_at, key=parse_time)
+            latest = max(now, before.updated_at, key=parse_time)  # the clock may have been set back
             after, data = settle(change(before, now).changed(conversation_id=before.conversation_id, updated_at=latest))
             disk.remove_dead_drafts(path.parent)
             self._write(path, data)
         return after
 
     def names(self) -> list[str]:
-        """Return the folders that have the name of a conversation; none where the root cannot be read."""
+        """Return the folders whose names are ids; none if the root cannot be read."""
         with suppress(OSError), os.scandir(self._root) as entries:
             return [entry.name for entry in entries if SHAPE.fullmatch(entry.name)]
         return []
 
     def sweep(self, names: Iterable[str]) -> None:
-        """Remove what killed writes left in these folders, and conversations that were never written."""
+        """Remove from these folders what killed writes left, and folders in which nothing was ever written."""
         reserved_since = (self._now() - STRAY_AFTER).timestamp()
         for name in names:
             folder = self._root / name
@@ -152,13 +149,29 @@ class ConversationFolder:
                 disk.refuse_link(folder)
                 is_old = folder.stat().st_mtime < reserved_since
                 if disk.remove_dead_drafts(folder) or is_old:
-                    folder.rmdir()  # one that holds anything stays
+                    folder.rmdir()  # fails, as it should, if the folder holds anything
 
     def try_turn(self, conversation_id: ConversationId) -> FileLock | None:
         """Take the turn lock of a conversation that exists or is reserved, if it is free."""
         require = partial(self._require_folder, conversation_id)
-        require()  # a lock file may have outlived its conversation
+        require()  # an existing lock file is no proof: it may have outlived its conversation
         return self._locks.try_lock(f"{conversation_id}.lock", require)
+
+    @contextmanager
+    def import_alone(self, on_wait: Callable[[], None]) -> Generator[None]:
+        """Hold the lock of imports, waiting for it as long as necessary."""
+        if self._locks.is_locked(IMPORT_LOCK):
+            on_wait()
+        with self._locks.hold(IMPORT_LOCK, lambda: disk.make_private_folder(self._root), math.inf):
+            yield
+
+    def keep_export(self, conversation_id: ConversationId, ending: str, text: str) -> Path:
+        """Write an export beside the file of its conversation."""
+        path = self.file(conversation_id).with_name(f"{EXPORT_STEM}{ending}")
+        with explained(path):
+            disk.refuse_link(path)
+            disk.replace_file(path, text.encode("utf-8", "replace"), is_durable=self._is_durable)
+        return path
 
     def turn_is_held(self, conversation_id: ConversationId) -> bool:
         """Tell whether the turn lock is held by any live process."""
@@ -166,7 +179,7 @@ class ConversationFolder:
 
     @contextmanager
     def reading(self, conversation_id: ConversationId) -> Generator[Path]:
-        """Yield the path to read from; what goes wrong meanwhile is told in our words."""
+        """Yield the path to read from, and translate errors of the block into ours."""
         path = self.file(conversation_id)
         with readable(path, conversation_id, self._root):
             yield path
@@ -177,7 +190,7 @@ class ConversationFolder:
         return decode(data, str(path), conversation_id)
 
     def require(self, conversation_id: ConversationId) -> None:
-        """Raise ConversationNotFoundError when there is no file."""
+        """Raise ConversationNotFoundError if there is no file."""
         if not self.exists(conversation_id):
             raise ConversationNotFoundError(conversation_id, str(self._root))
 
@@ -189,21 +202,19 @@ class ConversationFolder:
 
     def _write(self, path: Path, data: bytes) -> None:
         if len(data) > disk.MAX_FILE_BYTES:
-            problem = (
-                f"the conversation would be larger than the {disk.MAX_FILE_BYTES >> 20} MiB that can be read again"
-            )
+            problem = f"the conversation would be larger than the limit of {disk.MAX_FILE_BYTES >> 20} MiB"
             raise FilesystemError(str(path), problem, path.parent.name)
         with explained(path, path.parent.name):
-            disk.replace_file(path, data)
+            disk.replace_file(path, data, is_durable=self._is_durable)
 
     def _date(self, path: Path, updated: datetime) -> None:
-        """Let the file be as old as what was written into it: lists read the latest files first, and stop."""
+        """Give an imported file the time of its conversation: lists read the latest files first, and then stop."""
         if self._now() - updated > OLD_AFTER:
             with suppress(OSError, OverflowError):
                 os.utime(path, (updated.timestamp(), updated.timestamp()))
 
     def _head(self, path: Path) -> bytes:
-        """Return the file up to its messages, or all of it where they do not come last as we write them."""
+        """Return the file up to its messages, or all of it if they do not begin near the start as we write them."""
         with open(path, "rb", opener=disk.open_regular) as file:
             head = file.read(HEAD_BYTES)
             return head if MESSAGES in head else head + file.read()
@@ -217,12 +228,12 @@ class ConversationFolder:
         try:
             path.lstat()
         except FileNotFoundError:
-            disk.replace_file(path, b"*\n")
+            disk.replace_file(path, b"*\n", is_durable=self._is_durable)
 
 
 @contextmanager
 def readable(path: Path, conversation_id: ConversationId, root: Path) -> Generator[None]:
-    """Tell in our words what goes wrong while the file of a conversation in that folder is read."""
+    """Translate errors of the block, which reads the file of a conversation in that folder, into ours."""
     with explained(path, conversation_id):
         try:
             yield
@@ -231,5 +242,5 @@ def readable(path: Path, conversation_id: ConversationId, root: Path) -> Generat
         except OSError as error:
             if error.errno != errno.EFBIG:
                 raise
-            problem = f"is larger than the {disk.MAX_FILE_BYTES >> 20} MiB that are read"
+            problem = f"is larger than the limit of {disk.MAX_FILE_BYTES >> 20} MiB"
             raise ConversationCorruptedError(str(path), problem, conversation_id) from None

@@ -1,4 +1,4 @@
-"""Waiting lines inside the process: one for each key, first come first served."""
+"""Queues inside the process, one for each key, first come first served."""
 
 from collections import deque
 from collections.abc import AsyncGenerator
@@ -8,7 +8,7 @@ from anyio import Event
 
 
 class Lines:
-    """All the lines; one that is empty takes no memory."""
+    """The queues; an empty one takes no memory."""
 
     def __init__(self) -> None:
         self._lines: dict[str, deque[Event]] = {}
@@ -16,13 +16,13 @@ class Lines:
     def __len__(self) -> int:
         return len(self._lines)
 
-    def join(self, key: str) -> "Place":
-        """Take the last place in the line of the key."""
-        return Place(self._lines, key)
+    def join(self, key: str) -> "PlaceInLine":
+        """Take the last place in the queue of the key."""
+        return PlaceInLine(self._lines, key)
 
     @asynccontextmanager
     async def turn(self, key: str) -> AsyncGenerator[None]:
-        """Wait in the line, and be first in it during the block."""
+        """Wait in the queue, and be first in it during the block."""
         place = self.join(key)
         try:
             await place.wait()
@@ -31,8 +31,8 @@ class Lines:
             place.leave()
 
 
-class Place:
-    """A place in a line; whoever is first may go on. Any task can give it up, for any other."""
+class PlaceInLine:
+    """A place in a queue; the first may proceed. Any task may give it up, not only the one that took it."""
 
     def __init__(self, lines: dict[str, deque[Event]], key: str) -> None:
         self._lines = lines
@@ -44,16 +44,16 @@ class Place:
 
     @property
     def is_first(self) -> bool:
-        """Tell whether everybody before has left."""
+        """Whether all places before this one were given up."""
         return self._turn.is_set()
 
     async def wait(self) -> None:
-        """Wait to be first; a wait that is cancelled can be taken up again without losing the place."""
+        """Wait to be first; a cancelled wait keeps the place and can be resumed."""
         if not self._turn.is_set():
             await self._turn.wait()
 
     def leave(self) -> None:
-        """Give up the place; harmless when it was given up already."""
+        """Give up the place; harmless if it was given up before."""
         line = self._lines.get(self._key, deque())
         if self._turn not in line:
             return

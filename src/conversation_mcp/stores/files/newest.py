@@ -1,24 +1,24 @@
-"""The conversations of a folder, newest first, from their files alone: quick while they are few."""
+"""The newest and largest conversations of a folder, found without an index, which is quick while they are few."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from conversation_mcp.records.facts import facts_of
-from conversation_mcp.records.found import SHOWN_PROBLEMS, Facts, Found, Page, Place, state_of
-from conversation_mcp.records.plain import Data
-from conversation_mcp.stores.files.scan import File, find, read_each
+from conversation_mcp.records.found import SHOWN_PROBLEMS, Listed, Page, Place, with_state
+from conversation_mcp.stores.files.scan import File, facts_in, find, is_being_answered, read_each
 
 CLOCK_SLACK_MILLISECONDS = 2000
-"""File systems keep the time of a write less exactly than the file says it."""
+"""How much earlier the file system's time of a write may be than `updatedAt`: FAT counts in steps of two seconds."""
 
-Placed = tuple[int, str, Facts]
-"""When it was last changed, its id for those of the same moment, and the conversation."""
+Placed = tuple[int, str, Listed]
+"""The time of the last change, the id to order those of the same moment, and the conversation."""
 
 
 def newest(root: Path, limit: int | None = None, begins: str = "", *, archived: bool = False) -> Page:
-    """Return the conversations whose ids begin so, and read no more files than that takes; archived ones or others.
+    """Return the newest conversations whose ids begin with `begins`, reading no more files than necessary.
+
+    They are either all archived or all not.
 
     Raises:
         FilesystemError: the folder cannot be read.
@@ -38,7 +38,7 @@ def newest(root: Path, limit: int | None = None, begins: str = "", *, archived: 
 
 
 def largest(root: Path, limit: int | None = None) -> Page:
-    """Return those with the largest files, without archived ones, and read no more of them than that takes.
+    """Return the conversations with the largest files, without archived ones, reading no more files than necessary.
 
     Raises:
         FilesystemError: the folder cannot be read.
@@ -49,10 +49,10 @@ def largest(root: Path, limit: int | None = None) -> Page:
     return _page(root, list(islice(facts, limit)), None, problems)
 
 
-def _page(root: Path, shown: Iterable[Facts], following: Place | None, problems: Sequence[str]) -> Page:
-    is_answered_now = partial(_is_being_answered, root)
+def _page(root: Path, shown: Iterable[Listed], following: Place | None, problems: Sequence[str]) -> Page:
+    is_answered_now = partial(is_being_answered, root)
     return Page(
-        found=tuple(Found(facts, state_of(facts, is_answered_now)) for facts in shown),
+        found=tuple(with_state(facts, is_answered_now) for facts in shown),
         next=following,
         unreadable_count=len(problems),
         problems=tuple(problems[:SHOWN_PROBLEMS]),
@@ -60,7 +60,7 @@ def _page(root: Path, shown: Iterable[Facts], following: Place | None, problems:
 
 
 def _until_older(files: Iterable[File], kept: list[Placed], count: int | None) -> Iterator[File]:
-    """Yield the files, latest write first, as long as one of them may be newer than those that were kept."""
+    """Yield the files, latest write first, until none of the rest can be newer than those that were kept."""
     for file in files:
         if count is not None and len(kept) >= count:
             kept.sort(key=lambda entry: entry[:2], reverse=True)
@@ -68,14 +68,3 @@ def _until_older(files: Iterable[File], kept: list[Placed], count: int | None) -
             if file.written * 1000 + CLOCK_SLACK_MILLISECONDS < kept[-1][0]:
                 return
         yield file
-
-
-def facts_in(file: File, data: Data) -> Facts:
-    """Return what a list shows of the data of a file."""
-    return facts_of(data, file.conversation_id, file.size_bytes)
-
-
-def _is_being_answered(root: Path, conversation_id: str) -> bool:
-    from conversation_mcp.disk.locks import is_being_answered
-
-    return is_being_answered(root, conversation_id)

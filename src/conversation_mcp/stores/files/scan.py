@@ -1,6 +1,6 @@
-"""The conversations of a folder as plain JSON data: what looking through a thousand of them can afford.
+"""The conversations of a folder as plain JSON data, for commands that go through thousands of them.
 
-Nothing here imports the records, whose validation takes longer than reading the files.
+Nothing here imports the records: validating them takes longer than reading the files.
 """
 
 import os
@@ -14,22 +14,21 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import open_regular
 from conversation_mcp.errors import ConversationMCPError
-from conversation_mcp.records.ids import SHAPE, TRASH, TRASHED
+from conversation_mcp.records.facts import facts_of
+from conversation_mcp.records.found import Listed
+from conversation_mcp.records.ids import SHAPE
+from conversation_mcp.records.layout import FILE_NAME, LOCKS, TRASH, TRASHED
 from conversation_mcp.records.plain import Data, read_data
 
 if TYPE_CHECKING:
     from conversation_mcp.records.models import ConversationId
-
-FILE_NAME = "conversation.json"
-EXPORT_STEM = "export"
-"""Begins the names of exports that stand beside the file."""
 
 MadeT = TypeVar("MadeT")
 
 
 @dataclass(frozen=True)
 class File:
-    """A file that is there, not read yet."""
+    """A file that was found but not read yet."""
 
     conversation_id: "ConversationId"
     path: str
@@ -39,13 +38,13 @@ class File:
 
 
 def find_all(root: Path) -> Iterator[File]:
-    """Yield the conversations of the folder and those in its trash; raises as `find`."""
+    """Yield the conversations of the folder and of its trash. Raises the errors of `find`."""
     yield from find(root)
     yield from find(root / TRASH, TRASHED)
 
 
 def find(root: Path, names: re.Pattern[str] = SHAPE) -> Iterator[File]:
-    """Yield the conversations of the folder in no order, none where there is no folder.
+    """Yield the conversations of the folder in no particular order; none if there is no folder.
 
     Raises:
         FilesystemError: the folder cannot be read.
@@ -58,10 +57,33 @@ def find(root: Path, names: re.Pattern[str] = SHAPE) -> Iterator[File]:
                     yield File(cast("ConversationId", entry.name.partition(".")[0]), path, *_stamp(path))
 
 
+def file_of(root: Path, conversation_id: "ConversationId") -> File | None:
+    """Return the file of a conversation, None if there is none."""
+    path = str(root / conversation_id / FILE_NAME)
+    with suppress(FileNotFoundError, NotADirectoryError):
+        return File(conversation_id, path, *_stamp(path))
+    return None
+
+
+def is_being_answered(root: Path, conversation_id: str) -> bool:
+    """Tell whether a live process runs a turn on a conversation of the folder. Leaves no trace."""
+    from conversation_mcp.disk.locks import LockFolder
+
+    try:
+        return LockFolder(root / LOCKS).is_locked(f"{conversation_id}.lock")
+    except ConversationMCPError:
+        return False
+
+
+def facts_in(file: File, data: Data) -> Listed:
+    """Return what a list shows of the data of a file."""
+    return facts_of(data, file.conversation_id, file.size_bytes)
+
+
 def _stamp(path: str) -> tuple[float, int]:
     try:
         found = os.lstat(path)
-    except PermissionError:  # for whoever reads it to tell
+    except PermissionError:  # reported when the file is read
         return 0.0, 0
     return found.st_mtime, found.st_size
 
@@ -69,7 +91,7 @@ def _stamp(path: str) -> tuple[float, int]:
 def read_each(
     files: Iterable[File], make: Callable[[File, Data], MadeT], problems: list[str]
 ) -> Iterator[tuple[File, MadeT]]:
-    """Yield what is made of each file that can be read; what is wrong with the others is added to the problems."""
+    """Yield the result of `make` for each file that can be read; add to `problems` why the others cannot."""
     for file in files:
         try:
             made = _read(file, make)
@@ -81,7 +103,7 @@ def read_each(
 
 
 def _read(file: File, make: Callable[[File, Data], MadeT]) -> MadeT | None:
-    """Return what is made of a file, None if it is gone."""
+    """Return the result of `make` for a file, None if the file is gone."""
     with explained(file.path, file.conversation_id):
         try:
             with open(file.path, "rb", buffering=0, opener=open_regular) as opened:

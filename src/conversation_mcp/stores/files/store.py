@@ -1,50 +1,61 @@
 """The store that keeps each conversation as a JSON file of its own."""
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import aiofiles
 import anyio
 from anyio import to_thread
+from anyio.lowlevel import checkpoint_if_cancelled
 
 from conversation_mcp.cancellation import finish
 from conversation_mcp.disk.files import open_regular
+from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.records.codec import decode
+from conversation_mcp.records.findings import Finding
 from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.origins import Origin
-from conversation_mcp.settings import Settings
-from conversation_mcp.stores.base import Change, OnWait, OnWritten, Stamp, Store
+from conversation_mcp.stores.base import Change, OnWait, Report, Stamp, Store
 from conversation_mcp.stores.files.calls import CallFiles
+from conversation_mcp.stores.files.finder import FileFinder
 from conversation_mcp.stores.files.folder import ConversationFolder
+from conversation_mcp.stores.files.keeper import IndexKeeper
 from conversation_mcp.stores.files.lines import Lines
+from conversation_mcp.stores.files.place import folder_of
 from conversation_mcp.stores.files.trash import TrashFiles
 from conversation_mcp.stores.files.turn_locks import HeldTurn, TurnLocks
+from conversation_mcp.stores.trial import tried
 
 PARSED_AT_ONCE_BYTES = 256 * 1024
 SWEPT_AT_ONCE = 100
 PAUSE_SECONDS = 0.05
-"""Ten times as long as so many folders take."""
-
-
-def _ignore(_conversation_id: ConversationId) -> None:
-    """Hear of a write and do nothing."""
+"""About ten times as long as a sweep of `SWEPT_AT_ONCE` folders takes, so that sweeping uses a tenth of the time."""
+SCRATCH_PREFIX = ".conversation-mcp-doctor-"
 
 
 class FileStore:
-    """Conversations in a folder, shared with every process that uses the same one; satisfies Store.
+    """Conversations in a folder, shared with every process that uses the same one; satisfies Store."""
 
-    `on_written` hears of each conversation that was created, updated or moved here; it must not block.
-    """
-
-    def __init__(self, folder: Path, *, now: Callable[[], datetime], on_written: OnWritten = _ignore) -> None:
-        self._folder = ConversationFolder(folder.absolute(), now)
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        now: Callable[[], datetime],
+        keeper: IndexKeeper | None = None,
+        is_durable: bool = True,
+    ) -> None:
+        self._root = folder.absolute()
+        self._now = now
+        self._keeper = keeper or IndexKeeper(FileFinder(self._root, now), now)
+        self._folder = ConversationFolder(self._root, now, is_durable=is_durable)
         self._writers = Lines()
         self._turns = TurnLocks(self._folder.try_turn)
-        self._calls = CallFiles(folder.absolute(), now)
-        self._trash = TrashFiles(folder.absolute(), self._folder, self._calls, now, on_written)
-        self._on_written = on_written
+        self._calls = CallFiles(self._root, now)
+        self._trash = TrashFiles(self._root, self._folder, self._calls, now, self._keeper.note, is_durable=is_durable)
 
     @property
     def calls(self) -> CallFiles:
@@ -56,6 +67,11 @@ class FileStore:
         """The trash, in the same folder."""
         return self._trash
 
+    @property
+    def finder(self) -> FileFinder:
+        """The finder of the same folder."""
+        return self._keeper.finder
+
     def location(self, conversation_id: ConversationId) -> str:
         """Return the absolute path of the conversation's file."""
         return str(self._folder.file(conversation_id))
@@ -65,7 +81,7 @@ class FileStore:
         return await to_thread.run_sync(self._folder.reserve, at)
 
     async def reserve_this(self, conversation_id: ConversationId) -> bool:
-        """Make the folder of that name, unless there is one."""
+        """Make the folder of that name, unless it exists."""
         return await to_thread.run_sync(self._folder.reserve_this, conversation_id)
 
     async def unreserve(self, conversation_id: ConversationId) -> None:
@@ -73,31 +89,31 @@ class FileStore:
         await to_thread.run_sync(self._folder.unreserve, conversation_id)
 
     async def create(self, conversation: Conversation) -> None:
-        """Write the first state into the reserved folder; on failure the folder goes."""
+        """Write the first state into the reserved folder; on failure, remove the folder."""
         await finish(self._create(conversation))
 
     async def exists(self, conversation_id: ConversationId) -> bool:
-        """Tell whether there is a file, whatever it holds."""
+        """Tell whether the file exists, whatever it holds."""
         return await to_thread.run_sync(self._folder.exists, conversation_id)
 
     async def load(self, conversation_id: ConversationId) -> Conversation:
-        """Read the file as it is now; takes no lock and leaves no trace."""
-        return await finish(self._load(conversation_id))
+        """Read the file as it is now, without a lock and without a trace."""
+        loaded = await finish(self._load(conversation_id))
+        await checkpoint_if_cancelled()
+        return loaded
 
     async def update(self, conversation_id: ConversationId, change: Change) -> Conversation:
-        """Replace the file by what the change makes of it; a caller who is cancelled meanwhile still waits for it."""
-        return await finish(self._update(check_id(conversation_id), change))
+        """Replace the file with the changed conversation; cancellation takes effect only after the write."""
+        updated = await finish(self._update(check_id(conversation_id), change))
+        await checkpoint_if_cancelled()  # a turn that was stopped meanwhile must not ask the provider
+        return updated
 
     async def stamp(self, conversation_id: ConversationId | None) -> Stamp:
-        """Return which file it is, of what time and size; of the folder, its time and how many folders it holds."""
+        """Return inode, time and size of the file; for None, inode, time and link count of the root folder."""
         return await to_thread.run_sync(self._folder.stamp, conversation_id)
 
-    async def changed_since(self, moment: datetime) -> tuple[ConversationId, ...]:
-        """Return the conversations whose files are that young."""
-        return await to_thread.run_sync(self._folder.changed_since, moment)
-
     async def imports(self) -> Mapping[Origin, ConversationId]:
-        """Look into the beginning of each file; one that cannot be read is left out."""
+        """Read the beginning of each file; files that cannot be read are left out."""
         return await to_thread.run_sync(self._folder.imports)
 
     async def acquire_turn(self, conversation_id: ConversationId, wait_seconds: float, on_wait: OnWait) -> HeldTurn:
@@ -105,11 +121,43 @@ class FileStore:
         return await self._turns.acquire(check_id(conversation_id), wait_seconds, on_wait)
 
     async def turn_is_held(self, conversation_id: ConversationId) -> bool:
-        """Tell whether a live process holds the turn lock; leaves no trace."""
+        """Tell whether a live process holds the turn lock. Leaves no trace."""
         return await to_thread.run_sync(self._folder.turn_is_held, conversation_id)
 
+    def import_alone(self, on_wait: Callable[[], None]) -> AbstractContextManager[None]:
+        """Hold a lock of the folder."""
+        return self._folder.import_alone(on_wait)
+
+    async def keep_export(self, conversation_id: ConversationId, ending: str, text: str) -> str:
+        """Write the export beside the file of its conversation."""
+        return str(await to_thread.run_sync(self._folder.keep_export, conversation_id, ending, text))
+
+    async def try_out(self) -> Finding:
+        """Try a scratch folder on the same disk."""
+        from tempfile import TemporaryDirectory
+
+        existing = await to_thread.run_sync(_existing, self._root)
+        try:
+            scratch = await to_thread.run_sync(partial(TemporaryDirectory[str], prefix=SCRATCH_PREFIX, dir=existing))
+            try:
+                return await tried(FileStore(Path(scratch.name), now=self._now))
+            finally:
+                await to_thread.run_sync(scratch.cleanup)
+        except (ConversationMCPError, OSError) as error:
+            return Finding("fail", f"the store does not work in {existing}: {error}")
+
+    async def freshen(self, patience_seconds: float, report: Report) -> str | None:
+        """Compare the index with the folder, waiting up to `patience_seconds`."""
+        return await self._keeper.freshen(patience_seconds, report)
+
+    async def run(self) -> None:
+        """Sweep once, and keep the index up to date."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self.sweep)
+            await self._keeper.run()
+
     async def sweep(self) -> None:
-        """Go through the folders, some at a time, so that a start is not slower and an end need not wait for it."""
+        """Sweep some folders at a time, so that neither the start nor the exit of the program waits for it."""
         await to_thread.run_sync(self._calls.sweep)
         names = await to_thread.run_sync(self._folder.names)
         for start in range(0, len(names), SWEPT_AT_ONCE):
@@ -118,23 +166,28 @@ class FileStore:
 
     async def _create(self, conversation: Conversation) -> None:
         await to_thread.run_sync(self._folder.create, conversation)
-        self._on_written(ConversationId(conversation.conversation_id))
+        self._keeper.note(ConversationId(conversation.conversation_id))
 
     async def _load(self, conversation_id: ConversationId) -> Conversation:
         with self._folder.reading(conversation_id) as path:
             async with aiofiles.open(path, "rb", buffering=0, opener=open_regular) as file:
                 data = await file.read()
-        if len(data) <= PARSED_AT_ONCE_BYTES:
+        if len(data) <= PARSED_AT_ONCE_BYTES:  # parsed too quickly to hold up the event loop
             return decode(data, str(path), conversation_id)
         return await to_thread.run_sync(decode, data, str(path), conversation_id)
 
     async def _update(self, conversation_id: ConversationId, change: Change) -> Conversation:
         async with self._writers.turn(conversation_id):
             updated = await to_thread.run_sync(self._folder.update, conversation_id, change)
-        self._on_written(conversation_id)
+        self._keeper.note(conversation_id)
         return updated
 
 
-def build(settings: Settings, now: Callable[[], datetime], on_written: OnWritten = _ignore) -> Store:
-    """Make the store of the folder that the settings name."""
-    return FileStore(settings.logs_dir, now=now, on_written=on_written)
+def _existing(root: Path) -> Path:
+    """Return the folder, or its nearest ancestor that exists."""
+    return next(path for path in (root, *root.parents) if path.is_dir())
+
+
+def build(url: str, now: Callable[[], datetime], *, is_durable: bool = True) -> Store:
+    """Make the store of the folder that the URL names."""
+    return FileStore(folder_of(url), now=now, is_durable=is_durable)

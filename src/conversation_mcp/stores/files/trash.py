@@ -17,10 +17,11 @@ from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.locks import LockFolder
 from conversation_mcp.errors import ConversationNotFoundError, IdTakenError
 from conversation_mcp.records.codec import decode
-from conversation_mcp.records.ids import EPOCH, TRASH, TRASHED, check_id, milliseconds_of
+from conversation_mcp.records.ids import EPOCH, check_id, milliseconds_of
+from conversation_mcp.records.layout import FILE_NAME, LOCKS, MARKS, TRASH, TRASHED
 from conversation_mcp.records.models import Conversation, ConversationId, iso
 from conversation_mcp.records.origins import OWN, mark_of
-from conversation_mcp.stores.base import OnWritten, Trashed
+from conversation_mcp.stores.base import Trashed
 from conversation_mcp.stores.files.calls import CallFiles
 from conversation_mcp.stores.files.folder import WRITE_WAIT_SECONDS, ConversationFolder, readable
 from conversation_mcp.stores.files.marks import Marks
@@ -29,7 +30,7 @@ T = TypeVar("T")
 
 
 class TrashFiles:
-    """Conversations that were moved away, whole folders in one step each; satisfies Trash."""
+    """Conversations in the trash, each moved as a whole folder in one step; satisfies Trash."""
 
     def __init__(
         self,
@@ -37,25 +38,28 @@ class TrashFiles:
         conversations: ConversationFolder,
         calls: CallFiles,
         now: Callable[[], datetime],
-        on_written: OnWritten,
+        on_written: Callable[[ConversationId], None],
+        *,
+        is_durable: bool,
     ) -> None:
         self._root = root
         self._folder = root / TRASH
         self._conversations = conversations
         self._calls = calls
-        self._locks = LockFolder(root / ".locks")
-        self._marks = Marks(root / ".deleted")
+        self._locks = LockFolder(root / LOCKS)
+        self._marks = Marks(root / MARKS, is_durable=is_durable)
         self._now = now
         self._on_written = on_written
+        self._is_durable = is_durable
 
     async def put(self, conversation_id: ConversationId) -> Trashed:
         """Move the folder of the conversation, under its write lock."""
         checked = check_id(conversation_id)
         return await finish(self._moved(checked, partial(self._put, checked)))
 
-    async def entries(self, written_since: datetime | None = None) -> tuple[Trashed, ...]:
-        """Return what is there, by the names of the folders."""
-        return await to_thread.run_sync(self._entries, written_since)
+    async def entries(self) -> tuple[Trashed, ...]:
+        """Return the entries that the names of the folders tell of."""
+        return await to_thread.run_sync(self._entries)
 
     async def load(self, trashed: Trashed) -> Conversation:
         """Read the file in the trash."""
@@ -66,11 +70,11 @@ class TrashFiles:
         await finish(self._moved(trashed.conversation_id, partial(self._restore, trashed)))
 
     async def remove(self, trashed: Trashed) -> bool:
-        """Remove the folder with whatever is in it, then what stands beside the conversations for its id."""
+        """Remove the folder and all its files, then the calls and lock files of its id."""
         return await finish(self._moved(trashed.conversation_id, partial(self._remove, trashed)))
 
     async def marks(self) -> frozenset[str]:
-        """Return the marks of what lies here, and those that stayed of what was removed."""
+        """Return the marks of what is in the trash, and of what was removed from it."""
         return await to_thread.run_sync(self._all_marks)
 
     async def _moved(self, conversation_id: ConversationId, step: Callable[[], T]) -> T:
@@ -81,7 +85,7 @@ class TrashFiles:
     def _put(self, conversation_id: ConversationId) -> Trashed:
         folder = self._conversations.file(conversation_id).parent
         require = partial(self._conversations.require, conversation_id)
-        require()  # a lock file may have outlived its conversation
+        require()  # an existing lock file is no proof: it may have outlived its conversation
         with self._locked(conversation_id, require):
             require()
             disk.refuse_link(folder)
@@ -89,17 +93,17 @@ class TrashFiles:
             milliseconds = milliseconds_of(self._now())
             while os.path.lexists(target := self._folder / f"{conversation_id}.{milliseconds:013d}"):
                 milliseconds += 1
-            _move(folder, target)
+            self._move(folder, target)
         return _trashed(target, conversation_id, milliseconds)
 
-    def _entries(self, written_since: datetime | None) -> tuple[Trashed, ...]:
+    def _entries(self) -> tuple[Trashed, ...]:
         found: list[Trashed] = []
         with explained(self._folder), suppress(FileNotFoundError):
             disk.refuse_link(self._folder)
             with os.scandir(self._folder) as entries:
                 for entry in entries:
                     name = TRASHED.fullmatch(entry.name)
-                    if name and entry.is_dir(follow_symlinks=False) and _is_written(Path(entry), written_since):
+                    if name and entry.is_dir(follow_symlinks=False):
                         found.append(_trashed(Path(entry), ConversationId(name[1]), int(name[2])))
         return tuple(sorted(found, key=lambda each: (each.deleted_at, each.conversation_id), reverse=True))
 
@@ -117,7 +121,7 @@ class TrashFiles:
                 raise ConversationNotFoundError(trashed.conversation_id, str(self._folder))
             if os.path.lexists(target):
                 raise IdTakenError(str(target), trashed.conversation_id)
-            _move(source.parent, target)
+            self._move(source.parent, target)
 
     def _remove(self, trashed: Trashed) -> bool:
         conversation_id, folder = trashed.conversation_id, Path(trashed.location).parent
@@ -125,13 +129,15 @@ class TrashFiles:
             is_noted = True
             if os.path.lexists(folder):
                 mark = self._mark(trashed)
+                # First the mark: a crash between the two must not leave a deletion that an import undoes.
                 is_noted = self._marks.add(mark)
-                while os.path.lexists(folder):
+                while os.path.lexists(folder):  # again if another process removed a file of it meanwhile
                     with suppress(FileNotFoundError):
                         shutil.rmtree(folder)
-                is_noted = is_noted or self._marks.add(mark)  # there is more room now
-            disk.sync_folder(self._root)
-        if not os.path.lexists(self._root / conversation_id):  # else they belong to what has come in its place
+                is_noted = is_noted or self._marks.add(mark)  # the removal has freed space
+            if self._is_durable:
+                disk.sync_folder(self._root)
+        if not os.path.lexists(self._root / conversation_id):  # else they belong to its successor
             self._calls.forget_all(conversation_id)
             self._locks.remove(f"{conversation_id}.lock")
             self._locks.remove(f"{conversation_id}.write.lock")
@@ -141,11 +147,18 @@ class TrashFiles:
         return mark_of(self._conversations.origin(Path(trashed.location)) or (OWN, trashed.conversation_id))
 
     def _all_marks(self) -> frozenset[str]:
-        return self._marks.all() | {self._mark(trashed) for trashed in self._entries(None)}
+        return self._marks.all() | {self._mark(trashed) for trashed in self._entries()}
+
+    def _move(self, source: Path, target: Path) -> None:
+        """Rename the folder durably: after a crash it has one of the two names."""
+        disk.patiently(lambda: source.rename(target))
+        if self._is_durable:
+            disk.sync_folder(target.parent)
+            disk.sync_folder(source.parent)
 
     @contextmanager
     def _locked(self, conversation_id: ConversationId, before_creating: Callable[[], object]) -> Generator[None]:
-        """Keep writers of the conversation and other movers out, and tell what goes wrong in our words."""
+        """Keep writers and movers of the conversation out, and translate errors of the block into ours."""
         with explained(self._folder, conversation_id):
             disk.refuse_link(self._folder)
         with (
@@ -155,21 +168,6 @@ class TrashFiles:
             yield
 
 
-def _move(source: Path, target: Path) -> None:
-    """Give the folder its other name, durably: after a crash it has one of the two."""
-    disk.patiently(lambda: source.rename(target))
-    disk.sync_folder(target.parent)
-    disk.sync_folder(source.parent)
-
-
 def _trashed(folder: Path, conversation_id: ConversationId, milliseconds: int) -> Trashed:
     deleted_at = iso(EPOCH + timedelta(milliseconds=milliseconds))
-    return Trashed(conversation_id, deleted_at, str(folder / "conversation.json"))
-
-
-def _is_written(folder: Path, since: datetime | None) -> bool:
-    if since is None:
-        return True
-    with suppress(OSError):
-        return (folder / "conversation.json").stat().st_mtime >= since.timestamp()
-    return False
+    return Trashed(conversation_id, deleted_at, str(folder / FILE_NAME))

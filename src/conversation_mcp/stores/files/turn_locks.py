@@ -1,4 +1,4 @@
-"""The turn lock: a line inside the process, then a file between processes."""
+"""The turn lock: a queue inside the process, then a lock file between processes."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from conversation_mcp.disk.locks import FileLock
 from conversation_mcp.errors import ConversationBusyError
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.base import OnWait
-from conversation_mcp.stores.files.lines import Lines, Place
+from conversation_mcp.stores.files.lines import Lines, PlaceInLine
 
 POLL_SECONDS = 0.03
 TELL_SECONDS = 1.0
@@ -20,12 +20,12 @@ TryLock = Callable[[ConversationId], FileLock | None]
 class HeldTurn:
     """A turn lock that is held; satisfies TurnLock."""
 
-    def __init__(self, place: Place, lock: FileLock) -> None:
+    def __init__(self, place: PlaceInLine, lock: FileLock) -> None:
         self._place = place
         self._lock = lock
 
     async def release(self) -> None:
-        """Give the lock back; nothing in here waits, so cancellation cannot cut it."""
+        """Release the lock; nothing in here waits, so cancellation cannot interrupt it."""
         try:
             self._lock.release()
         finally:
@@ -33,14 +33,14 @@ class HeldTurn:
 
 
 class TurnLocks:
-    """The turn locks of this process. `try_lock` is called in a thread and takes the file if it is free."""
+    """The turn locks of this process. `try_lock` runs in a thread and locks the file if it is free."""
 
     def __init__(self, try_lock: TryLock) -> None:
         self._try_lock = try_lock
         self._lines = Lines()
 
     async def acquire(self, conversation_id: ConversationId, wait_seconds: float, on_wait: OnWait) -> HeldTurn:
-        """Wait for the lock, telling `on_wait` at once and then every second; a wait that ends leaves nothing held."""
+        """Wait for the lock, calling `on_wait` at once and then every second; a failed wait leaves nothing held."""
         place = self._lines.join(conversation_id)
         try:
             held = HeldTurn(place, await self._take(place, conversation_id, wait_seconds, on_wait))
@@ -55,7 +55,7 @@ class TurnLocks:
         return held
 
     async def _take(
-        self, place: Place, conversation_id: ConversationId, wait_seconds: float, on_wait: OnWait
+        self, place: PlaceInLine, conversation_id: ConversationId, wait_seconds: float, on_wait: OnWait
     ) -> FileLock:
         started = tell_at = current_time()
         while (lock := await self._attempt(place, conversation_id)) is None:
@@ -68,14 +68,14 @@ class TurnLocks:
             await _pause(place, min(tell_at, started + wait_seconds))
         return lock
 
-    async def _attempt(self, place: Place, conversation_id: ConversationId) -> FileLock | None:
+    async def _attempt(self, place: PlaceInLine, conversation_id: ConversationId) -> FileLock | None:
         if not place.is_first:
             return None
         return await to_thread.run_sync(self._try_lock, conversation_id)
 
 
-async def _pause(place: Place, until: float) -> None:
-    if place.is_first:
+async def _pause(place: PlaceInLine, until: float) -> None:
+    if place.is_first:  # another process has the lock, and its release gives no signal
         await sleep(min(POLL_SECONDS, max(0, until - current_time())))
         return
     with move_on_after(until - current_time()):

@@ -1,4 +1,4 @@
-"""How the list of models reads."""
+"""The list of models as text."""
 
 from conversation_mcp.conversations.phrases import dotted
 from conversation_mcp.providers.choosing.offer import ModelList, OfferedModel, OfferedProvider

@@ -1,12 +1,12 @@
-"""How the results of putting conversations in order read."""
+"""The results of organizing conversations as text."""
 
-from conversation_mcp.conversations.phrases import dotted, merged_from, paragraphs
+from conversation_mcp.conversations.phrases import dotted, merged_from, noted, paragraphs
 from conversation_mcp.text import counted, dollars
 from conversation_mcp.tooling.tidied import DeletedConversation, StoppedTurn, TidiedConversation
 
 
 def render_tidied(result: TidiedConversation) -> str:
-    """Return one line of facts, and below it what else is known and how to go on."""
+    """Return a line of facts, then tags, origin, notices and the next step."""
     facts = (
         f"Conversation {result.conversation_id}",
         result.title,
@@ -17,7 +17,7 @@ def render_tidied(result: TidiedConversation) -> str:
         dotted(*facts),
         f"Tags: {', '.join(result.tags)}" if result.tags else "",
         _origin(result),
-        "\n".join(f"Notice: {notice}" for notice in result.notices or ()),
+        noted(result.notices),
         result.next_step or "",
     )
 
@@ -31,11 +31,11 @@ def _origin(result: TidiedConversation) -> str:
 
 
 def render_stopped(result: StoppedTurn) -> str:
-    """Return what became of the question that was to be stopped."""
+    """Return whether the question was stopped, what was billed, and the text so far."""
     pending = result.pending_turn
     if pending is None:
         return paragraphs(
-            f"Conversation {result.conversation_id} · the answer was faster and is kept", result.next_step or ""
+            f"Conversation {result.conversation_id} · the answer came first and is kept", result.next_step or ""
         )
     cost_usd = pending.usage.cost_usd if pending.usage else None
     billed = "what was billed is not known" if cost_usd is None else f"billed {dollars(cost_usd)}"
@@ -48,7 +48,7 @@ def render_stopped(result: StoppedTurn) -> str:
 
 
 def render_deleted(result: DeletedConversation) -> str:
-    """Return what was deleted and how it comes back."""
+    """Return what was deleted and how to restore it."""
     facts = (
         f"Conversation {result.conversation_id} deleted",
         result.title or "",
@@ -56,6 +56,6 @@ def render_deleted(result: DeletedConversation) -> str:
     )
     return paragraphs(
         dotted(*facts),
-        f"Notice: its file could not be read: {result.problem}" if result.problem else "",
+        noted([f"its file could not be read: {result.problem}"] if result.problem else ()),
         result.next_step,
     )

@@ -1,11 +1,10 @@
-"""How results read, and how they are kept short enough for a model's context."""
+"""Answers as text."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from conversation_mcp.conversations.history import HistoryPage, NumberedMessage
-from conversation_mcp.conversations.phrases import answered_by, dotted, merged_from, paragraphs
-from conversation_mcp.records.models import PendingTurn, Source, Usage
+from conversation_mcp.conversations.phrases import answered_by, dotted, noted, paragraphs
+from conversation_mcp.records.models import Source, Usage
 from conversation_mcp.text import counted, dollars, one_line
 from conversation_mcp.turns.result import TurnResult
 
@@ -13,89 +12,41 @@ CITATION = re.compile(r"\[([0-9]{1,18})\]")
 
 
 def render_turn(result: TurnResult) -> str:
-    """Return the answer under one line of facts, with its sources, notices and the next step."""
+    """Return the answer below a line of facts, with its notices, sources and next step."""
     if result.status == "running":
         return paragraphs(
             f"Conversation {result.conversation_id} · still running ({result.elapsed_seconds} s)"
             " · nothing is lost if you stop waiting",
             f"Last seen: {result.progress}\n{result.next_step or ''}".strip(),
         )
-    turn = "started" if result.turn == 1 else f"turn {result.turn}" if result.turn else "not saved"
+    place = " started" if result.turn == 1 else f" · turn {result.turn}" if result.turn else " · not saved"
     text = result.raw_result_text or ""
     return paragraphs(
         dotted(
-            f"Conversation {result.conversation_id} {'' if turn == 'started' else '· '}{turn}",
+            f"Conversation {result.conversation_id}{place}",
             answered_by(result.provider, result.preset, result.model_used),
             counted(len(result.search_results), "source") if result.search_results else "",
-            _cost(result.usage),
+            cost(result.usage),
         ),
-        _lines(f"Notice: {notice}" for notice in result.notices or ()),
+        noted(result.notices),
         text,
-        _lines(("Reasoning", result.reasoning) if result.reasoning else ()),
+        f"Reasoning\n{result.reasoning}" if result.reasoning else "",
         render_sources(result.search_results or (), text),
-        _lines(("Related questions", *(f"- {question}" for question in result.related_questions or ())))
-        if result.related_questions
-        else "",
+        _listed("Related questions", [f"- {question}" for question in result.related_questions or ()]),
         f"File: {result.conversation_path}" if result.turn == 1 and result.conversation_path else "",
         result.next_step or "",
     )
 
 
 def render_sources(sources: Iterable[Source], text: str) -> str:
-    """Return the numbered list of sources; one that the text does not cite says so."""
+    """Return the numbered list of sources; those that the text does not cite are marked."""
     cited = {int(number) for number in CITATION.findall(text)}
-    lines = [_source(source) + ("" if source.id in cited else " (not cited)") for source in sources]
-    return _lines(("Sources", *lines)) if lines else ""
+    return _listed("Sources", [_source(each) + ("" if each.id in cited else " (not cited)") for each in sources])
 
 
-def render_history(page: HistoryPage) -> str:
-    """Return a page of the transcript, each message under its number."""
-    shown = f"messages {page.offset + 1} to {page.offset + len(page.messages)} of {page.total_count}"
-    if not page.messages:
-        shown = f"no messages at offset {page.offset} of {page.total_count}"
-    return paragraphs(
-        f"Conversation {page.conversation_id} · {shown} · updated {page.updated_at}",
-        merged_from(page.parents),
-        _lines(f"Notice: {notice}" for notice in page.notices or ()),
-        *_entries(page),
-        _pending(page.pending_turn, page.pending_age_seconds) if page.pending_turn else "",
-        f"File: {page.conversation_path}",
-    )
-
-
-def _entries(page: HistoryPage) -> Iterable[str]:
-    left = list(page.unanswered_turns or ())
-    for message in page.messages:
-        while left and (left[0].after_message or 0) < message.number:
-            yield _pending(left.pop(0), None)
-        yield _message(message)
-    yield from (_pending(turn, None) for turn in left)
-
-
-def _message(message: NumberedMessage) -> str:
-    facts = (
-        f"#{message.number} {message.role}",
-        message.tool or "",
-        answered_by(message.provider, message.preset, message.model),
-        _cost(message.usage),
-        message.created_at or "",
-    )
-    return paragraphs(
-        dotted(*facts),
-        message.content,
-        render_sources(message.sources or (), message.content),
-    )
-
-
-def _pending(pending: PendingTurn, age_seconds: int | None) -> str:
-    age = "" if age_seconds is None else f"asked {age_seconds} s ago"
-    facts = (f"Question without an answer · {pending.status}", pending.tool or "", age)
-    return paragraphs(
-        dotted(*facts),
-        pending.question,
-        f"{pending.error.code}: {pending.error.message}" if pending.error else "",
-        f"Text so far:\n{pending.partial_text}" if pending.partial_text else "",
-    )
+def cost(usage: Usage | None) -> str:
+    """Return the cost in dollars; empty if it is not known."""
+    return dollars(usage.cost_usd) if usage else ""
 
 
 def _source(source: Source) -> str:
@@ -106,9 +57,5 @@ def _source(source: Source) -> str:
     return one_line(named + (f" ({source.date})" if source.date else ""))
 
 
-def _cost(usage: Usage | None) -> str:
-    return dollars(usage.cost_usd) if usage else ""
-
-
-def _lines(lines: Iterable[str]) -> str:
-    return "\n".join(lines)
+def _listed(head: str, lines: Sequence[str]) -> str:
+    return "\n".join((head, *lines)) if lines else ""

@@ -1,11 +1,12 @@
-"""Holds the index against the files: whether it can be trusted, not only whether it is up to date."""
+"""The check of the index against the files: whether it is right, not only whether it is up to date."""
 
 from typing import TYPE_CHECKING
 
-from conversation_mcp.stores.files.index.base import Check, Watch
-from conversation_mcp.stores.files.index.refresh import batches
-from conversation_mcp.stores.files.index.rows import Rows
-from conversation_mcp.stores.files.index.stamps import UNTRUSTED, Files
+from conversation_mcp.searching.stamped import UNTRUSTED
+from conversation_mcp.stores.files.index.rows import ConversationRows
+from conversation_mcp.stores.files.index.stamps import Files
+from conversation_mcp.stores.finder import Check
+from conversation_mcp.stores.headway import Headway
 
 if TYPE_CHECKING:
     import sqlite3
@@ -13,18 +14,18 @@ if TYPE_CHECKING:
 SOUND = ("ok",)
 
 
-def checked(database: "sqlite3.Connection", files: Files, watch: Watch) -> Check:
-    """Read every file again and compare what would be known of it with what is."""
+def checked(database: "sqlite3.Connection", files: Files, headway: Headway) -> Check:
+    """Read every file again and compare what the index should know of it with what it knows."""
     (found,) = database.execute("PRAGMA quick_check(1)").fetchone()
     if (found,) != SOUND:
         return Check(damage=str(found))
-    rows = Rows(database)
+    rows = ConversationRows(database)
     known_count: int = database.execute("SELECT count(*) FROM conversations").fetchone()[0]
     unseen_count, present_count = 0, 0
     wrong: list[str] = []
-    for ids in batches(files.ids()):
-        stamps, known = files.stamps(ids), rows.stamps(ids)
-        present_count += len(known.keys() & stamps.keys())
+    for stamps in files.batches():
+        known = {name: stamp for name, (_, stamp) in rows.stamps(stamps).items()}
+        present_count += len(known)
         for name, stamp in stamps.items():
             seen = files.read(name)
             if seen is not None and not rows.has(name, seen):
@@ -32,5 +33,5 @@ def checked(database: "sqlite3.Connection", files: Files, watch: Watch) -> Check
                     wrong.append(name)
                 else:
                     unseen_count += 1
-            watch.seen += 1
+            headway.seen += 1
     return Check(None, known_count, unseen_count + known_count - present_count, tuple(wrong))

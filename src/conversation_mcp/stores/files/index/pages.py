@@ -1,27 +1,26 @@
-"""Looks conversations up. What is returned is as the files are: a row whose file has changed is read again first."""
+"""Pages of conversations from the index. A row whose file has changed is read again before it is returned."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from conversation_mcp.records.found import SHOWN_PROBLEMS, Described, Found, Page, Place, State, Wanted, state_of
+from conversation_mcp.records.found import SHOWN_PROBLEMS, Indexed, Listed, Page, Place, Wanted, with_state
 from conversation_mcp.searching.snippets import snippets
 from conversation_mcp.searching.words import Expression, expression
-from conversation_mcp.stores.files.index.queries import Row, Select, best_first, newest, newest_first
+from conversation_mcp.stores.files.index.queries import Select, best_first, newest, newest_first
 from conversation_mcp.stores.files.index.rarity import RANKED_MESSAGES, Search, narrowed
-from conversation_mcp.stores.files.index.refresh import Taker, standing
+from conversation_mcp.stores.files.index.refresh import standing, take_in
 from conversation_mcp.stores.files.index.stamps import Files
 
 if TYPE_CHECKING:
     import sqlite3
-
-Fitting = tuple[Row, State | None]
 
 
 def look_up(database: "sqlite3.Connection", files: Files, wanted: Wanted, limit: int, place: Place | None) -> Page:
     """Return the next conversations after a place."""
     asked = expression(wanted.query)
     if wanted.query.strip() and not asked.match:
-        return _page(database, (), None, ["the query has no word to look for"])
+        return _page(database, (), None, ["the query has no word to search for"])
     notices: list[str] = []
     select, latest = newest_first(database, wanted, place), 0
     if asked.match:
@@ -33,68 +32,64 @@ def look_up(database: "sqlite3.Connection", files: Files, wanted: Wanted, limit:
     following = None
     if has_more:
         shown = (place.shown if place else 0) + len(found)
-        last = found[-1][0].facts
+        last = found[-1]
         following = Place(last.updated_milliseconds, last.conversation_id, shown, latest)
-    return _page(database, tuple(_shown(files, found, asked.match)), following, notices)
+    if asked.match:
+        found = list(_with_snippets(files, found, asked.match))
+    return _page(database, found, following, notices)
 
 
 def _limits(asked: Expression, search: Search) -> Iterator[str]:
     if asked.left_out:
-        yield f"the query is long: {asked.left_out} of its words were not looked for"
+        yield f"the query is long: {asked.left_out} of its words were not searched for"
     if search.is_without_common:
-        yield "very common words of the query were not looked for; put words that must be there in quotes"
+        yield "very common words of the query were not searched for; put words that must match in quotes"
     if search.is_for_newest:
-        yield f"the words are very common: only the newest {RANKED_MESSAGES:,} messages with them were looked at"
+        yield f"the words are very common: only the newest {RANKED_MESSAGES:,} messages with them were ranked"
 
 
 def _up_to_date(
     database: "sqlite3.Connection", files: Files, select: Select, wanted: Wanted, limit: int
-) -> tuple[list[Fitting], bool]:
-    """Return rows that are true, and whether there are more; whatever is stale is taken in and all is asked again."""
+) -> tuple[list[Listed], bool]:
+    """Return rows that are up to date, and whether there are more. After stale ones are read again, it starts over."""
     count = limit + 1
     checked: set[str] = set()
     while True:
         rows = select(count)
-        unchecked = [row for row in rows if row.conversation_id not in checked]
-        checked.update(row.conversation_id for row in unchecked)
-        stamps = files.stamps(row.conversation_id for row in unchecked)
-        if stale := [row.conversation_id for row in unchecked if stamps.get(row.conversation_id) != row.stamp]:
-            Taker(database, files).take_in(stale)
+        unchecked = {row.facts.conversation_id: row.stamp for row in rows if row.facts.conversation_id not in checked}
+        checked.update(unchecked)
+        stamps = files.stamps(unchecked)
+        if stale := [name for name, stamp in unchecked.items() if stamps.get(name) != stamp]:
+            take_in(database, files, stale)
             continue
-        fitting: list[Fitting] = [
-            (row, state)
-            for row in rows
-            if (state := state_of(row.facts, files.is_being_answered)) == wanted.state or not wanted.state
-        ]
+        seen = (with_state(row.facts, files.is_being_answered) for row in rows)
+        fitting = [facts for facts in seen if wanted.state in (None, facts.state)]
         if len(fitting) > limit or len(rows) < count:
             return fitting[:limit], len(fitting) > limit
-        count *= 2
+        count *= 2  # the state of a pending turn depends on its lock, so rows drop out only here
 
 
-def _shown(files: Files, found: Sequence[Fitting], match: str) -> Iterator[Found]:
-    if not match:
-        yield from (Found(row.facts, state) for row, state in found)
-        return
-    texts = [_text(files, row) for row, _ in found]
-    for (row, state), snippet in zip(found, snippets(texts, match), strict=True):
-        yield Found(row.facts, state, snippet, row.number or None)
+def _with_snippets(files: Files, found: Sequence[Listed], match: str) -> Iterator[Listed]:
+    texts = [_text(files, facts) for facts in found]
+    for facts, snippet in zip(found, snippets(texts, match), strict=True):
+        yield replace(facts, snippet=snippet)
 
 
-def _text(files: Files, row: Row) -> str:
-    seen = files.read(row.conversation_id)
-    texts: Mapping[int, str] = seen.content.texts if seen and isinstance(seen.content, Described) else {}
-    return texts.get(row.number or 0, "")
+def _text(files: Files, facts: Listed) -> str:
+    seen = files.read(facts.conversation_id)
+    texts: Mapping[int, str] = seen.content.texts if seen and isinstance(seen.content, Indexed) else {}
+    return texts.get(facts.message_number or 0, "")
 
 
 def _page(
-    database: "sqlite3.Connection", found: tuple[Found, ...], following: Place | None, notices: Sequence[str]
+    database: "sqlite3.Connection", found: Sequence[Listed], following: Place | None, notices: Sequence[str]
 ) -> Page:
     unreadable = database.execute("SELECT count(*) FROM conversations WHERE problem IS NOT NULL").fetchone()[0]
     problems = database.execute(
         "SELECT problem FROM conversations WHERE problem IS NOT NULL ORDER BY id LIMIT ?", (SHOWN_PROBLEMS,)
     )
     return Page(
-        found,
+        tuple(found),
         following,
         unreadable_count=unreadable,
         problems=tuple(text for (text,) in problems),

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from conversation_mcp.records.found import Facts, Place, Wanted
+from conversation_mcp.records.found import Listed, Place, Wanted
 from conversation_mcp.stores.files.index.rarity import RANKED_MESSAGES, Search
 from conversation_mcp.stores.files.index.rows import NUMBER_BITS
 
@@ -13,38 +13,36 @@ if TYPE_CHECKING:
     import sqlite3
 
 NEWEST_FIRST = """
-    SELECT c.id, c.stamp, c.facts, NULL FROM conversations c
+    SELECT c.stamp, c.facts, NULL FROM conversations c
     WHERE CONDITIONS ORDER BY c.updated DESC, c.id DESC LIMIT ?
 """
 BEST_FIRST = """
-    SELECT c.id, c.stamp, c.facts, hit.number FROM (
+    SELECT c.stamp, c.facts, hit.number FROM (
         SELECT rowid >> BITS AS key, rowid & ((1 << BITS) - 1) AS number, min(rank) AS score FROM (
             SELECT rowid, rank FROM messages WHERE messages MATCH ? AMONG ORDER BY rowid DESC LIMIT ?
         ) GROUP BY 1
     ) hit JOIN conversations c ON c.key = hit.key
     WHERE CONDITIONS ORDER BY hit.score, c.updated DESC, c.id DESC LIMIT ?
 """.replace("BITS", str(NUMBER_BITS))
-"""The smallest rank is the best; the best message stands for its conversation."""
+"""The smallest rank is the best, and a conversation ranks as its best message."""
 AMONG = "AND rowid >> BITS IN (SELECT c.key FROM conversations c WHERE CONDITIONS)".replace("BITS", str(NUMBER_BITS))
 ALL = -1
 
 
 @dataclass(frozen=True)
 class Row:
-    """What the index knows of a conversation, and the number of the message that fits best."""
+    """What the index knows of a conversation, and the stamp of its file when it was read."""
 
-    conversation_id: str
+    facts: Listed
     stamp: int
-    facts: Facts
-    number: int | None
 
 
 Select = Callable[[int], Sequence[Row]]
-"""Returns up to so many rows, in order, after the place where the last page ended."""
+"""Returns up to that many rows, in order, after the place where the last page ended."""
 
 
 def newest_first(database: "sqlite3.Connection", wanted: Wanted, place: Place | None) -> Select:
-    """Go on after the time and the id of the last that was shown."""
+    """Continue after the time and the id of the last conversation shown."""
     conditions, values = _conditions(wanted)
     if place:
         conditions += " AND (c.updated, c.id) < (?, ?)"
@@ -57,7 +55,7 @@ def newest_first(database: "sqlite3.Connection", wanted: Wanted, place: Place | 
 
 
 def best_first(database: "sqlite3.Connection", wanted: Wanted, search: Search, place: Place | None) -> Select:
-    """Rank anew for each page, but only what there was at the first, and go on after the last that was shown."""
+    """Rank again for each page, but only what existed at the first, and continue after the last conversation shown."""
     conditions, values = _conditions(wanted)
     if place:
         conditions += " AND c.updated <= ?"
@@ -74,9 +72,9 @@ def best_first(database: "sqlite3.Connection", wanted: Wanted, search: Search, p
         shown = place.shown if place else 0
         rows = _rows(database, sql, bound, shown + count)
         last = next(
-            (n for n, row in enumerate(rows, 1) if place and row.conversation_id == place.conversation_id), shown
+            (n for n, row in enumerate(rows, 1) if place and row.facts.conversation_id == place.conversation_id), shown
         )
-        if last > shown:
+        if last > shown:  # the one shown last has moved down since: fetch as many more rows
             rows = _rows(database, sql, bound, last + count)
         return rows[last : last + count]
 
@@ -86,7 +84,7 @@ def best_first(database: "sqlite3.Connection", wanted: Wanted, search: Search, p
 def _conditions(wanted: Wanted) -> tuple[str, list[object]]:
     parts, values = ["c.archived = ?"], list[object]([wanted.state == "archived"])
     if wanted.state in ("running", "interrupted"):
-        parts.append("c.pending IN ('running', 'interrupted')")  # which of them it is, its lock tells
+        parts.append("c.pending IN ('running', 'interrupted')")  # the turn lock tells which of the two it is
     elif wanted.state == "failed":
         parts.append("c.pending = 'failed'")
     if wanted.after_milliseconds is not None:
@@ -103,13 +101,13 @@ def _conditions(wanted: Wanted) -> tuple[str, list[object]]:
 
 def _rows(database: "sqlite3.Connection", sql: str, values: Sequence[object], count: int) -> list[Row]:
     found = database.execute(sql, (*values, count))
-    return [Row(name, stamp, _facts(facts), number) for name, stamp, facts, number in found]
+    return [Row(_facts(facts, number), stamp) for stamp, facts, number in found]
 
 
-def _facts(text: str) -> Facts:
+def _facts(text: str, message_number: int | None) -> Listed:
     data: dict[str, Any] = json.loads(text)
     data["tags"] = tuple(data["tags"])
-    return Facts(**data)
+    return Listed(**data, message_number=message_number or None)
 
 
 def newest(database: "sqlite3.Connection") -> int:

@@ -1,4 +1,4 @@
-"""Keeps ranking affordable: where words stand in very many messages, the rarer ones of them choose."""
+"""Limits the cost of ranking: if very many messages match, only the rarer words of a query are searched for."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 RANKED_MESSAGES = 4_000
-"""Ranking takes some microseconds for each, all else hardly anything."""
+"""Ranking takes some microseconds per message and is nearly the whole cost of a query."""
 RARE_MESSAGES = 1_500
 COUNTED_TERMS = 24
 RANKED_TERMS = 8
@@ -18,7 +18,7 @@ COUNT = "SELECT count(*) FROM (SELECT 1 FROM messages WHERE messages MATCH ? LIM
 
 @dataclass(frozen=True)
 class Search:
-    """What is asked of full-text search, and what is not: common words beside rare ones, or messages long ago."""
+    """The expression for full-text search, and whether common words or older messages were left out of it."""
 
     match: str
     is_without_common: bool = False
@@ -26,7 +26,7 @@ class Search:
 
 
 def narrowed(database: "sqlite3.Connection", asked: Expression) -> Search:
-    """Return what to ask: if too many messages match, the rarest words; if all are common, for the newest messages."""
+    """Return the search: if too many messages match, for the rarest words; if all are common, among the newest."""
     if _count(database, asked.match, RANKED_MESSAGES) <= RANKED_MESSAGES:
         return Search(asked.match)
     if asked.required:

@@ -4,7 +4,7 @@ from conversation_mcp.searching.database import Schema
 from conversation_mcp.searching.words import TOKENIZER
 
 SCHEMA = Schema(
-    2,
+    3,
     f"""
     CREATE TABLE conversations (
         key INTEGER PRIMARY KEY, id TEXT NOT NULL, stamp INTEGER NOT NULL,

@@ -1,72 +1,79 @@
-"""The files of a folder as the index sees them: a stamp that changes with the file, and what is in it."""
+"""The files of a folder as the index sees them: stamps that change with the files, and their contents."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import open_regular
-from conversation_mcp.disk.locks import is_being_answered
 from conversation_mcp.errors import ConversationCorruptedError, ConversationMCPError
-from conversation_mcp.records.found import Describe, Described
+from conversation_mcp.records.found import Describe, Indexed
 from conversation_mcp.records.ids import SHAPE
+from conversation_mcp.searching.stamped import UNTRUSTED, Seen, batched, settled, stamp_of
+from conversation_mcp.stores.files.scan import is_being_answered
 
 if TYPE_CHECKING:
     from conversation_mcp.records.models import ConversationId
 
-UNTRUSTED = 0
-"""The stamp of a file that must be read again the next time."""
-SETTLED_AFTER = timedelta(seconds=2)
-"""A file that was written later than this before it was read may have changed again within one tick of its clock."""
 GONE = (FileNotFoundError, NotADirectoryError)
 
 
-@dataclass(frozen=True)
-class Seen:
-    """A file that was read: what is in it, or why that cannot be known."""
-
-    stamp: int
-    content: Described | str
-
-
 class Files:
-    """The conversations of a folder."""
+    """The conversations of a folder; satisfies Things. A thing is a stamp; its content may be a problem."""
 
-    def __init__(self, root: Path, describe: Describe, now: Callable[[], datetime]) -> None:
+    def __init__(self, root: Path, describe: Describe, now: Callable[[], datetime], *, is_by_age: bool = False) -> None:
         self._root = root
         self._start, self._end = f"{root}{os.sep}", f"{os.sep}conversation.json"
         self._describe = describe
         self._now = now
+        self._is_by_age = is_by_age
 
-    def ids(self) -> Iterator[str]:
-        """Yield the names that may be conversations, in no order, none where there is no folder."""
+    def by_age(self) -> "Files":
+        """Return the same files in the order of their ids, which are all held in memory for it."""
+        return Files(self._root, self._describe, self._now, is_by_age=True)
+
+    def batches(self) -> Iterator[dict[str, int]]:
+        """Yield the stamps; none if there is no folder."""
+        ids = sorted(self._ids()) if self._is_by_age else self._ids()
+        yield from (self.stamps(sorted(batch)) for batch in batched(ids))
+
+    def _ids(self) -> Iterator[str]:
+        """Yield the names that may be conversations."""
         with explained(self._root), suppress(FileNotFoundError), os.scandir(self._root) as entries:
             for entry in entries:
                 if SHAPE.fullmatch(name := entry.name):
                     yield name
 
+    def stamp(self, thing: int) -> int:
+        """Return the stamp itself."""
+        return thing
+
+    def is_gone(self, key: str) -> bool:
+        """Tell whether the file does not exist now."""
+        return not self.stamps([key])
+
     def stamps(self, ids: Iterable[str]) -> dict[str, int]:
-        """Return the stamps of those files that are there, without reading them."""
+        """Return the stamps of the files that exist, without reading them."""
         stamps: dict[str, int] = {}
-        start, end, lstat = self._start, self._end, os.lstat
+        start, end, lstat = self._start, self._end, os.lstat  # local names: this loop is most of a comparison
         for name in ids:
             try:
-                stamps[name] = _stamp(lstat(start + name + end))
+                stamps[name] = stamp_of(lstat(start + name + end))
             except GONE:
                 continue
             except OSError:
                 stamps[name] = UNTRUSTED
         return stamps
 
-    def read(self, conversation_id: str) -> Seen | None:
-        """Return what is in the file now, None if there is none."""
-        path = self._start + conversation_id + self._end
+    def read(self, key: str, thing: int = UNTRUSTED) -> Seen[Indexed | str] | None:
+        """Return the content of the file, or why it cannot be read; None if there is no file."""
+        del thing
+        path = self._start + key + self._end
         try:
-            with explained(path, conversation_id):
+            with explained(path, key):
                 try:
                     with open(path, "rb", buffering=0, opener=open_regular) as file:
                         found = os.fstat(file.fileno())
@@ -75,21 +82,12 @@ class Files:
                     return None
         except ConversationMCPError as error:
             return Seen(UNTRUSTED, error.message)
-        stamp = self._settled(found)
+        stamp = settled(stamp_of(found), max(found.st_mtime_ns, found.st_ctime_ns), self._now())
         try:
-            return Seen(stamp, self._describe(body, path, cast("ConversationId", conversation_id)))
+            return Seen(stamp, self._describe(body, path, cast("ConversationId", key)))
         except ConversationCorruptedError as error:
             return Seen(stamp, error.message)
 
     def is_being_answered(self, conversation_id: str) -> bool:
-        """Tell whether a live process runs a turn on the conversation; leaves no trace."""
+        """Tell whether a live process runs a turn on the conversation. Leaves no trace."""
         return is_being_answered(self._root, conversation_id)
-
-    def _settled(self, found: os.stat_result) -> int:
-        changed = max(found.st_mtime_ns, found.st_ctime_ns) / 1e9
-        return UNTRUSTED if changed > (self._now() - SETTLED_AFTER).timestamp() else _stamp(found)
-
-
-def _stamp(found: os.stat_result) -> int:
-    """Return what other files, and the file at other times, do not have: the hash of numbers, which never varies."""
-    return hash((found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size))

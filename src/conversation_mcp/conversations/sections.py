@@ -1,0 +1,118 @@
+"""The sections of a conversation as a reader sees it, facts first; all pages for people are made of them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from conversation_mcp.conversations.phrases import answered_by, minute
+from conversation_mcp.records.costs import total_cost
+from conversation_mcp.records.models import Conversation, Message, PendingTurn, Source
+from conversation_mcp.records.transcript import transcript
+from conversation_mcp.text import dollars, one_line
+
+Kind = Literal["system", "question", "answer", "unanswered"]
+KINDS: dict[str, Kind] = {"user": "question", "assistant": "answer"}
+
+
+@dataclass(frozen=True)
+class Section:
+    """A message or an unanswered question. Texts are Markdown as their authors wrote it, facts are plain text."""
+
+    kind: Kind
+    name: str
+    heading: str
+    """The name with its number among sections of its kind."""
+    number: int
+    """The number of the message; of an unanswered question, that of the message before it."""
+    tool: str
+    by: str
+    """The provider that answered, or was asked."""
+    cost: str
+    time: str
+    text: str
+    partial_text: str = ""
+    reasoning: str = ""
+    sources: tuple[Source, ...] = ()
+    related_questions: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+    is_resumable: bool = False
+    """Whether the answer can still be fetched."""
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """The known facts, in the order in which they are shown."""
+        return tuple(filter(None, (self.tool, self.by, self.cost, self.time)))
+
+    @property
+    def whole_text(self) -> str:
+        """The text, and the part of an answer that arrived."""
+        return f"{self.text}\n\nText so far:\n\n{self.partial_text}" if self.partial_text else self.text
+
+
+def facts(conversation: Conversation) -> dict[str, str | int | float | list[str]]:
+    """Return the facts of the whole conversation by their names in the file, in the order in which they are shown."""
+    cost_usd = total_cost(conversation.data())
+    merged_from = [str(one.get("conversationId")) for one in conversation.parents or ()]
+    known: dict[str, str | int | float | list[str] | None] = {
+        "conversationId": conversation.conversation_id,
+        "createdAt": conversation.created_at,
+        "updatedAt": conversation.updated_at,
+        "answers": conversation.turn_count,
+        "models": list(dict.fromkeys(message.model for message in conversation.messages if message.model)),
+        "costUsd": None if cost_usd is None else round(cost_usd, 6),
+        "tags": list(conversation.tags or ()),
+        "archived": "yes" if conversation.archived else None,
+        "branchOf": None if merged_from else str((conversation.parent or {}).get("conversationId") or "") or None,
+        "mergedFrom": merged_from,
+        "importedFrom": conversation.imported.source if conversation.imported else None,
+    }
+    return {name: value for name, value in known.items() if value not in (None, [])}
+
+
+def sections(conversation: Conversation) -> Iterator[Section]:
+    """Yield the messages in order, and unanswered questions where they were asked."""
+    questions = 0
+    for number, entry in transcript(conversation):
+        if isinstance(entry, PendingTurn):
+            yield _unanswered(entry, number, is_waited_for=entry is conversation.pending_turn)
+        else:
+            questions += entry.role == "user"
+            yield _message(entry, number, max(questions, 1))
+
+
+def _message(message: Message, number: int, question: int) -> Section:
+    kind = KINDS.get(message.role, "system")
+    return Section(
+        kind=kind,
+        name=message.role if kind == "system" else kind.capitalize(),
+        heading=f"{message.role.capitalize()} message" if kind == "system" else f"{kind.capitalize()} {question}",
+        number=number,
+        tool=one_line(message.tool or ""),
+        by=one_line(answered_by(message.provider, message.preset, message.model)),
+        cost=dollars(message.usage.cost_usd) if message.usage else "",
+        time=one_line(minute(message.created_at)),
+        text=message.content,
+        reasoning=message.reasoning or "",
+        sources=message.sources or (),
+        related_questions=message.related_questions or (),
+        notices=message.notices or (),
+    )
+
+
+def _unanswered(turn: PendingTurn, number: int, *, is_waited_for: bool) -> Section:
+    name = f"Question without an answer: {turn.status}"
+    is_unsettled = turn.response_id is not None and turn.status != "failed" and turn.error is None
+    return Section(
+        kind="unanswered",
+        name=name,
+        heading=name,
+        number=number,
+        tool=one_line(turn.tool or ""),
+        by=one_line(turn.provider or ""),
+        cost=dollars(turn.usage.cost_usd) if turn.usage else "",
+        time=one_line(minute(turn.started_at)),
+        text=turn.question,
+        partial_text=turn.partial_text or "",
+        notices=(f"{turn.error.code}: {turn.error.message}",) if turn.error else (),
+        is_resumable=is_waited_for and is_unsettled,
+    )

@@ -1,0 +1,15 @@
+"""The names in a folder of conversations, which is a store and also a source to import from."""
+
+import re
+
+from conversation_mcp.records.ids import SHAPE
+
+FILE_NAME = "conversation.json"
+EXPORT_STEM = "export"
+"""Begins the names of exports kept beside the file."""
+LOCKS = ".locks"
+CALLS = ".calls"
+MARKS = ".deleted"
+TRASH = ".trash"
+"""The folder of deleted conversations, each named after its id and the millisecond of its deletion."""
+TRASHED = re.compile(rf"({SHAPE.pattern})\.([0-9]{{13}})")

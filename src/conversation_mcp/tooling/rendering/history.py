@@ -1,0 +1,58 @@
+"""Pages of the history as text."""
+
+from collections.abc import Iterable
+
+from conversation_mcp.conversations.history import HistoryPage, NumberedMessage
+from conversation_mcp.conversations.phrases import answered_by, dotted, merged_from, noted, paragraphs
+from conversation_mcp.records.models import PendingTurn
+from conversation_mcp.tooling.rendering.turns import cost, render_sources
+
+
+def render_history(page: HistoryPage) -> str:
+    """Return a page of the transcript, each message under its number."""
+    shown = f"messages {page.offset + 1} to {page.offset + len(page.messages)} of {page.total_count}"
+    if not page.messages:
+        shown = f"no messages at offset {page.offset} of {page.total_count}"
+    return paragraphs(
+        f"Conversation {page.conversation_id} · {shown} · updated {page.updated_at}",
+        merged_from(page.parents),
+        noted(page.notices),
+        *_entries(page),
+        _pending(page.pending_turn, page.pending_age_seconds) if page.pending_turn else "",
+        f"File: {page.conversation_path}",
+    )
+
+
+def _entries(page: HistoryPage) -> Iterable[str]:
+    left = list(page.unanswered_turns or ())
+    for message in page.messages:
+        while left and (left[0].after_message or 0) < message.number:
+            yield _pending(left.pop(0), None)
+        yield _message(message)
+    yield from (_pending(turn, None) for turn in left)
+
+
+def _message(message: NumberedMessage) -> str:
+    facts = (
+        f"#{message.number} {message.role}",
+        message.tool or "",
+        answered_by(message.provider, message.preset, message.model),
+        cost(message.usage),
+        message.created_at or "",
+    )
+    return paragraphs(
+        dotted(*facts),
+        message.content,
+        render_sources(message.sources or (), message.content),
+    )
+
+
+def _pending(pending: PendingTurn, age_seconds: int | None) -> str:
+    age = "" if age_seconds is None else f"asked {age_seconds} s ago"
+    facts = (f"Question without an answer · {pending.status}", pending.tool or "", age)
+    return paragraphs(
+        dotted(*facts),
+        pending.question,
+        f"{pending.error.code}: {pending.error.message}" if pending.error else "",
+        f"Text so far:\n{pending.partial_text}" if pending.partial_text else "",
+    )

@@ -1,0 +1,44 @@
+"""The outcomes of a call that was made before."""
+
+from dataclasses import dataclass
+
+from conversation_mcp.errors import ConversationMCPError
+from conversation_mcp.stores.base import Call
+from conversation_mcp.turns.result import TurnResult
+
+
+@dataclass(frozen=True)
+class Delivered:
+    """The call has its answer; this is the result."""
+
+    call: Call
+    result: TurnResult
+
+
+@dataclass(frozen=True)
+class Running:
+    """Another process works on the call, or its run continues at the provider."""
+
+    call: Call | None = None
+    """None until the process that has the name has recorded where the question will be."""
+    is_asked: bool = False
+    """Whether the question is on disk."""
+
+
+@dataclass(frozen=True)
+class Free:
+    """The call was never made, or its outcome has been delivered."""
+
+
+@dataclass(frozen=True)
+class Dead:
+    """The call ended without an answer."""
+
+    call: Call
+    is_failed_start: bool
+    """Whether it left a conversation that contains nothing else."""
+    error: ConversationMCPError | None
+    """The error that its caller must see before the question is asked again."""
+
+
+CallOutcome = Delivered | Running | Free | Dead
