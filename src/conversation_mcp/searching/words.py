@@ -27,6 +27,10 @@ PHRASE = re.compile('["“”„«»]([^"“”„«»]*)["“”„«»]')
 ENDINGS = ".,;:!?)]}'\u2019"
 
 
+NO_WORDS = "the query has no word to search for"
+"""The notice about a query that is not empty and matches nothing."""
+
+
 @dataclass(frozen=True)
 class Expression:
     """A query for full-text search: all required phrases, and any of the terms if there are no phrases."""
@@ -35,6 +39,12 @@ class Expression:
     terms: tuple[str, ...] = ()
     left_out: int = 0
     """How many terms were left out because there were too many."""
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a reader of the results must know about the query."""
+        said = f"the query is long: {self.left_out} of its words were not searched for"
+        return (said,) if self.left_out else ()
 
     @property
     def match(self) -> str:

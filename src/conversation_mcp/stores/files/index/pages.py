@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from conversation_mcp.records.found import SHOWN_PROBLEMS, Indexed, Listed, Page, Place, Wanted, with_state
 from conversation_mcp.searching.snippets import snippets
-from conversation_mcp.searching.words import Expression, expression
+from conversation_mcp.searching.words import NO_WORDS, expression
 from conversation_mcp.stores.files.index.queries import Select, best_first, newest, newest_first
 from conversation_mcp.stores.files.index.rarity import RANKED_MESSAGES, Search, narrowed
 from conversation_mcp.stores.files.index.refresh import standing, take_in
@@ -20,14 +20,14 @@ def look_up(database: "sqlite3.Connection", files: Files, wanted: Wanted, limit:
     """Return the next conversations after a place."""
     asked = expression(wanted.query)
     if wanted.query.strip() and not asked.match:
-        return _page(database, (), None, ["the query has no word to search for"])
+        return _page(database, (), None, [NO_WORDS])
     notices: list[str] = []
     select, latest = newest_first(database, wanted, place), 0
     if asked.match:
         search = narrowed(database, asked)
         select = best_first(database, wanted, search, place)
         latest = place.newest_milliseconds if place else newest(database)
-        notices += _limits(asked, search)
+        notices += (*asked.notices, *_limits(search))
     found, has_more = _up_to_date(database, files, select, wanted, limit)
     following = None
     if has_more:
@@ -39,9 +39,7 @@ def look_up(database: "sqlite3.Connection", files: Files, wanted: Wanted, limit:
     return _page(database, found, following, notices)
 
 
-def _limits(asked: Expression, search: Search) -> Iterator[str]:
-    if asked.left_out:
-        yield f"the query is long: {asked.left_out} of its words were not searched for"
+def _limits(search: Search) -> Iterator[str]:
     if search.is_without_common:
         yield "very common words of the query were not searched for; put words that must match in quotes"
     if search.is_for_newest:
