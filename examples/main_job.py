@@ -20,7 +20,7 @@ WEB_QUESTIONS = (
     "Which databases use which of the two, and why?",
 )
 LOCAL_QUESTIONS = (
-    "What is kept in conversation.json?",
+    "What are the contents of conversation.json?",
     "Where is the folder, and what does git do with it?",
     "What happens to a question when the provider fails or the server is killed?",
 )
