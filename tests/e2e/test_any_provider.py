@@ -84,7 +84,8 @@ async def test_a_conversation_that_its_model_cannot_take_is_refused_and_goes_on_
             error = error_of(await client.call_tool("chat", {**same, "prompt": "Again, please. " * 200}))
             second = data_of(await client.call_tool("chat", {**same, "prompt": "Again."}))
     assert error["code"] == "CONTEXT_TOO_LARGE"
-    assert "takes" in error["message"]
+    assert "accepts about" in error["message"]
+    assert "Name a model" not in error["message"]
     assert second["messageCount"] == 5
 
 

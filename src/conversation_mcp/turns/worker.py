@@ -131,7 +131,7 @@ class TurnWorker:
         )
         if known == NOWHERE or known.holds(choice.provider.name, choice.side):
             known = known.also_at(choice.provider.name, choice.side)
-        near, others = await self._providers.larger(mode, tokens, known)
+        near, others = await self._providers.larger(mode, tokens, known, choice)
         return (near, others) if known.is_kept_here else ((*near, *others), ())
 
     async def _open(self, question: NewQuestion) -> Conversation:

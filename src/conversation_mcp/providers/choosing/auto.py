@@ -49,13 +49,17 @@ class Auto:
         raise await self._nobody(need.mode, able, needed_tokens)
 
     async def larger(
-        self, providers: Sequence[Provider], tokens: int, whereabouts: Whereabouts
+        self, providers: Sequence[Provider], tokens: int, whereabouts: Whereabouts, refused: Choice
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the best models with a window that large: those that disclose the words to no one new, and others."""
+        """Return the best models with a window that large: those that disclose the words to no one new, and others.
+
+        The refused one is not among them, even if its window is known only to its server.
+        """
         # The check before sending keeps a part of each window free: a model that just fits would be refused, too.
         needed = round(tokens * 1.2)
-        here = await self._candidates(providers, needed, here_only=True)
-        everywhere = [*here, *(one for one in await self._candidates(providers, needed) if one not in here)]
+        small = (refused.provider.name, refused.facts.id)
+        everywhere = [one for one in await self._candidates(providers, needed) if (one.provider, one.facts.id) != small]
+        here = [one for one in await self._candidates(providers, needed, here_only=True) if one in everywhere]
         near = [one for one in everywhere if one in here or one.provider in whereabouts.outside]
         if whereabouts == NOWHERE:
             near = everywhere

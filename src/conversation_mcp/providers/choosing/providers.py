@@ -159,12 +159,12 @@ class Providers:
         return found
 
     async def larger(
-        self, mode: Mode, tokens: int, whereabouts: Whereabouts
+        self, mode: Mode, tokens: int, whereabouts: Whereabouts, refused: Choice
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the best models with a window that large: those that disclose the words to no one new, and others."""
         await self.catalogue.ready()
         able = [provider for provider in await self.all() if mode in provider.abilities]
-        return await self._auto.larger(able, tokens, whereabouts)
+        return await self._auto.larger(able, tokens, whereabouts, refused)
 
     async def keeping(self, mode: Mode) -> tuple[Mode, tuple[str, ...]]:
         """Return the names of the best models on this machine for the mode, or for chat if none can do it."""
