@@ -6,7 +6,8 @@ from itertools import accumulate
 
 from pydantic import JsonValue
 
-from conversation_mcp.records.models import Conversation, Message, PendingTurn, Record, without_snippets
+from conversation_mcp.records.models import Conversation, Message, PendingTurn, without_snippets
+from conversation_mcp.records.record import Record
 from conversation_mcp.records.transcript import placed
 from conversation_mcp.text import counted, cut
 

@@ -3,7 +3,8 @@
 from typing import Literal
 
 from conversation_mcp.providers.base import Answer
-from conversation_mcp.records.models import Conversation, Record, Source, Usage
+from conversation_mcp.records.models import Conversation, Source, Usage
+from conversation_mcp.records.record import Record
 
 ResultStatus = Literal["completed", "incomplete", "running"]
 
