@@ -85,7 +85,7 @@ async def open_app(
         tasks.start_soon(store.run)
         running = RunningTurns(tasks)
         chosen = Providers(build, settings, now)
-        receiver = AnswerReceiver(store, unsaved)
+        receiver = AnswerReceiver(store, unsaved, settings.conversation_timeout_hours)
         settler = Settler(store, chosen, receiver, unsaved, now)
         room = Room(mode_of)
         sender = TurnSender(store, chosen, receiver, room, tasks)
