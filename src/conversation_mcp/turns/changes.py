@@ -4,9 +4,11 @@ Each is applied to the file as it is now, not as it was when the turn began: a p
 """
 
 from conversation_mcp.errors import ConversationMCPError, ProviderError
+from conversation_mcp.prompting.composition import Composition
 from conversation_mcp.providers.base import Answer
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.records.ids import created_at
+from conversation_mcp.records.links import link_to
 from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn, TurnError, Usage
 from conversation_mcp.text import storable
 from conversation_mcp.turns.ask import Ask
@@ -27,15 +29,24 @@ def pending_turn(ask: Ask, choice: Choice, started_at: str) -> PendingTurn:
     )
 
 
-def new_conversation(conversation_id: ConversationId, system_prompt: str, pending: PendingTurn) -> Conversation:
-    """Return the first state of a conversation: the system message and the unanswered question."""
+def composed(pending: PendingTurn, composition: Composition, shared: tuple[str, ...]) -> PendingTurn:
+    """Return the question with what is sent along, and with the notices about that and about new recipients."""
+    notices = (*(pending.notices or ()), *shared, *composition.notices)
+    sent = {"files": composition.files, "images": composition.images, "notices": notices}
+    return pending.model_copy(update={name: value for name, value in sent.items() if value})
+
+
+def new_conversation(
+    conversation_id: ConversationId, system_prompt: str, continued: Conversation | None
+) -> Conversation:
+    """Return the first state of a conversation, with the system message, and the link to the one it continues."""
     now = created_at(conversation_id)
     return Conversation.of(
         conversation_id=conversation_id,
         created_at=now,
         updated_at=now,
         message_count=1,
-        pending_turn=pending,
+        parent=link_to(continued) if continued else None,
         messages=(Message.of(role="system", content=system_prompt),),
     )
 

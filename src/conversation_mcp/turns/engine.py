@@ -6,8 +6,6 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from anyio import to_thread
-
 from conversation_mcp.cancellation import finish
 from conversation_mcp.conversations.recipients import whereabouts_of
 from conversation_mcp.errors import (
@@ -20,7 +18,6 @@ from conversation_mcp.errors import (
     ServerEndingError,
     WordsStayError,
 )
-from conversation_mcp.prompting.room import needed_tokens
 from conversation_mcp.providers.base import Reader
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
@@ -33,6 +30,7 @@ from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.turns.ask import Ask, Caller
 from conversation_mcp.turns.budget import Budget
 from conversation_mcp.turns.claims import Claims
+from conversation_mcp.turns.composer import Composer, Material
 from conversation_mcp.turns.earlier_calls import note_told
 from conversation_mcp.turns.kept import kept
 from conversation_mcp.turns.result import TurnResult
@@ -53,6 +51,7 @@ class TurnEngine:
         claims: Claims,
         budget: Budget,
         limits: TurnLimits,
+        composer: Composer,
         mode_of: ModeOf,
         now: Callable[[], datetime],
     ) -> None:
@@ -63,6 +62,7 @@ class TurnEngine:
         self._budget = budget
         self._limits = limits
         self._claims = claims
+        self._composer = composer
         self._mode_of = mode_of
         self._now = now
 
@@ -85,7 +85,8 @@ class TurnEngine:
     async def _call(self, ask: Ask, conversation_id: ConversationId | None, caller: Caller) -> TurnResult:
         self._check_question(ask)
         stored = await self._stored(conversation_id)
-        choice = await self._choose(ask, stored)
+        material = await self._composer.begin(ask, caller, stored)
+        choice = await self._choose(material, stored)
         if not isinstance(choice.provider, Reader):
             refuse_paths(ask.options, self._providers.readers)
         key = ask.key(caller.owner, conversation_id)
@@ -95,7 +96,7 @@ class TurnEngine:
             await turn.wait_end()
         if turn is None:
             turn = RunningTurn(key, ask, conversation_id)
-            self._running.begin(turn, self._claimed(turn, choice, is_there=stored is not None))
+            self._running.begin(turn, self._claimed(turn, choice, material, is_there=stored is not None))
         return await self._wait(turn, caller)
 
     async def _stored(self, conversation_id: ConversationId | None) -> Conversation | None:
@@ -105,17 +106,19 @@ class TurnEngine:
                 return await self._store.load(conversation_id)
         return None
 
-    async def _choose(self, ask: Ask, stored: Conversation | None) -> Choice:
+    async def _choose(self, material: Material, stored: Conversation | None) -> Choice:
         """Return the provider and model to ask; if none is named, the last ones that answered and can do it.
 
         Raises:
             WordsStayError: the words would leave this machine, and the call does not say so.
         """
+        ask = material.ask
 
-        async def needed() -> int:  # counting a long conversation takes too long for the event loop
-            return await to_thread.run_sync(needed_tokens, stored, ask.question)
+        async def needed() -> int:
+            return await self._composer.needed_tokens(material, stored)
 
         await self._providers.all()
+        stored = material.holder(stored, self._providers.sides)
         known = whereabouts_of(stored, self._providers.sides) if stored else NOWHERE
         stays = kept(stored, ask.mode, self._mode_of) if stored else ()
         choice = await self._providers.choose(
@@ -173,7 +176,9 @@ class TurnEngine:
             raise outcome
         return outcome
 
-    async def _claimed(self, turn: RunningTurn, choice: Choice, *, is_there: bool) -> TurnResult:
+    async def _claimed(
+        self, turn: RunningTurn, choice: Choice, material: Material, *, is_there: bool
+    ) -> TurnResult:
         """Join the same call made elsewhere, or run the turn under the call's name."""
         given = turn.conversation_id
         if given is not None and not is_there and not await self._store.exists(given):
@@ -186,7 +191,7 @@ class TurnEngine:
             call = Call(own, iso(self._now()) if turn.conversation_id else created_at(own))
             try:
                 async with self._claims.registered(turn, call):
-                    return await self._budget.with_notice(await self._worker.ask(turn, call, choice))
+                    return await self._budget.with_notice(await self._worker.ask(turn, call, choice, material))
             finally:
                 if turn.conversation_id is None:  # refused before anything was written: the reserved id is free again
                     await finish(self._store.unreserve(own))

@@ -6,9 +6,14 @@ import anyio
 from anyio.abc import TaskGroup
 
 from conversation_mcp.conversations.recipients import whereabouts_of
-from conversation_mcp.errors import ProviderError, RunCancelledError
-from conversation_mcp.prompting.history import messages_to_send
-from conversation_mcp.prompting.room import Room
+from conversation_mcp.errors import (
+    ConversationMCPError,
+    ConversationTooLongError,
+    ImagesUnseenError,
+    ProviderError,
+    RunCancelledError,
+)
+from conversation_mcp.prompting.composition import Composition
 from conversation_mcp.providers.base import Event, Provider, Request
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
@@ -17,6 +22,7 @@ from conversation_mcp.records.models import Conversation
 from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.text import listed
 from conversation_mcp.turns import changes
+from conversation_mcp.turns.composer import Composer, Material
 from conversation_mcp.turns.disclosure import sharing_notices
 from conversation_mcp.turns.receiver import AnswerReceiver, OpenQuestion, open_question
 from conversation_mcp.turns.result import TurnResult
@@ -29,25 +35,29 @@ class TurnSender:
     """Sends questions that are on disk; the caller holds the turn lock."""
 
     def __init__(
-        self, store: Store, providers: Providers, receiver: AnswerReceiver, room: Room, tasks: TaskGroup
+        self, store: Store, providers: Providers, receiver: AnswerReceiver, composer: Composer, tasks: TaskGroup
     ) -> None:
         self._store = store
         self._providers = providers
         self._receiver = receiver
-        self._room = room
+        self._composer = composer
         self._tasks = tasks
 
-    async def send(self, opened: OpenQuestion, choice: Choice) -> TurnResult:
+    async def send(
+        self, opened: OpenQuestion, choice: Choice, composition: Composition, material: Material
+    ) -> TurnResult:
         """Ask the chosen model, then the fallback models, as long as nothing can have been billed.
 
         Raises:
             ProviderError: the error of the last model asked, which is in the file.
+            FilesystemError: what the question names cannot be kept; nothing was sent.
         """
         others: list[Choice] | None = None
         while True:
+            await self._keep(opened, composition)
             try:
                 opened.turn.audience.report(f"asking {choice.provider.name}")
-                events = choice.provider.ask(self._request(opened, choice))
+                events = choice.provider.ask(self._request(opened, choice, composition))
                 return await self.carry(opened, choice.provider, events)
             except ProviderError as error:
                 turn = opened.turn
@@ -55,12 +65,11 @@ class TurnSender:
                     raise
                 if others is None:
                     others = await self._stand_ins(opened, choice, error)
-                while others and not self._room.has(opened.conversation, opened.pending.question, others[0]):
-                    others.pop(0)
-                if not others or turn.wishes.is_stopped:
+                found = await self._first_that_fits(opened, material, others)
+                if found is None or turn.wishes.is_stopped:
                     raise
-                opened = await self._open_again(opened, choice, others[0], error)
-                choice = others.pop(0)
+                opened = await self._open_again(opened, (choice, composition), found, error)
+                choice, composition = found
 
     async def carry(self, opened: OpenQuestion, provider: Provider, events: AsyncGenerator[Event]) -> TurnResult:
         """Consume the events of a provider until the answer is saved; a request to stop the turn ends its run.
@@ -78,11 +87,35 @@ class TurnSender:
         # Only a stop leads here: it cancels the block above.
         return await self._receiver.stop(opened, provider, RunCancelledError(provider.name))
 
-    def _request(self, opened: OpenQuestion, choice: Choice) -> Request:
+    async def _keep(self, opened: OpenQuestion, composition: Composition) -> None:
+        """Keep the files and images of the question, before they are sent."""
+        if not composition.contents:
+            return
+        try:
+            await self._store.attachments.put(opened.conversation_id, composition.contents)
+        except ConversationMCPError as error:
+            opened.turn.run.sent_to = opened.turn.run.sent_to.without_newest()
+            await self._receiver.mark_failed(opened, error)
+            raise
+
+    async def _first_that_fits(
+        self, opened: OpenQuestion, material: Material, others: list[Choice]
+    ) -> tuple[Choice, Composition] | None:
+        """Take the next fallback whose window the conversation fits into off the list, with its request."""
+        before = opened.conversation.changed(pending_turn=None)
+        while others:
+            other = others.pop(0)
+            try:
+                return other, await self._composer.composed(material, before, other)
+            except (ConversationTooLongError, ImagesUnseenError):
+                continue
+        return None
+
+    def _request(self, opened: OpenQuestion, choice: Choice, composition: Composition) -> Request:
         ask = opened.turn.ask
         return Request(
             mode=ask.mode,
-            messages=messages_to_send(opened.conversation, opened.pending.question),
+            messages=composition.messages,
             preset=ask.preset,
             model=choice.model,
             options=ask.options,
@@ -100,27 +133,32 @@ class TurnSender:
         return able
 
     async def _open_again(
-        self, opened: OpenQuestion, choice: Choice, other: Choice, failure: ProviderError
+        self,
+        opened: OpenQuestion,
+        failed: tuple[Choice, Composition],
+        found: tuple[Choice, Composition],
+        failure: ProviderError,
     ) -> OpenQuestion:
+        (choice, before), (other, composition) = failed, found
         first, second = (one.name or one.provider.name for one in (choice, other))
         notice = (
             f"{first} did not take the question, and nothing was billed "
             f"({failure.code}: {failure.message.rstrip('.')}); {second} from the fallback list was asked instead"
         )
-        before = opened.conversation.changed(pending_turn=None)
+        shared = sharing_notices(
+            opened.conversation.changed(pending_turn=None), other, self._providers.sides, may_leave=True
+        )
         sent_to = opened.turn.run.sent_to.also(other.provider.name, other.side)
-        pending = opened.pending.model_copy(
+        told = tuple(told for told in opened.pending.notices or () if told not in before.notices)
+        asked = opened.pending.model_copy(
             update={
                 "sent_to": sent_to.known,
                 "provider": other.provider.name,
                 "model": other.name,
-                "notices": (
-                    *(opened.pending.notices or ()),
-                    notice,
-                    *sharing_notices(before, other, self._providers.sides, may_leave=True),
-                ),
+                "notices": (*told, notice),
             }
         )
+        pending = changes.composed(asked, composition, shared)
         opened.turn.audience.report(notice)
         await self._store.update(opened.conversation_id, lambda stored, _: changes.asked_again(stored, pending))
         return open_question(opened.turn, opened.conversation, pending, sent_to.newest)

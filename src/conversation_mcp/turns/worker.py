@@ -20,7 +20,7 @@ from conversation_mcp.errors import (
     ServerEndingError,
     TurnLimitReachedError,
 )
-from conversation_mcp.prompting.room import Room
+from conversation_mcp.prompting.composition import Composition
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.whereabouts import NOWHERE
@@ -29,6 +29,7 @@ from conversation_mcp.records.modes import Mode
 from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.turns import changes
 from conversation_mcp.turns.ask import Ask
+from conversation_mcp.turns.composer import Composer, LackingError, Material
 from conversation_mcp.turns.disclosure import sharing_notices
 from conversation_mcp.turns.receiver import AnswerReceiver, open_question
 from conversation_mcp.turns.result import TurnResult
@@ -52,12 +53,13 @@ class TurnLimits:
 
 @dataclass(frozen=True)
 class NewQuestion:
-    """A question to be written: its turn, its place, and the choice of whom to ask."""
+    """A question to be written: its turn, its place, whom to ask, and what is sent along."""
 
     turn: RunningTurn
     call: Call
     choice: Choice
     pending: PendingTurn
+    material: Material
     wait_until: float
     """The time by which the question before it must have ended."""
 
@@ -72,6 +74,14 @@ class NewQuestion:
         return self.turn.conversation_id is None
 
 
+@dataclass(frozen=True)
+class Written:
+    """A question that is in its file, and the request that was composed for it."""
+
+    conversation: Conversation
+    composition: Composition
+
+
 class TurnWorker:
     """Does the work of one turn at a time on each conversation."""
 
@@ -83,7 +93,7 @@ class TurnWorker:
         sender: TurnSender,
         unsaved: UnsavedAnswers,
         settler: Settler,
-        room: Room,
+        composer: Composer,
         prompts: Mapping[Mode, str],
         limits: TurnLimits,
     ) -> None:
@@ -93,11 +103,11 @@ class TurnWorker:
         self._sender = sender
         self._unsaved = unsaved
         self._settler = settler
-        self._room = room
+        self._composer = composer
         self._prompts = prompts
         self._limits = limits
 
-    async def ask(self, turn: RunningTurn, call: Call, choice: Choice) -> TurnResult:
+    async def ask(self, turn: RunningTurn, call: Call, choice: Choice, material: Material) -> TurnResult:
         """Ask the turn's question in the conversation of the call, or open that if its id is only reserved.
 
         Raises:
@@ -105,21 +115,22 @@ class TurnWorker:
             ConversationTooLongError: the conversation exceeds the model's window; nothing was sent.
             ConversationMCPError: there is no answer; if the question was sent, the file says why.
         """
+        await self._composer.read(material)
         turn.course.is_queued = turn.conversation_id is not None
         wait_until = anyio.current_time() + self._limits.lock_wait_seconds
         async with self._locked(turn, call.conversation_id):
             pending = changes.pending_turn(turn.ask, choice, call.started_at)
-            question = NewQuestion(turn, call, choice, pending, wait_until)
+            question = NewQuestion(turn, call, choice, pending, material, wait_until)
             try:
-                conversation = await (self._open(question) if question.opens else self._add(question))
+                written = await (self._open(question) if question.opens else self._add(question))
             except ConversationTooLongError as error:
                 error.conversation_id = turn.conversation_id
                 error.larger, error.outside = await self._larger(question, error.tokens)
                 raise
             turn.course.question = call  # counts as sent from here on: an ending server waits for its answer
-            pending = conversation.pending_turn or pending
-            opened = open_question(turn, conversation, pending, newest=choice.provider.name)
-            return await self._sender.send(opened, choice)
+            pending = written.conversation.pending_turn or pending
+            opened = open_question(turn, written.conversation, pending, newest=choice.provider.name)
+            return await self._sender.send(opened, choice, written.composition, material)
 
     async def _larger(self, question: NewQuestion, tokens: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return models with larger windows: first those that disclose the words to no one new, then the others."""
@@ -134,15 +145,16 @@ class TurnWorker:
         near, others = await self._providers.larger(mode, tokens, known, choice)
         return (near, others) if known.is_kept_here else ((*near, *others), ())
 
-    async def _open(self, question: NewQuestion) -> Conversation:
+    async def _open(self, question: NewQuestion) -> Written:
         """Write the first state of the conversation, which has only the question."""
-        ask, pending = question.turn.ask, question.pending
-        conversation = changes.new_conversation(
-            question.conversation_id, ask.system or self._prompts[ask.mode], pending
-        )
-        self._room.require(conversation, pending.question, question.choice)
+        ask, material = question.turn.ask, question.material
+        system = ask.system or self._prompts[ask.mode]
+        before = changes.new_conversation(question.conversation_id, system, material.continued)
+        shared = self.require_sharing(material.continued, ask, question.choice) if material.continued else ()
+        composition = await self._composer.composed(material, before, question.choice)
+        conversation = changes.asked(before, changes.composed(question.pending, composition, shared))
         await self._store.create(conversation)
-        return conversation
+        return Written(conversation, composition)
 
     async def resume(self, turn: RunningTurn, conversation_id: ConversationId) -> TurnResult | None:
         """Settle the pending turn of a dead server; a run in the background is watched to its end.
@@ -197,30 +209,33 @@ class TurnWorker:
             turn.course.holds_lock = False
             await finish(lock.release())
 
-    async def _add(self, question: NewQuestion) -> Conversation:
+    async def _add(self, question: NewQuestion) -> Written:
         """Add the question to the file; an unanswered one before it is settled first."""
-        conversation_id, pending = question.conversation_id, question.pending
+        conversation_id, material = question.conversation_id, question.material
         await self._unsaved.require_saved(conversation_id)
         settled = False
+        compositions: list[Composition] = []
 
         def add(stored: Conversation, _now: str) -> Conversation:
             limit = self._limits.max_turns
             if limit is not None and stored.turn_count >= limit:
                 raise TurnLimitReachedError(conversation_id, limit)
-            shared = self.require_sharing(stored, question.turn.ask, question.choice)
-            notices = (*(pending.notices or ()), *shared)
+            judged = material.holder(stored, self._providers.sides) or stored
+            shared = self.require_sharing(judged, question.turn.ask, question.choice)
             # Settling asks the provider, which cannot be done within an update. After it, a failed turn stays pending.
             if stored.pending_turn is not None and not settled:
                 raise _UnsettledError
-            self._room.require(stored, pending.question, question.choice)
-            return changes.asked(stored, pending.model_copy(update={"notices": notices}) if notices else pending)
+            compositions[:] = [self._composer.compose(material, stored, question.choice)]
+            return changes.asked(stored, changes.composed(question.pending, compositions[0], shared))
 
-        try:
-            return await self._store.update(conversation_id, add)
-        except _UnsettledError:
-            await self._settle_before(question)
-            settled = True
-            return await self._store.update(conversation_id, add)
+        while True:
+            try:
+                return Written(await self._store.update(conversation_id, add), compositions[0])
+            except _UnsettledError:
+                await self._settle_before(question)
+                settled = True
+            except LackingError as lacking:
+                await self._composer.fetch(material, lacking.conversation)
 
     def require_sharing(self, conversation: Conversation, ask: Ask, choice: Choice) -> tuple[str, ...]:
         """Return the notices about new recipients of the conversation; raises WordsStayError if it may not leave."""
