@@ -3,12 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from hashlib import sha256
 
-
-def hash_of(data: bytes) -> str:
-    """Return the SHA-256 of the bytes in hexadecimal, under which they are kept."""
-    return sha256(data).hexdigest()
+from conversation_mcp.records.hashes import hash_of
 
 
 @dataclass(frozen=True)

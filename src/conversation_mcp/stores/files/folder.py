@@ -3,6 +3,7 @@
 import errno
 import math
 import os
+import shutil
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
@@ -15,7 +16,7 @@ from conversation_mcp.disk.locks import FileLock, LockFolder
 from conversation_mcp.errors import ConversationCorruptedError, ConversationNotFoundError, FilesystemError
 from conversation_mcp.records.codec import MESSAGES, decode, origin_of, settle
 from conversation_mcp.records.ids import SHAPE, check_id, id_at, milliseconds_of
-from conversation_mcp.records.layout import EXPORT_STEM, FILE_NAME, LOCKS
+from conversation_mcp.records.layout import EXPORT_STEM, FILE_NAME, FILES, LOCKS, UNWRITTEN
 from conversation_mcp.records.models import Conversation, ConversationId, iso, parse_time
 from conversation_mcp.records.origins import Origin
 from conversation_mcp.stores.base import Change, Stamp
@@ -65,7 +66,7 @@ class ConversationFolder:
     def unreserve(self, conversation_id: ConversationId) -> None:
         """Remove the folder of a conversation that was never written."""
         with suppress(OSError):
-            self.file(conversation_id).parent.rmdir()
+            _remove_unwritten(self.file(conversation_id).parent)
 
     def stamp(self, conversation_id: ConversationId | None) -> Stamp:
         """Return numbers that change with each write of the file, or with the folders in the root."""
@@ -100,6 +101,8 @@ class ConversationFolder:
             with explained(path.parent, conversation.conversation_id):
                 disk.refuse_link(path.parent)
             self._write(path, settle(conversation)[1])
+            with suppress(OSError):  # without effect beside a conversation, and swept later
+                path.with_name(UNWRITTEN).unlink()
             self._date(path, parse_time(conversation.updated_at))
             with explained(self._root, conversation.conversation_id):
                 self._hide_from_git()
@@ -108,7 +111,7 @@ class ConversationFolder:
         except BaseException:
             with suppress(OSError):
                 path.unlink(missing_ok=True)
-                path.parent.rmdir()
+                _remove_unwritten(path.parent)
             raise
 
     def exists(self, conversation_id: str) -> bool:
@@ -148,8 +151,11 @@ class ConversationFolder:
             with suppress(OSError):
                 disk.refuse_link(folder)
                 is_old = folder.stat().st_mtime < reserved_since
-                if disk.remove_dead_drafts(folder) or is_old:
-                    folder.rmdir()  # fails, as it should, if the folder holds anything
+                was_being_written = disk.remove_dead_drafts(folder)
+                if not (folder / FILES).is_symlink():
+                    disk.remove_dead_drafts(folder / FILES)
+                if was_being_written or is_old:
+                    _remove_unwritten(folder)
 
     def try_turn(self, conversation_id: ConversationId) -> FileLock | None:
         """Take the turn lock of a conversation that exists or is reserved, if it is free."""
@@ -229,6 +235,18 @@ class ConversationFolder:
             path.lstat()
         except FileNotFoundError:
             disk.replace_file(path, b"*\n", is_durable=self._is_durable)
+
+
+def _remove_unwritten(folder: Path) -> None:
+    """Remove a folder in which no conversation was ever written, with the contents that were put there for it."""
+    disk.refuse_link(folder)
+    marker = folder / UNWRITTEN
+    if os.path.lexists(marker):
+        if not os.path.lexists(folder / FILE_NAME):
+            with suppress(FileNotFoundError):
+                shutil.rmtree(folder / FILES)
+        marker.unlink()
+    folder.rmdir()  # fails, as it should, if the folder holds anything else
 
 
 @contextmanager
