@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from conversation_mcp.errors.base import NO_STEPS, ConversationMCPError, Steps, new_conversation
+from conversation_mcp.text import listed
 
 MAYBE_BILLED = "The call may have been billed and was not repeated. Ask again to try once more."
 NOT_BILLED = "Nothing was billed. Ask again in a while."
@@ -135,10 +136,16 @@ class ContextTooLargeError(ProviderError):
 class ConversationTooLongError(ContextTooLargeError, NotSentError):
     """The conversation is larger than the chosen model accepts; nothing was sent."""
 
-    def __init__(self, model: str, tokens: int, limit_tokens: int, source: str) -> None:
+    def __init__(
+        self, model: str, tokens: int, limit_tokens: int, source: str, takes: Mapping[str, int] | None = None
+    ) -> None:
+        """`takes` are the tokens of what cannot be left out, by its name."""
         super().__init__(model)
+        what = "with this question the conversation has"
+        if takes:
+            what = f"{listed(f'{name} ({size:,})' for name, size in takes.items())} alone have"
         self.message = (
-            f"with this question the conversation has about {tokens:,} tokens; {model} accepts about {limit_tokens:,}"
+            f"{what} about {tokens:,} tokens; {model} accepts about {limit_tokens:,}"
             f"{f' ({source})' if source else ''}. Nothing was sent."
         )
         self.tokens = tokens
@@ -151,6 +158,38 @@ class ConversationTooLongError(ContextTooLargeError, NotSentError):
         larger = _offered("Name a model that accepts more", self.larger, self.outside)
         where = f"{steps['compare']} shows the windows. " if "compare" in steps and not larger else ""
         return f"{larger}{where}{new_conversation(steps, 'Or start' if larger else 'Start')}"
+
+
+class FilesTooLargeError(ConversationTooLongError):
+    """None of the files that a question names fits beside what must be sent; nothing was sent."""
+
+    def __init__(self, model: str, tokens: int, room_tokens: int, files: Mapping[str, int]) -> None:
+        """`files` are the tokens of each file; `tokens` is the size of a request with the smallest of them."""
+        super().__init__(model, tokens, room_tokens, "")
+        sizes = listed(f"{path} (about {size:,} tokens)" for path, size in files.items())
+        self.message = (
+            f"{model} has room for about {room_tokens:,} tokens of files. Too large: {sizes}. Nothing was sent."
+        )
+
+    def next_step(self, steps: Steps = NO_STEPS) -> str:
+        return f"Name the lines that matter, as path:10-80. {super().next_step(steps)}"
+
+
+class ImagesUnseenError(NotSentError):
+    """The chosen model does not see images; nothing was sent."""
+
+    code = "PROVIDER_REJECTED"
+
+    def __init__(self, model: str) -> None:
+        super().__init__(f"{model} does not see images. Nothing was sent.")
+        self.seeing: tuple[str, ...] = ()
+        """Models that can be asked and see images."""
+
+    def next_step(self, steps: Steps = NO_STEPS) -> str:
+        if self.seeing:
+            return f"Name a model that does: {' or '.join(self.seeing)}. Or ask without the images."
+        other = f"; {steps['compare']} shows which do" if "compare" in steps else ""
+        return f"Name a model that does{other}. Or ask without the images."
 
 
 class ProviderUnavailableError(ProviderError):

@@ -19,7 +19,7 @@ class AttachedFile(Record):
     lines: str | None = None
     """The lines that were named, as `10-80`; absent for the whole file."""
     text: str | None = None
-    """The hash of its text, if that was converted from another format; the text is kept, too."""
+    """The hash of its text in UTF-8, if the bytes are something else; the text is kept, too."""
     sent: SentAs
     """`whole`; `diff`: the changes since an earlier message; `known`: it stood in the request already; `skipped`."""
     changed_since: int | None = None

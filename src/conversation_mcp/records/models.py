@@ -129,6 +129,8 @@ class Message(Record):
     """Of an answer: questions that could come next, if they were requested."""
     usage: Usage | None = None
     """Of an answer: tokens and cost."""
+    estimated_tokens: Tokens | None = None
+    """Of an answer: the tokens that its request was estimated to have, if they were counted."""
     notices: tuple[str, ...] | None = None
     """What was not done as asked, or was left out by an import."""
     reasoning: str | None = None
@@ -173,6 +175,8 @@ class PendingTurn(Record):
     """The provider's id of the run, stored as soon as it is known."""
     background: bool | None = None
     """Whether the run continues at the provider when no process waits for it."""
+    estimated_tokens: Tokens | None = None
+    """The tokens that the request was estimated to have, if they were counted."""
     partial_text: str | None = None
     """The text received so far, stored at most every 5 seconds."""
     error: TurnError | None = None

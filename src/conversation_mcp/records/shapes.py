@@ -119,7 +119,7 @@ MESSAGE = _record(
         "provider": str, "preset": str, "model": str, "requestedModel": str, "sentTo": _texts_by_name,
         "responseId": str, "finishReason": str,
         "sources": _each(SOURCE), "relatedQuestions": _each(_text), "usage": USAGE, "notices": _each(_text),
-        "reasoning": str,
+        "estimatedTokens": _integer, "reasoning": str,
     },
 )  # fmt: skip
 PENDING_TURN = _record(
@@ -129,7 +129,7 @@ PENDING_TURN = _record(
         "files": _each(FILE), "images": _each(IMAGE), "startedAt": str,
         "afterMessage": _integer, "responseId": str, "background": bool,
         "partialText": str, "error": _record({"code": str, "message": str}, {}), "usage": USAGE,
-        "notices": _each(_text),
+        "estimatedTokens": _integer, "notices": _each(_text),
     },
     {"status": _one_of("running", "interrupted", "failed")},
 )  # fmt: skip

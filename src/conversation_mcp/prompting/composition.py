@@ -1,0 +1,287 @@
+"""The composition of a request: what of a conversation, its files and images is sent with a question."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from conversation_mcp.attaching.contents import FilesRead
+from conversation_mcp.errors import ConversationTooLongError, FilesTooLargeError, ImagesUnseenError
+from conversation_mcp.prompting import naming
+from conversation_mcp.prompting.budget import Budget
+from conversation_mcp.prompting.correction import TRUSTED_RATIOS
+from conversation_mcp.prompting.measure import Measure
+from conversation_mcp.prompting.notices import notices_of
+from conversation_mcp.prompting.presentation import NOWHERE, Kept, Presenter, Rendered, Shown
+from conversation_mcp.prompting.selection import Cut, Sizes, cut_to_fit
+from conversation_mcp.prompting.sizing import ImageTokens, Scales, contents_of
+from conversation_mcp.prompting.summaries import (
+    SUMMARY_SHARE,
+    Lead,
+    NeededSummary,
+    has_summaries,
+    lead_of,
+    left_out_line,
+)
+from conversation_mcp.prompting.transcript import Said, key_of, named_by, said_in, system_text, turns_of
+from conversation_mcp.providers.estimate import TOKENS_PER_MESSAGE
+from conversation_mcp.records.attached import AttachedFile, AttachedImage, SentAs
+from conversation_mcp.records.chat import ChatMessage
+from conversation_mcp.records.models import Conversation
+
+MOST_LISTED = 10
+
+
+@dataclass(frozen=True)
+class FilePart:
+    """A file or image in a request, or the line in its place."""
+
+    path: str
+    sent: SentAs
+    tokens: int
+    why: str | None = None
+
+
+@dataclass(frozen=True)
+class Part:
+    """A message of the conversation, as the request carries it or not."""
+
+    conversation_id: str
+    number: int | None
+    """None for the system text."""
+    role: str
+    tokens: int
+    """What it takes in the request, with its files; 0 if it is left out."""
+    is_sent: bool = True
+    files: tuple[FilePart, ...] = ()
+
+
+@dataclass(frozen=True)
+class Composition:
+    """A request, and what is recorded with its question."""
+
+    messages: tuple[ChatMessage, ...]
+    files: tuple[AttachedFile, ...]
+    """The records of the files that the question names."""
+    images: tuple[AttachedImage, ...]
+    contents: Mapping[str, bytes]
+    """What must be kept for the question, by hash."""
+    notices: tuple[str, ...]
+    summaries: tuple[NeededSummary, ...]
+    """The summaries that would stand for what is left out without one."""
+    left_out: tuple[Said, ...]
+    rendered: tuple[Rendered, ...] = field(repr=False)
+    conversation_id: str
+    is_counted: bool
+    """Whether it was counted, because it may have been too large; if not, counting it takes time."""
+    measure: Measure = field(repr=False)
+    image_tokens: ImageTokens = field(repr=False)
+
+    @cached_property
+    def tokens(self) -> int:
+        """The estimated tokens of the request."""
+        return sum(part.tokens for part in self.parts)
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The messages of the conversation in their order, those that are left out first."""
+        system = self.messages[: len(self.messages) - len(self.rendered)]
+        return (
+            *(Part(self.conversation_id, None, "system", self._size(message)) for message in system),
+            *(Part(one.conversation_id, one.number, one.role, 0, is_sent=False) for one in self.left_out),
+            *map(self._part, self.rendered),
+        )
+
+    def _part(self, one: Rendered) -> Part:
+        files = tuple(FilePart(shown.named.path, shown.sent, self._file(shown), shown.why) for shown in one.shown)
+        images = sum(map(self._image, one.shown))
+        said = one.said
+        return Part(said.conversation_id, said.number, said.role, self._size(one.message) + images, files=files)
+
+    def _size(self, message: ChatMessage) -> int:
+        return self.measure.tokens(message.content) + TOKENS_PER_MESSAGE
+
+    def _file(self, shown: Shown) -> int:
+        return self.measure.tokens(shown.text) + self._image(shown)
+
+    def _image(self, shown: Shown) -> int:
+        if shown.image is None or not isinstance(shown.named, AttachedImage):
+            return 0
+        return Scales(Kept(), self.measure, self.image_tokens).image(shown.named)
+
+
+def uncorrected() -> float:
+    """Return 1: the estimate is right."""
+    return 1.0
+
+
+def no_tokens(_width: int, _height: int) -> int:
+    """Return 0: the size of images is unknown."""
+    return 0
+
+
+def compose(
+    chain: Sequence[Conversation],
+    question: str | None,
+    read: FilesRead,
+    kept: Kept,
+    budget: Budget,
+    *,
+    sees: bool | None = None,
+    image_tokens: ImageTokens = no_tokens,
+    measure: Measure | None = None,
+    correction: Callable[[], float] = uncorrected,
+    summarises: bool = False,
+) -> Composition:
+    """Return the request for the question, or for what would be sent before one.
+
+    `chain` are the parents, oldest first, and the conversation itself. `correction` returns how many tokens the model
+    counts for one that is estimated; it is only called for requests that may be too large.
+
+    Raises:
+        ConversationTooLongError: the system text, the last exchange and the question do not fit.
+        FilesTooLargeError: nothing that the question names fits.
+        ImagesUnseenError: the question names images, and the model does not see them.
+    """
+    if read.images and sees is False:
+        raise ImagesUnseenError(budget.model)
+    kept, measure, sees = naming.kept_with(kept, read), measure or Measure(), sees is not False
+    wanted = _Wanted(chain, question, read, kept, budget, sees, image_tokens, measure, correction, summarises)
+    return _Work(wanted, Scales(kept, measure, image_tokens)).composed()
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """The arguments of a call of compose."""
+
+    chain: Sequence[Conversation]
+    question: str | None
+    read: FilesRead
+    kept: Kept
+    budget: Budget
+    sees: bool
+    image_tokens: ImageTokens
+    measure: Measure
+    correction: Callable[[], float]
+    summarises: bool
+
+
+class _Work:
+    """One call of compose."""
+
+    def __init__(self, wanted: _Wanted, scales: Scales) -> None:
+        self._wanted, self._scales, self._budget = wanted, scales, wanted.budget
+        self._is_counted = False
+        own = wanted.chain[-1]
+        self._system = (Said(own.conversation_id, 0, "user", text),) if (text := system_text(own)) else ()
+        self._said = said_in(wanted.chain)
+        self._turns = turns_of(self._said)
+        self._new = _asked(own, wanted)
+        self._contents = contents_of((*self._said, *self._new), wanted.kept, sees=wanted.sees)
+        self._earlier = [one for one in self._contents if one.last.message < len(self._said)]
+        self._own = self._contents[len(self._earlier) :]
+
+    def composed(self) -> Composition:
+        """Return the request."""
+        wanted = self._wanted
+        cut = self._cut()
+        first = sum(map(len, self._turns[: cut.turns]))
+        gone = frozenset(one.key for one in (*self._earlier[: cut.files], *(self._own[place] for place in cut.own)))
+        after = self._earlier[cut.files - 1].last if cut.files else NOWHERE
+        presenter = Presenter(wanted.kept, wanted.measure, gone, after, sees=wanted.sees)
+        lead = lead_of(wanted.chain, self._said[:first], wanted.measure, self._summary_room())
+        sent = (*self._said[first:], *self._without(cut))
+        rendered = tuple(
+            presenter.render(one, place, "" if place > first else lead.text) for place, one in enumerate(sent, first)
+        )
+        return self._composition(rendered, first, lead)
+
+    def _cut(self) -> Cut:
+        scales, most = self._scales, self._budget.corrected(TRUSTED_RATIOS[1]).input_tokens
+        if most is None or scales.most((*self._system, *self._said, *self._new), self._contents) <= most:
+            return Cut()
+        self._is_counted = True
+        self._budget = self._budget.corrected(self._wanted.correction())
+        limit = self._budget.input_tokens or 0
+        system, question = sum(map(scales.said, self._system)), sum(map(scales.said, self._new))
+        line = self._wanted.measure.tokens(left_out_line(len(self._said)) + "\n\n") if len(self._turns) > 1 else 0
+        turns = tuple(sum(map(scales.said, turn)) for turn in self._turns)
+        last = turns[-1] if turns else 0
+        fixed = system + question + line
+        if fixed + last > limit:
+            takes = {"the system text": system, "the last exchange": last + line, "this question": question}
+            raise self._too_long(fixed + last, takes)
+        newest = self._earlier[-1].last.message if self._earlier else None
+        earlier_keys = {key_of(named) for one in self._said for named in named_by(one)}
+        sizes = Sizes(
+            fixed=fixed,
+            turns=turns,
+            files=tuple(map(scales.content, self._earlier)),
+            own=tuple(map(scales.content, self._own)),
+            again=frozenset(place for place, one in enumerate(self._own) if one.key in earlier_keys),
+            summaries=min(self._summary_room() or 0, limit - fixed - last),
+            newest=sum(one.last.message == newest for one in self._earlier),
+        )
+        cut = cut_to_fit(sizes, limit, self._budget.history, self._budget.files)
+        if self._own and len(cut.own) == len(self._own):
+            raise self._files_too_large(sizes, cut)
+        return cut
+
+    def _summary_room(self) -> int | None:
+        """Return the room for summaries; None if it has no limit."""
+        wanted = self._wanted
+        if not (wanted.summarises or has_summaries(wanted.chain)):
+            return 0
+        limit = self._budget.input_tokens
+        return None if limit is None else int(limit * SUMMARY_SHARE)
+
+    def _too_long(self, tokens: int, takes: Mapping[str, int]) -> ConversationTooLongError:
+        budget = self._budget
+        shown = {name: budget.shown(size) for name, size in takes.items() if size}
+        limit = budget.shown(budget.input_tokens or 0)
+        return ConversationTooLongError(budget.model, budget.shown(tokens), limit, budget.source, shown)
+
+    def _files_too_large(self, sizes: Sizes, cut: Cut) -> FilesTooLargeError:
+        budget, own = self._budget, dict(zip((one.named.path for one in self._own), sizes.own, strict=True))
+        largest = sorted(own.items(), key=lambda item: -item[1])[:MOST_LISTED]
+        needed = sizes.fixed + (sizes.turns[-1] if sizes.turns else 0) + min(sizes.own)
+        files = {path: budget.shown(size) for path, size in largest}
+        return FilesTooLargeError(budget.model, budget.shown(needed), budget.shown(cut.own_room), files)
+
+    def _without(self, cut: Cut) -> tuple[Said, ...]:
+        """Return the question with those of its files marked as skipped for which there is no room."""
+        if not cut.own:
+            return self._new
+        shown = self._budget.shown
+        sizes = {one.key: shown(self._scales.content(one)) for one in (self._own[place] for place in cut.own)}
+        room = f"there is room for about {max(0, shown(cut.own_room)):,} tokens of files"
+        reasons = {key: f"it has about {size:,} tokens, and {room}" for key, size in sizes.items()}
+        new = self._new[0]
+        return (replace(new, **naming.without(new, reasons)),)
+
+    def _composition(self, rendered: tuple[Rendered, ...], first: int, lead: Lead) -> Composition:
+        wanted = self._wanted
+        shown = rendered[-1].shown if self._new else ()
+        records = tuple(map(naming.record_of, shown))
+        system = tuple(ChatMessage("system", one.text) for one in self._system)
+        earlier = [one for message in rendered[: len(rendered) - len(self._new)] for one in message.shown]
+        return Composition(
+            messages=(*system, *(one.message for one in rendered)),
+            files=tuple(record for record in records if isinstance(record, AttachedFile)),
+            images=tuple(record for record in records if isinstance(record, AttachedImage)),
+            contents=naming.contents_to_keep(wanted.read, records),
+            notices=notices_of(self._budget.model, len(self._said[:first]), lead.summarised, earlier, shown),
+            summaries=lead.needed if wanted.summarises else (),
+            left_out=self._said[:first],
+            rendered=rendered,
+            conversation_id=wanted.chain[-1].conversation_id,
+            is_counted=self._is_counted,
+            measure=wanted.measure,
+            image_tokens=wanted.image_tokens,
+        )
+
+
+def _asked(own: Conversation, wanted: _Wanted) -> tuple[Said, ...]:
+    if wanted.question is None:
+        return ()
+    number, files, images = len(own.messages) + 1, naming.files_named(wanted.read), naming.images_named(wanted.read)
+    return (Said(own.conversation_id, number, "user", wanted.question, files, images),)

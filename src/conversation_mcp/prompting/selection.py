@@ -1,0 +1,139 @@
+"""The choice of what does not fit: the oldest first, in steps, so that most requests begin like the one before them.
+
+All sizes are in tokens. Nothing here knows what is selected.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+STEPS_PER_SHARE = 3
+"""A step is the largest power of two that is at most this part of a share, so about a quarter of it."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The sizes of the parts of a request."""
+
+    fixed: int
+    """What is always sent, but for the last exchange."""
+    turns: tuple[int, ...]
+    """The turns without their files, oldest first."""
+    files: tuple[int, ...]
+    """The contents that earlier messages name, in the order in which they were named last."""
+    own: tuple[int, ...] = ()
+    """The contents that the new question names."""
+    again: frozenset[int] = frozenset()
+    """The places in `own` of those that earlier messages name, too; they come first."""
+    summaries: int = 0
+    """The room for summaries of what is left out."""
+    newest: int = 0
+    """How many of `files` were named together, last of all; they go together."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What is left out: so many of the first turns and of the first files, and these of the question's own."""
+
+    turns: int = 0
+    files: int = 0
+    own: frozenset[int] = frozenset()
+    own_room: int = 0
+    """The room that there was for the question's own files."""
+
+
+def cut_to_fit(sizes: Sizes, budget: int, history_share: float, files_share: float) -> Cut:
+    """Choose what is left out so that the rest fits into the budget.
+
+    The last turn always stays; the caller has checked that it fits with what is fixed. As the budget grows, less of
+    the history is left out, and less of the files as long as the same ones of the question's own are sent.
+    """
+    history, files, last = sum(sizes.turns), sum(sizes.files), sizes.turns[-1] if sizes.turns else 0
+    if sizes.fixed + history + files + sum(sizes.own) <= budget:
+        return Cut()
+    fixed = sizes.fixed + sizes.summaries
+    shares = _Shares(fixed, history_share, files_share)
+    own_room = min(shares.for_files(budget, history), budget - fixed - last)
+    own = _taken(sizes, own_room)
+    asked, sent = files + sum(sizes.own), files + sum(sizes.own[place] for place in own)
+
+    def too_much_history(of: int) -> int:
+        return history - shares.for_history(of, asked)
+
+    def too_many_files(of: int) -> int:
+        return sent - shares.for_files(of, history)
+
+    starts = _starts(sizes.turns)
+    too_much = _in_steps(too_much_history, budget, history_share)
+    turns = min(sum(start < too_much for start in starts), max(0, len(starts) - 1))
+    kept = sum(sizes.turns[turns:])
+    least = max(too_many_files(budget), sent + kept + fixed - budget, 0)
+    most = max(least, _in_steps(too_many_files, budget, files_share))
+    older = len(sizes.files) - (0 if own else sizes.newest)
+    left_out = sum(start < (most if place < older else least) for place, start in enumerate(_starts(sizes.files)))
+    return Cut(turns, left_out, frozenset(range(len(sizes.own))) - own, own_room)
+
+
+@dataclass(frozen=True)
+class _Shares:
+    """The budgets of history and files: a share for certain, and what the other leaves; history has the rest."""
+
+    fixed: int
+    history: float
+    files: float
+
+    def for_history(self, budget: int, files: int) -> int:
+        return budget - self.fixed - min(files, self._certain(budget, self.files))
+
+    def for_files(self, budget: int, history: int) -> int:
+        return max(self._certain(budget, self.files), budget - self.fixed - history)
+
+    def _certain(self, budget: int, share: float) -> int:
+        """Return the share; a long question leaves both less, in proportion."""
+        both = self.history + self.files
+        left = max(0, budget - self.fixed)
+        return math.floor(share * min(budget, left / both if both else 0))
+
+
+def _in_steps(too_much: Callable[[int], int], budget: int, share: float) -> int:
+    """Return how much is left out of what is too much for the budget: it is rounded up to whole steps.
+
+    Near above a budget from which steps are twice as large, the smaller steps of that budget may leave out less; then
+    they count, so that more room never means that less is sent.
+    """
+    if (over := too_much(budget)) <= 0:
+        return 0
+    step = _step(share * budget)
+    whole = math.ceil(over / step) * step
+    if step == 1 or not share:
+        return whole
+    before = math.ceil(STEPS_PER_SHARE * step / share) - 1
+    half = step // 2
+    return min(whole, math.ceil(too_much(min(before, budget)) / half) * half)
+
+
+def _step(share: float) -> int:
+    return 1 << max(0, int(share / STEPS_PER_SHARE).bit_length() - 1)
+
+
+SMALL_FILE_TOKENS = 1024
+
+
+def _taken(sizes: Sizes, room: int) -> frozenset[int]:
+    """Return the places of the files that are sent: in their order, but much larger ones after the others.
+
+    A fixed order makes sure that more room never means that fewer are sent.
+    """
+    own = sizes.own
+
+    def rank(place: int) -> tuple[bool, int, int]:
+        return place not in sizes.again, max(own[place], SMALL_FILE_TOKENS).bit_length(), place
+
+    order = sorted(range(len(own)), key=rank)
+    ends = accumulate(own[place] for place in order)
+    return frozenset(place for place, end in zip(order, ends, strict=True) if end <= room)
+
+
+def _starts(sizes: Sequence[int]) -> list[int]:
+    return list(accumulate(sizes, initial=0))[:-1]
