@@ -20,6 +20,8 @@ from mcp.types import (
     CallToolResult,
     GetPromptResult,
     InputRequiredResult,
+    InputResponses,
+    NotificationParams,
     SubscribeRequestParams,
     SubscriptionsListenRequestParams,
     UnsubscribeRequestParams,
@@ -35,6 +37,7 @@ from conversation_mcp.server.completion import complete
 from conversation_mcp.server.delivery import Deliveries
 from conversation_mcp.server.prompts import prompts_of, render_prompt
 from conversation_mcp.server.resources import MIME_TYPE, SCHEME, TEMPLATE
+from conversation_mcp.server.roots import ClientRoots, wanted_roots
 from conversation_mcp.server.tasks import TasksExtension
 from conversation_mcp.server.transcript import read_transcript
 from conversation_mcp.server.updates import LOOK_EVERY_SECONDS, Updates
@@ -76,6 +79,7 @@ class ConversationServer(MCPServer[App]):
         self._wait_seconds = settings.answer_wait_seconds
         self._client_limits = client_limits
         self._updates = Updates(look_every_seconds)
+        self._roots = ClientRoots()
         self.app: App | None = None
         self.deliveries: Deliveries | None = None
         """Set by a transport that knows what the client has read; without it a result counts as delivered once made."""
@@ -91,11 +95,13 @@ class ConversationServer(MCPServer[App]):
             extensions=[self._tasks()],
         )
         self.completion()(self._complete)
-        # The SDK has no public API yet to serve subscriptions of the old era or to observe those of the new one.
+        # The SDK has no public API yet to serve subscriptions of the old era, to observe those of the new one, and to
+        # hear that roots have changed.
         handlers = self._lowlevel_server
         handlers.add_request_handler("subscriptions/listen", SubscriptionsListenRequestParams, self._updates.listen)
         handlers.add_request_handler("resources/subscribe", SubscribeRequestParams, self._updates.subscribe)
         handlers.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, self._updates.unsubscribe)
+        handlers.add_notification_handler("notifications/roots/list_changed", NotificationParams, self._roots.forget)
 
     def _lifespan_of(self, open_app: OpenApp) -> Callable[[MCPServer[App]], AbstractAsyncContextManager[App]]:
         @asynccontextmanager
@@ -128,7 +134,10 @@ class ConversationServer(MCPServer[App]):
         if context is None:
             return self._calls.as_error(InvalidInputError("a tool is called in a session."))
         request = context.request_context
-        return await self._calls.call(name, arguments, request.lifespan_context, self._caller(request))
+        responses = context.input_responses
+        if wanted := wanted_roots(request, arguments, responses):
+            return wanted
+        return await self._calls.call(name, arguments, request.lifespan_context, self._caller(request, responses))
 
     async def list_resource_templates(self) -> list[mcp.types.ResourceTemplate]:
         """Return the template of all conversations; single ones are not listed, completion finds their ids."""
@@ -182,7 +191,7 @@ class ConversationServer(MCPServer[App]):
     def _tasks(self) -> TasksExtension:
         return TasksExtension(self._calls, self._caller)
 
-    def _caller(self, request: Request) -> Caller:
+    def _caller(self, request: Request, responses: InputResponses | None = None) -> Caller:
         steps = 0
 
         async def report(text: str) -> None:
@@ -191,7 +200,8 @@ class ConversationServer(MCPServer[App]):
             await request.session.report_progress(steps, None, text)
 
         wait_seconds = wait_seconds_for(request, self._client_limits, self._wait_seconds)
-        caller = Caller(wait_seconds=wait_seconds, report=report)
+        roots = self._roots.getter(request, responses)
+        caller = Caller(wait_seconds=wait_seconds, report=report, roots=roots)
         if self.deliveries is None:
             return caller
         return replace(caller, on_result=partial(self.deliveries.owe, request.request_id))

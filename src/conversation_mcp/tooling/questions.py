@@ -1,7 +1,7 @@
 """The common part of the tools that ask: arguments, the question to the engine, and the next step of a result."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -10,6 +10,7 @@ from conversation_mcp.app import App
 from conversation_mcp.records.modes import Mode
 from conversation_mcp.records.options import Options, ResearchOptions, SearchFilters
 from conversation_mcp.tooling.rendering.turns import render_turn
+from conversation_mcp.tooling.sent_along import Attachments, Continuing
 from conversation_mcp.tooling.steps import steps_of
 from conversation_mcp.tooling.tool import ASKS, GivenT, Hints, Input, Tool
 from conversation_mcp.tooling.way_on import way_on
@@ -40,6 +41,12 @@ class ResearchInput(SearchFilters, ResearchOptions, AskingInput):
     query: Query
 
 
+class FollowupInput(Attachments, AskingInput):
+    """A question in a conversation."""
+
+    conversation_id: ConversationIdArgument
+
+
 @dataclass(frozen=True, kw_only=True)
 class AskingTool(Tool[GivenT, TurnResult]):
     """A tool that asks in a mode; its questions open conversations, follow up in them, or both."""
@@ -60,11 +67,18 @@ def ask_of(tool: AskingTool[Any], given: SearchInput | ResearchInput, preset: st
         model=given.model,
         options=Options.model_construct(**passed_on),  # validated as arguments of the tool
         show_thinking=given.show_thinking,
+        files=given.files if isinstance(given, Attachments) else (),
+        images=given.images if isinstance(given, Attachments) else (),
+        continue_from=given.continue_from if isinstance(given, Continuing) else None,
     )
 
 
 async def put_question(ask: Ask, app: App, caller: Caller, conversation_id: str | None = None) -> TurnResult:
-    """Ask the question in the conversation, or in a new one, and return the result with its next step."""
+    """Ask the question in the conversation, or in a new one, and return the result with its next step.
+
+    What the caller sends along with every question goes with it.
+    """
+    ask = replace(ask, files=(*ask.files, *caller.files), images=(*ask.images, *caller.images))
     if conversation_id is None:
         result = await app.turns.start(ask, caller)
     else:

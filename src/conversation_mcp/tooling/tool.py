@@ -50,5 +50,5 @@ class Tool(ToolFacts, Generic[GivenT, ResultT]):
     hints: Hints
     usage: str = ""
     """The sentence in the server's instructions about its use together with others."""
-    describes_filters: bool = False
-    """Whether its schema describes the filters of a search, for all tools that have them."""
+    describes: frozenset[type[BaseModel]] = frozenset()
+    """The groups of arguments that its schema describes for all tools that share them."""

@@ -2,8 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from pydantic import JsonValue
 
@@ -14,6 +15,8 @@ from conversation_mcp.records.options import Options
 Report = Callable[[str], Awaitable[None]]
 Note = Callable[[], Awaitable[None]]
 """Records that a result was delivered."""
+GetRoots = Callable[[], Awaitable[Sequence[Path]]]
+"""Returns the folders and single files below which the caller lets files be read; none if the caller names none."""
 OnText = Callable[[str, bool], None]
 """Receives each piece of the answer's text, and whether it replaces everything before it; must not block or raise."""
 
@@ -58,6 +61,11 @@ async def _silent(text: str) -> None:
     """Drop the progress report."""
 
 
+async def _no_roots() -> Sequence[Path]:
+    """Name no roots."""
+    return ()
+
+
 async def _at_once(note: Note) -> None:
     """Count a result as delivered as soon as it exists."""
     await note()
@@ -87,3 +95,11 @@ class Caller:
     """Receives the step to run once the asker has the result."""
     system: str | None = None
     """The system text of a conversation that this call opens."""
+    files: tuple[str, ...] = ()
+    """Files to send along with the question, whichever tool asks it, as in `Ask.files`; `-` is the pipe."""
+    images: tuple[str, ...] = ()
+    """Images to send along, as in `Ask.images`."""
+    pipe: bytes | None = None
+    """What came through the pipe that `files` names."""
+    roots: GetRoots = _no_roots
+    """Called only if files or images are to be read."""

@@ -4,6 +4,7 @@ from typing import Literal
 
 from conversation_mcp.conversations.expiry import archived_after
 from conversation_mcp.providers.base import Answer
+from conversation_mcp.records.attached import AttachedFile, AttachedImage
 from conversation_mcp.records.models import Conversation, Source, Usage
 from conversation_mcp.records.record import Record
 
@@ -47,6 +48,10 @@ class TurnResult(Record):
     """What the provider is doing, if the turn is running."""
     elapsed_seconds: int | None = None
     """How long the turn has been running."""
+    files: tuple[AttachedFile, ...] | None = None
+    """The files that the question named: sent, unchanged, changed or skipped, and why."""
+    images: tuple[AttachedImage, ...] | None = None
+    """The images that the question named."""
     notices: tuple[str, ...] | None = None
     """Deviations from the request, cuts, a repeated call, an answer that is not saved."""
     next_step: str | None = None
