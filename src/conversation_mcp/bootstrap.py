@@ -15,8 +15,8 @@ from conversation_mcp.conversations.library import Library
 from conversation_mcp.conversations.pruner import Pruner
 from conversation_mcp.conversations.tidier import Tidier
 from conversation_mcp.conversations.trash_can import TrashCan
+from conversation_mcp.prompting.budget import Shares
 from conversation_mcp.prompting.prompts import load_prompts
-from conversation_mcp.prompting.room import Room
 from conversation_mcp.providers.base import Provider
 from conversation_mcp.providers.catalog import ProviderContext, build_providers
 from conversation_mcp.providers.choosing.providers import Providers
@@ -26,6 +26,7 @@ from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.tools.catalog import mode_of, tools_of
 from conversation_mcp.turns.budget import Budget
 from conversation_mcp.turns.claims import Claims
+from conversation_mcp.turns.composer import Composer
 from conversation_mcp.turns.earlier_calls import EarlierCalls
 from conversation_mcp.turns.engine import TurnEngine
 from conversation_mcp.turns.receiver import AnswerReceiver
@@ -87,13 +88,13 @@ async def open_app(
         chosen = Providers(build, settings, now)
         receiver = AnswerReceiver(store, unsaved, settings.conversation_timeout_hours)
         settler = Settler(store, chosen, receiver, unsaved, now)
-        room = Room(mode_of)
-        sender = TurnSender(store, chosen, receiver, room, tasks)
-        worker = TurnWorker(store, chosen, receiver, sender, unsaved, settler, room, prompts, limits)
+        composer = Composer(store, chosen, read_files, Shares(), mode_of, summarises=False)
+        sender = TurnSender(store, chosen, receiver, composer, tasks)
+        worker = TurnWorker(store, chosen, receiver, sender, unsaved, settler, composer, prompts, limits)
         resumer = Resumer(worker, running)
         budget = Budget(store, settings.max_cost_usd_per_day, chosen.catalogue, now)
         claims = Claims(store.calls, EarlierCalls(store, resumer, unsaved))
-        turns = TurnEngine(store, chosen, worker, running, claims, budget, limits, mode_of, now)
+        turns = TurnEngine(store, chosen, worker, running, claims, budget, limits, composer, mode_of, now)
         watch = Watch(store, worker, running, resumer, unsaved, now)
         library, trash = Library(store), TrashCan(store)
         tidier = Tidier(store, unsaved.require_saved, settings.lock_wait_seconds)
@@ -114,3 +115,7 @@ async def open_app(
     await finish(client.aclose())
     if failure is not None:
         raise failure
+
+
+async def read_files(files, images, roots, pipe):
+    raise NotImplementedError

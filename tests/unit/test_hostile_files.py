@@ -13,6 +13,7 @@ from rich.console import Console
 from tests.fixtures.cli import Here, on_terminal, put_conversation
 from tests.fixtures.hostile import LAST_TIMES, ODD_TEXTS, PENDING, SOURCE, TURN, WHOLE, files, replaced
 from tests.fixtures.providers import FakeProvider
+from tests.fixtures.sent import messages_to_send
 from tests.fixtures.serving import data_of, error_of, serving
 
 from conversation_mcp.cli.output.rows import row_data, table_of
@@ -23,7 +24,6 @@ from conversation_mcp.conversations.prices import Prices
 from conversation_mcp.conversations.statistics import turns_of
 from conversation_mcp.errors import ConversationCorruptedError
 from conversation_mcp.exporting.catalog import EXPORT_FORMATS, export_format
-from conversation_mcp.prompting.room import needed_tokens
 from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.records import shapes
 from conversation_mcp.records.codec import decode, settle
@@ -120,7 +120,7 @@ def test_every_reader_bears_what_the_codec_takes(body: bytes) -> None:
     for name in EXPORT_FORMATS:
         export_format(name).render(conversation).encode()
     list(order_problems(conversation))
-    needed_tokens(conversation, "And then?")
+    messages_to_send(conversation, "And then?")
 
 
 @given(files())

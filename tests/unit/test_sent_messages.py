@@ -6,9 +6,10 @@ from typing import get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fixtures.sent import messages_to_send
 from tests.fixtures.stores import UNKNOWN, conversation
 
-from conversation_mcp.prompting.history import finished_turns, messages_to_send
+from conversation_mcp.prompting.history import finished_turns
 from conversation_mcp.providers.definitions import load_definitions
 from conversation_mcp.providers.wire.roles import SystemRole, sent_messages
 from conversation_mcp.records.models import Message, Role

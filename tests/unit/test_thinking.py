@@ -12,10 +12,10 @@ from tests.fixtures.asked import request
 from tests.fixtures.exports.files import put_json
 from tests.fixtures.exports.imported import bring_in, stored_in
 from tests.fixtures.raw_answers import SSE, WIRES, Wire, answer_in, answering, asked, provider_at, shown_in
+from tests.fixtures.sent import messages_to_send
 
 from conversation_mcp.errors import AnswerIncompleteError, StreamBrokenError
 from conversation_mcp.exporting.catalog import export_format
-from conversation_mcp.prompting.history import messages_to_send
 from conversation_mcp.providers.base import Event, Provider, TextDelta
 from conversation_mcp.providers.wire.visible_text import UNENDED
 from conversation_mcp.thinking.splitter import ThinkingSplitter, split_thinking

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from conversation_mcp.attaching.contents import FilesRead
-from conversation_mcp.errors import ConversationTooLongError, FilesTooLargeError, ImagesUnseenError
+from conversation_mcp.errors import BlindModelError, ConversationTooLongError, FilesTooLargeError
 from conversation_mcp.prompting import naming
 from conversation_mcp.prompting.budget import Budget
 from conversation_mcp.prompting.correction import TRUSTED_RATIOS
@@ -140,10 +140,10 @@ def compose(
     Raises:
         ConversationTooLongError: the system text, the last exchange and the question do not fit.
         FilesTooLargeError: nothing that the question names fits.
-        ImagesUnseenError: the question names images, and the model does not see them.
+        BlindModelError: the question names images, and the model does not see them.
     """
     if read.images and sees is False:
-        raise ImagesUnseenError(budget.model)
+        raise BlindModelError(budget.model)
     kept, measure, sees = naming.kept_with(kept, read), measure or Measure(), sees is not False
     wanted = _Wanted(chain, question, read, kept, budget, sees, image_tokens, measure, correction, summarises)
     return _Work(wanted, Scales(kept, measure, image_tokens)).composed()

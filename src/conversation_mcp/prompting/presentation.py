@@ -14,6 +14,7 @@ from conversation_mcp.records.chat import ChatMessage, ImagePart
 LEFT_OUT = "left out here, because it does not fit"
 NOT_KEPT = "its content is no longer kept"
 NOT_SEEN = "not sent, because this model does not see images"
+WITHHELD = "not sent, because it never left the machine of its owner"
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,8 @@ class Kept:
 
     texts: Mapping[str, str] = field(default_factory=dict[str, str])
     images: Mapping[str, ImagePart] = field(default_factory=dict[str, ImagePart])
+    withheld: frozenset[str] = frozenset()
+    """The hashes of what the model may not get; none of it is among the texts and images."""
 
 
 class Place(NamedTuple):
@@ -107,7 +110,8 @@ class Presenter:
             return Shown(file, "skipped", frames.line("file", file.path, LEFT_OUT), LEFT_OUT)
         text = self._kept.texts.get(key)
         if text is None:
-            return Shown(file, "skipped", frames.line("file", file.path, NOT_KEPT), NOT_KEPT)
+            why = self._absence(key)
+            return Shown(file, "skipped", frames.line("file", file.path, why), why)
         base = self._newest.get((file.path, file.lines))
         self._standing[key] = said, file.path
         self._newest[file.path, file.lines] = key
@@ -142,9 +146,13 @@ class Presenter:
             return Shown(image, "skipped", frames.line("image", image.path, LEFT_OUT), LEFT_OUT)
         part = self._kept.images.get(key)
         if part is None:
-            return Shown(image, "skipped", frames.line("image", image.path, NOT_KEPT), NOT_KEPT)
+            why = self._absence(key)
+            return Shown(image, "skipped", frames.line("image", image.path, why), why)
         self._standing[key] = said, image.path
         return Shown(image, "whole", frames.line("image", image.path, "below"), image=part)
+
+    def _absence(self, key: str) -> str:
+        return WITHHELD if key in self._kept.withheld else NOT_KEPT
 
     def _known(self, kind: str, said: Said, named: AttachedFile | AttachedImage, key: str) -> Shown:
         where, path = self._standing[key]

@@ -32,7 +32,12 @@ def pending_turn(ask: Ask, choice: Choice, started_at: str) -> PendingTurn:
 def composed(pending: PendingTurn, composition: Composition, shared: tuple[str, ...]) -> PendingTurn:
     """Return the question with what is sent along, and with the notices about that and about new recipients."""
     notices = (*(pending.notices or ()), *shared, *composition.notices)
-    sent = {"files": composition.files, "images": composition.images, "notices": notices}
+    sent = {
+        "files": composition.files,
+        "images": composition.images,
+        "estimated_tokens": composition.tokens if composition.is_counted else None,
+        "notices": notices,
+    }
     return pending.model_copy(update={name: value for name, value in sent.items() if value})
 
 
@@ -114,6 +119,7 @@ def answered(conversation: Conversation, pending: PendingTurn, answer: Answer, n
         sources=answer.sources or None,
         related_questions=answer.related_questions or None,
         usage=answer.usage,
+        estimated_tokens=pending.estimated_tokens,
         notices=answer.notices or None,
         reasoning=storable(answer.reasoning) if answer.reasoning else None,
     )

@@ -1,41 +1,58 @@
 """The composition of requests: what was read for a question, what its conversation keeps, and what of it is sent."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 
 from anyio import to_thread
 
 from conversation_mcp.attaching.contents import FilesRead
-from conversation_mcp.attaching.files import Files
-from conversation_mcp.errors import ConversationMCPError, ConversationTooLongError
+from conversation_mcp.conversations.recipients import Recipients
+from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.prompting.budget import Shares, budget_of
-from conversation_mcp.prompting.composition import Composition, Kept, compose, hashes_needed
+from conversation_mcp.prompting.composition import Composition, compose
+from conversation_mcp.prompting.correction import correction_of
+from conversation_mcp.prompting.measure import Measure
+from conversation_mcp.prompting.presentation import Kept
+from conversation_mcp.prompting.transcript import hashes_needed, key_of, named_by, said_in
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
+from conversation_mcp.providers.choosing.sight import image_tokens_of, images_at, sight_of
+from conversation_mcp.records.attached import AttachedImage
+from conversation_mcp.records.chat import ImagePart
 from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.models import Conversation, ConversationId
+from conversation_mcp.records.modes import ModeOf
 from conversation_mcp.stores.base import Store
 from conversation_mcp.turns.ask import Ask, Caller
 from conversation_mcp.turns.chains import Chain, chain_of
 from conversation_mcp.turns.disclosure import withheld_from
+from conversation_mcp.turns.turn import NO_ASK
+
+ReadFiles = Callable[[Sequence[str], Sequence[str], Sequence[Path], bytes | None], Awaitable[FilesRead]]
+"""Reads the files and images that are named, below the folders that the caller allows; with what a pipe brought."""
 
 NO_CHAIN = Chain(())
+NOBODY = Caller(0)
 
 
 @dataclass
 class Material:
-    """What a request is made of beside the conversation that it continues; written by the composer."""
+    """What a request is made of beside the conversation that holds the question; written by the composer."""
 
     ask: Ask
     caller: Caller
     before: Chain
-    """The conversations before the one that holds the question."""
+    """The conversations before that one."""
     read: FilesRead | None = None
     """What the paths of the question lead to, once it was read."""
-    kept: dict[str, bytes] = field(default_factory=dict[str, bytes])
-    """The files and images of earlier questions, by hash."""
+    texts: dict[str, str] = field(default_factory=dict[str, str])
+    """The files that earlier questions name, by the hash of their text."""
+    images: dict[str, ImagePart] = field(default_factory=dict[str, ImagePart])
+    """The images that earlier questions name, by their hash."""
     sought: set[str] = field(default_factory=set[str])
-    """The hashes of those that were looked for, whether or not they are there."""
+    """The hashes that were looked for, whether or not they are there."""
 
     @property
     def continued(self) -> Conversation | None:
@@ -49,7 +66,7 @@ class Material:
 
 
 class LackingError(Exception):
-    """The conversation has changed since the material was gathered, and needs more of it."""
+    """A request cannot be composed before more of what the conversation keeps is fetched."""
 
     def __init__(self, conversation: Conversation) -> None:
         super().__init__()
@@ -57,13 +74,25 @@ class LackingError(Exception):
 
 
 class Composer:
-    """Gathers the material of a question and composes requests from it; one composition is one question to one model."""
+    """Gathers the material of questions and composes requests from it, each for one model."""
 
-    def __init__(self, store: Store, providers: Providers, files: Files, shares: Shares) -> None:
+    def __init__(
+        self,
+        store: Store,
+        providers: Providers,
+        read_files: ReadFiles,
+        shares: Shares,
+        mode_of: ModeOf,
+        *,
+        summarises: bool,
+    ) -> None:
         self._store = store
         self._providers = providers
-        self._files = files
+        self._read_files = read_files
         self._shares = shares
+        self._mode_of = mode_of
+        self._summarises = summarises
+        self._measure = Measure()
 
     async def begin(self, ask: Ask, caller: Caller, stored: Conversation | None) -> Material:
         """Return the material of a question with the conversations before it, but without files yet.
@@ -73,12 +102,11 @@ class Composer:
         """
         if stored is not None:
             chain = await chain_of(self._store, stored)
-            return Material(ask, caller, Chain(chain.conversations[:-1], chain.notices))
+            return Material(ask, caller, replace(chain, conversations=chain.conversations[:-1]))
         if ask.continue_from is None:
             return Material(ask, caller, NO_CHAIN)
-        return Material(
-            ask, caller, await chain_of(self._store, await self._store.load(check_id(ask.continue_from)))
-        )
+        continued = await self._store.load(check_id(ask.continue_from))
+        return Material(ask, caller, await chain_of(self._store, continued))
 
     async def read(self, material: Material) -> FilesRead:
         """Read what the question names, once.
@@ -88,31 +116,114 @@ class Composer:
         """
         if material.read is None:
             ask, caller = material.ask, material.caller
-            material.read = await self._files.read(ask.files, ask.images, await caller.roots(), caller.pipe)
+            material.read = FilesRead()
+            if ask.files or ask.images:
+                material.read = await self._read_files(ask.files, ask.images, await caller.roots(), caller.pipe)
         return material.read
 
     async def fetch(self, material: Material, conversation: Conversation) -> None:
-        """Get the files and images that requests of this conversation need."""
+        """Get the files and images that requests in this conversation may carry."""
         for each in (*material.before.conversations, conversation):
             if lacking := hashes_needed((each,)) - material.sought:
-                material.kept |= await self._store.attachments.get(ConversationId(each.conversation_id), lacking)
+                kept = await self._store.attachments.get(ConversationId(each.conversation_id), lacking)
+                _take(material, each, kept)
                 material.sought |= lacking
 
-    def compose(self, material: Material, conversation: Conversation, question: str, choice: Choice) -> Composition:
-        """Compose the request of a question to one model; blocks for a moment if the conversation is long.
+    async def composed(self, material: Material, conversation: Conversation, choice: Choice) -> Composition:
+        """Fetch what is needed and compose; raises as `compose`."""
+        await self.fetch(material, conversation)
+        return await to_thread.run_sync(self.compose, material, conversation, choice)
+
+    def compose(self, material: Material, conversation: Conversation, choice: Choice) -> Composition:
+        """Return the request of the question to one model.
 
         Raises:
-            LackingError: `fetch` must be called before.
-            ConversationTooLongError: not even the last exchange fits.
+            LackingError: `fetch` must be called first.
+            ConversationTooLongError: the system text, the last exchange and the question do not fit.
+            BlindModelError: the question names images, and the model does not see them.
         """
         chain = (*material.before.conversations, conversation)
         if hashes_needed(chain) - material.sought:
             raise LackingError(conversation)
-        return compose(
+        return self._compose(chain, material, choice, material.ask.question, self._read_for(material, choice))
+
+    async def shown(self, conversation: Conversation, choice: Choice, question: str | None) -> Composition:
+        """Return what the next question of the conversation would carry to this model."""
+        chain = await chain_of(self._store, conversation)
+        material = Material(NO_ASK, NOBODY, replace(chain, conversations=chain.conversations[:-1]))
+        await self.fetch(material, conversation)
+        return await to_thread.run_sync(self._compose, chain.conversations, material, choice, question, FilesRead())
+
+    async def needed_tokens(self, material: Material, stored: Conversation | None) -> int:
+        """Return the estimated tokens of everything that may be sent with the question."""
+        try:
+            read = await self.read(material)
+            if stored is not None:
+                await self.fetch(material, stored)
+        except ConversationMCPError:  # said when the question is asked
+            read = FilesRead()
+        return await to_thread.run_sync(self._all_tokens, material, stored, read)
+
+    def _all_tokens(self, material: Material, stored: Conversation | None, read: FilesRead) -> int:
+        chain = (*material.before.conversations, *([stored] if stored else []))
+        tokens = self._measure.tokens
+        named = {key for one in said_in(chain) for key in map(key_of, named_by(one)) if key} if chain else set[str]()
+        return (
+            tokens(material.ask.question)
+            + sum(tokens(message.content) for each in chain for message in each.messages)
+            + sum(tokens(text) for key, text in material.texts.items() if key in named)
+            + sum(tokens(file.text) for file in read.files)
+        )
+
+    def _compose(
+        self,
+        chain: Sequence[Conversation],
+        material: Material,
+        choice: Choice,
+        question: str | None,
+        read: FilesRead,
+    ) -> Composition:
+        correction = partial(correction_of, chain[-1], choice.model or "", self._mode_of, self._measure)
+        composition = compose(
             chain,
             question,
-            material.read or FilesRead(),
-            Kept(material.kept),
-            budget_of(choice, self._shares, chain),
-            withheld=withheld_from(chain, choice, self._providers.sides),
+            read,
+            _allowed(material, withheld_from(chain, choice, self._providers)),
+            budget_of(choice.facts, self._shares, choice.shown),
+            sees=sight_of(choice),
+            image_tokens=partial(image_tokens_of, choice),
+            measure=self._measure,
+            correction=correction,
+            summarises=self._summarises,
         )
+        notices = (*material.before.notices, *composition.notices)
+        return replace(composition, notices=notices) if material.before.notices else composition
+
+    def _read_for(self, material: Material, choice: Choice) -> FilesRead:
+        """Return what was read with images that the provider accepts: too large ones are shrunk."""
+        read, limits = material.read or FilesRead(), images_at(choice.provider)
+        if not read.images:
+            return read
+        return replace(read, images=read.images)
+
+
+def _allowed(material: Material, withheld: frozenset[str]) -> Kept:
+    """Return what is kept without what the model may not get."""
+    if not withheld:
+        return Kept(material.texts, material.images)
+    texts = {key: text for key, text in material.texts.items() if key not in withheld}
+    images = {key: image for key, image in material.images.items() if key not in withheld}
+    return Kept(texts, images, withheld)
+
+
+def _take(material: Material, conversation: Conversation, kept: Mapping[str, bytes]) -> None:
+    for one in said_in((conversation,)):
+        for named in named_by(one):
+            key = key_of(named)
+            data = kept.get(key or "")
+            if key is None or data is None:
+                continue
+            if isinstance(named, AttachedImage):
+                material.images[key] = ImagePart(named.media_type or "", data)
+            else:
+                material.texts[key] = data.decode("utf-8", "surrogatepass")

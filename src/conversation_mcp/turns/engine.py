@@ -83,6 +83,7 @@ class TurnEngine:
         return await self._call(ask, check_id(conversation_id), caller)
 
     async def _call(self, ask: Ask, conversation_id: ConversationId | None, caller: Caller) -> TurnResult:
+        ask = replace(ask, files=(*ask.files, *caller.files), images=(*ask.images, *caller.images))
         self._check_question(ask)
         stored = await self._stored(conversation_id)
         material = await self._composer.begin(ask, caller, stored)
@@ -176,9 +177,7 @@ class TurnEngine:
             raise outcome
         return outcome
 
-    async def _claimed(
-        self, turn: RunningTurn, choice: Choice, material: Material, *, is_there: bool
-    ) -> TurnResult:
+    async def _claimed(self, turn: RunningTurn, choice: Choice, material: Material, *, is_there: bool) -> TurnResult:
         """Join the same call made elsewhere, or run the turn under the call's name."""
         given = turn.conversation_id
         if given is not None and not is_there and not await self._store.exists(given):

@@ -7,9 +7,9 @@ from anyio.abc import TaskGroup
 
 from conversation_mcp.conversations.recipients import whereabouts_of
 from conversation_mcp.errors import (
+    BlindModelError,
     ConversationMCPError,
     ConversationTooLongError,
-    ImagesUnseenError,
     ProviderError,
     RunCancelledError,
 )
@@ -17,6 +17,7 @@ from conversation_mcp.prompting.composition import Composition
 from conversation_mcp.providers.base import Event, Provider, Request
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
+from conversation_mcp.providers.model_facts import answer_limit
 from conversation_mcp.providers.whereabouts import Whereabouts
 from conversation_mcp.records.models import Conversation
 from conversation_mcp.stores.base import Call, Store
@@ -107,7 +108,7 @@ class TurnSender:
             other = others.pop(0)
             try:
                 return other, await self._composer.composed(material, before, other)
-            except (ConversationTooLongError, ImagesUnseenError):
+            except (ConversationTooLongError, BlindModelError):
                 continue
         return None
 
@@ -116,6 +117,7 @@ class TurnSender:
         return Request(
             mode=ask.mode,
             messages=composition.messages,
+            output_limit_tokens=answer_limit(choice.facts, composition.tokens) if composition.is_counted else None,
             preset=ask.preset,
             model=choice.model,
             options=ask.options,

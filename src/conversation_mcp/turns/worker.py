@@ -9,6 +9,7 @@ import anyio
 from conversation_mcp.cancellation import finish
 from conversation_mcp.conversations.recipients import whereabouts_of
 from conversation_mcp.errors import (
+    BlindModelError,
     CancelledUnsentError,
     ConversationBusyError,
     ConversationMCPError,
@@ -123,27 +124,32 @@ class TurnWorker:
             question = NewQuestion(turn, call, choice, pending, material, wait_until)
             try:
                 written = await (self._open(question) if question.opens else self._add(question))
-            except ConversationTooLongError as error:
+            except (ConversationTooLongError, BlindModelError) as error:
                 error.conversation_id = turn.conversation_id
-                error.larger, error.outside = await self._larger(question, error.tokens)
+                await self._suggest(error, question)
                 raise
             turn.course.question = call  # counts as sent from here on: an ending server waits for its answer
             pending = written.conversation.pending_turn or pending
             opened = open_question(turn, written.conversation, pending, newest=choice.provider.name)
             return await self._sender.send(opened, choice, written.composition, material)
 
-    async def _larger(self, question: NewQuestion, tokens: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return models with larger windows: first those that disclose the words to no one new, then the others."""
+    async def _suggest(self, error: ConversationTooLongError | BlindModelError, question: NewQuestion) -> None:
+        """Add models that can take the question: first those that disclose the words to no one new, then the others."""
         choice, mode = question.choice, question.turn.ask.mode
-        known = (
-            NOWHERE
-            if question.opens
-            else whereabouts_of(await self._store.load(question.conversation_id), self._providers.sides)
-        )
+        stored = None if question.opens else await self._store.load(question.conversation_id)
+        holder = question.material.holder(stored, self._providers.sides)
+        known = whereabouts_of(holder, self._providers.sides) if holder else NOWHERE
         if known == NOWHERE or known.holds(choice.provider.name, choice.side):
             known = known.also_at(choice.provider.name, choice.side)
-        near, others = await self._providers.larger(mode, tokens, known, choice)
-        return (near, others) if known.is_kept_here else ((*near, *others), ())
+        if isinstance(error, BlindModelError):
+            near, others = await self._providers.seeing(mode, known)
+        else:
+            near, others = await self._providers.larger(mode, error.tokens, known, choice)
+        near, others = (near, others) if known.is_kept_here else ((*near, *others), ())
+        if isinstance(error, BlindModelError):
+            error.seeing, error.outside = near, others
+        else:
+            error.larger, error.outside = near, others
 
     async def _open(self, question: NewQuestion) -> Written:
         """Write the first state of the conversation, which has only the question."""
