@@ -58,7 +58,8 @@ class Formats:
             known = Language(re.compile(rf"([ \t]*)(?:{language['definition']})"), tuple(language["above"]))
             self._languages |= dict.fromkeys(language["suffixes"], known)
         self._by_suffix |= dict.fromkeys(self._languages, cast("Format", "code"))
-        self._secrets = _any_of(facts["left_out"]["secrets"])
+        self._secrets = {one["what"]: _any_of(one["names"]) for one in facts["left_out"]["secrets"]}
+        self._any_secret = _any_of([name for one in facts["left_out"]["secrets"] for name in one["names"]])
         self._secret_words = re.compile(rf"(?<![a-z])(?:{'|'.join(facts['left_out']['secret_words'])})(?![a-z])")
         self._secret_data = frozenset(facts["left_out"]["secret_data"])
         self._generated = _any_of(facts["left_out"]["generated"])
@@ -69,7 +70,7 @@ class Formats:
     def of(self, name: str) -> Format | Reason:
         """Return the format of a file in a folder, or the reason why it is not read."""
         lower = name.lower()
-        if self._secrets.match(lower) or (suffix(lower) in self._secret_data and self._secret_words.search(lower)):
+        if self._any_secret.match(lower) or (suffix(lower) in self._secret_data and self._secret_words.search(lower)):
             return Reason.SECRET
         if self._generated.match(lower):
             return Reason.GENERATED
@@ -83,6 +84,13 @@ class Formats:
         lower = name.lower()
         found = self._by_name.get(lower) or self._by_suffix.get(suffix(lower)) or "markdown"
         return Reason.NEEDS_EXTRA if found in self.missing else found
+
+    def secret(self, name: str) -> str | None:
+        """Return what a file holds whose name is one of keys; None for all other names."""
+        lower = name.lower()
+        if not self._any_secret.match(lower):
+            return None
+        return next(what for what, names in self._secrets.items() if names.match(lower))
 
     def is_foreign(self, folder: str) -> bool:
         """Tell whether folders of that name hold installed packages rather than the user's files."""

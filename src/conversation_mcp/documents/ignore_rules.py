@@ -1,23 +1,41 @@
 """The rules of `.gitignore` files: those of a folder, its subfolders, and the folders above it in a repository."""
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
+NAMED_GROUP = re.compile(r"\(\?P<\w+>")
+EXCLUDED = os.path.join(".git", "info", "exclude")  # noqa: PTH118 -- a part of paths
 FILE_NAME = ".gitignore"
 MAX_BYTES = 1 << 20
+
+
+class FolderRules:
+    """The rules of one file, for the paths below a folder."""
+
+    def __init__(self, folder: str, lines: Sequence[str]) -> None:
+        self._start = len(folder.rstrip(os.sep)) + 1
+        self._rules = rules_of(lines)
+        self._any = _any_of(self._rules)
+
+    def decide(self, path: str, *, is_folder: bool) -> bool | None:
+        """Tell whether the path is ignored; None if no rule says anything about it."""
+        below = path[self._start :].replace(os.sep, "/") + ("/" if is_folder else "")
+        # Hardly any path matches a rule, and one expression for all of them finds that out at once.
+        return self._rules.check_file(below).include if self._any.match(below) else None
 
 
 @dataclass(frozen=True)
 class Ignoring:
     """The rules that apply in a folder, the nearest last; the nearest that matches decides."""
 
-    rules: tuple[tuple[str, "GitIgnoreSpec"], ...] = field(default=())
+    rules: tuple[FolderRules, ...] = field(default=())
 
     @classmethod
     def above(cls, folder: Path) -> "Ignoring":
@@ -29,25 +47,24 @@ class Ignoring:
                 return cls()
             at = at.parent
             above.append(at)
-        rules = cls()
+        rules = cls().within(str(at), EXCLUDED)
         for parent in reversed(above):
             rules = rules.within(str(parent))
         return cls() if rules.ignores(str(folder), is_folder=True) else rules
 
-    def within(self, folder: str) -> "Ignoring":
-        """Return the rules together with those of a `.gitignore` in the folder."""
+    def within(self, folder: str, name: str = FILE_NAME) -> "Ignoring":
+        """Return the rules together with those of a `.gitignore`, or of another such file, in the folder."""
         try:
-            with open(os.path.join(folder, FILE_NAME), "rb", opener=_open) as file:  # noqa: PTH118 -- for each folder
+            with open(os.path.join(folder, name), "rb", opener=_open) as file:  # noqa: PTH118 -- for each folder
                 lines = file.read(MAX_BYTES).decode("utf-8-sig", "replace").splitlines()
         except OSError:
             return self
-        return Ignoring((*self.rules, (folder, rules_of(lines))))
+        return Ignoring((*self.rules, FolderRules(folder, lines)))
 
     def ignores(self, path: str, *, is_folder: bool) -> bool:
         """Tell whether git would ignore the path."""
-        for folder, rules in reversed(self.rules):
-            below = path[len(folder) + 1 :].replace(os.sep, "/") + ("/" if is_folder else "")
-            if (decided := rules.check_file(below).include) is not None:
+        for rules in reversed(self.rules):
+            if (decided := rules.decide(path, is_folder=is_folder)) is not None:
                 return decided
         return False
 
@@ -64,6 +81,12 @@ def rules_of(lines: Sequence[str]) -> "GitIgnoreSpec":
         return GitIgnoreSpec.from_lines(lines)
     except ValueError:
         return GitIgnoreSpec.from_lines(line for line in lines if _is_pattern(line))
+
+
+def _any_of(rules: "GitIgnoreSpec") -> re.Pattern[str]:
+    """Return an expression that matches every path that any of the rules says something about."""
+    compiled = cast("list[re.Pattern[str] | None]", [rule.regex for rule in rules.patterns])  # pyright: ignore[reportUnknownMemberType] -- untyped there
+    return re.compile("|".join(NAMED_GROUP.sub("(?:", one.pattern) for one in compiled if one) or "(?!)")
 
 
 def _is_pattern(line: str) -> bool:

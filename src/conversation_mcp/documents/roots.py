@@ -49,6 +49,15 @@ def relative(path: str, folder: Path) -> str:
     return path[len(str(folder)) :].lstrip(os.sep).replace(os.sep, "/")
 
 
+def split_pattern(path: Path) -> tuple[Path, tuple[str, ...]]:
+    """Split a pattern before the first part with a special character; the second half is empty for a plain path."""
+    parts = path.parts
+    first = next((number for number, part in enumerate(parts) if MAGIC.search(part)), len(parts))
+    if first == len(parts) or os.path.lexists(path):
+        return path, ()
+    return Path(*parts[:first]), parts[first:]
+
+
 def nothing_to_read(named: Sequence[Path], left_out: str) -> ProviderNotConfiguredError:
     """Return the error for documents without any text, with the sentence about what was left out."""
     error = _refusal(f"there is no readable file in {', '.join(map(str, named))}")
@@ -57,7 +66,7 @@ def nothing_to_read(named: Sequence[Path], left_out: str) -> ProviderNotConfigur
 
 
 def _root(path: Path, home: Path | None) -> Root:
-    base, rest = _split(path)
+    base, rest = split_pattern(path)
     try:
         real = base.resolve(strict=True)
     except (OSError, RuntimeError, ValueError):
@@ -71,15 +80,6 @@ def _root(path: Path, home: Path | None) -> Root:
     if not real.is_dir() and not real.is_file():
         raise _refusal(f"{path} is neither a file nor a folder")
     return Root(real, is_folder=real.is_dir())
-
-
-def _split(path: Path) -> tuple[Path, tuple[str, ...]]:
-    """Split a pattern before the first part with a special character; the second half is empty for a plain path."""
-    parts = path.parts
-    first = next((number for number, part in enumerate(parts) if MAGIC.search(part)), len(parts))
-    if first == len(parts) or os.path.lexists(path):
-        return path, ()
-    return Path(*parts[:first]), parts[first:]
 
 
 def _refusal(problem: str) -> ProviderNotConfiguredError:

@@ -63,6 +63,32 @@ class Settings(BaseModel):
         description="Model that writes answers from the passages of the local provider, which are sent to it; named as "
         "in DEFAULT_MODEL; auto prefers a model on this machine. Default: none; passages are quoted and stay here.",
     )
+    roots: Annotated[tuple[Path, ...], separated(os.pathsep)] = Field(
+        default=(),
+        description="Folders whose files may be sent with a question, separated by : (Windows: ;), if the client names "
+        "none. Default: the working folder, unless that is the whole disk or holds the home folder.",
+    )
+    allow_secrets: Annotated[tuple[Path, ...], separated(os.pathsep)] = Field(
+        default=(),
+        description="Files, folders and patterns that may be sent although they are secrets by name or content, "
+        "separated by : (Windows: ;); - for a pipe. Default: none.",
+    )
+    max_files: int = Field(default=500, ge=1, description="The most files and images that are read for a question.")
+    max_file_bytes: int = Field(
+        default=1_048_576, ge=1, description="The largest text file that is sent; of a document, its text."
+    )
+    max_document_bytes: int = Field(
+        default=20_971_520, ge=1, description="The largest PDF, Word or other document, and the largest image, to read."
+    )
+    max_files_total_bytes: int = Field(
+        default=67_108_864, ge=1, description="The most bytes of files and images that are read for a question."
+    )
+    max_files_seconds: float = Field(
+        default=20, gt=0, le=3600, description="How long the files of a question are read at most."
+    )
+    max_image_pixels: int = Field(
+        default=64_000_000, ge=1, description="The most pixels of an image that is sent or made smaller."
+    )
     prompts_dir: Path = Field(
         default_factory=lambda: config_path().parent / "prompts",
         description="Folder with your own search.md and deep_research.md in place of the system messages. "
