@@ -119,6 +119,8 @@ def _model(row: Row, limit: Row, ratings: Row, made_on: date, aliases: list[str]
         "reasoning": row["reasoning"] is not None,
         "price_in": _rounded(price.get("input_mtok")),
         "price_out": _rounded(price.get("output_mtok")),
+        # A price of nothing is a gap in the data: no maker reads its cache for free.
+        "price_cached": _rounded(price.get("cache_read_mtok")) or None,
         "status": None if status == "active" else status,
         "ends": row["lifecycle"]["deprecation_date"],
         "ability": _ability(row, ratings, made_on),

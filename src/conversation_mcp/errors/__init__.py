@@ -25,6 +25,7 @@ from conversation_mcp.errors.conversations import (
 from conversation_mcp.errors.providers import (
     MAYBE_BILLED,
     AnswerIncompleteError,
+    BlindModelError,
     CancelledUnsentError,
     ContextTooLargeError,
     ConversationTooLongError,
@@ -52,6 +53,7 @@ __all__ = [
     "NO_STEPS",
     "AnswerIncompleteError",
     "Argument",
+    "BlindModelError",
     "BudgetReachedError",
     "CancelledUnsentError",
     "ContextTooLargeError",

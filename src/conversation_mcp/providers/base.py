@@ -25,6 +25,8 @@ class Request:
     options: Options = field(default_factory=Options)
     whereabouts: Whereabouts = NOWHERE
     """Who already has the words that are sent."""
+    output_limit_tokens: int | None = None
+    """How long the answer can be, as far as that is known; sent only to servers that need a limit."""
 
 
 @dataclass(frozen=True)
@@ -174,10 +176,11 @@ class Checkable(Protocol):
 
 @dataclass(frozen=True)
 class ListedModel:
-    """A model in a server's list, with its window if the server names it."""
+    """A model in a server's list, with its window and whether it sees images, if the server says so."""
 
     id: str
     context_tokens: int | None = None
+    images: bool | None = None
 
 
 @runtime_checkable

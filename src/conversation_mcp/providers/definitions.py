@@ -17,6 +17,7 @@ from pydantic import (
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.errors.validation import requirement
 from conversation_mcp.providers.data import Data
+from conversation_mcp.providers.images import Images
 from conversation_mcp.records.modes import Mode
 from conversation_mcp.settings import Kind
 from conversation_mcp.sources import shipped_providers
@@ -49,6 +50,8 @@ class Quirks(Data):
     """The value of `store`. A run can be found by its id only if this is true, or if it runs in the background."""
     output_limit_tokens: int | None = Field(default=None, ge=1)
     """The most tokens of an answer; not sent if unset."""
+    fits_answer: bool = False
+    """Whether each request limits its answer to what the window has left, because the server fails beyond that."""
     token_field: TokenField | None = None
     """The field of that limit in chat completions; if unset, it is learnt from the first refusal."""
     stream_usage: bool = True
@@ -99,6 +102,7 @@ class Definition(Data):
     default_window_tokens: int | None = Field(default=None, ge=256)
     """The assumed window of a model whose window is unknown."""
     quirks: Quirks = Field(default_factory=Quirks)
+    images: Images = Field(default_factory=Images)
 
     @field_validator("base_url")
     @classmethod
@@ -252,10 +256,12 @@ def load_definitions(given: Mapping[str, Mapping[str, object]] | None = None) ->
 
 def _merged(table: Mapping[str, Any], fields: Mapping[str, object]) -> dict[str, Any]:
     # One level deeper, so that a user can change one quirk and keep the others.
-    quirks = fields.get("quirks")
-    if isinstance(quirks, Mapping):
-        return {**table, **fields, "quirks": {**table.get("quirks", {}), **quirks}}
-    return {**table, **fields}
+    deeper = {
+        name: {**table.get(name, {}), **given}
+        for name in ("quirks", "images")
+        if isinstance(given := fields.get(name), Mapping)
+    }
+    return {**table, **fields, **deeper}
 
 
 def _definition(name: str, table: Mapping[str, Any], *, is_own: bool) -> Definition:

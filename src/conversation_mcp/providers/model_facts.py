@@ -10,6 +10,8 @@ from anyio import to_thread
 
 from conversation_mcp.settings import OwnModel
 
+ASSUMED = "assumed"
+"""The source of a window that is only assumed."""
 ANSWER_TOKENS = 4096
 """The most room that is kept for an answer; in a small window it is a quarter of the window."""
 
@@ -25,10 +27,13 @@ class ModelFacts:
     input: int | None = None
     """The largest request, if that is less than the window allows."""
     output: int | None = None
-    images: bool = False
+    images: bool | None = None
+    """Whether it sees images; None if that is unknown."""
     reasoning: bool = False
     price_in: float | None = None
     price_out: float | None = None
+    price_cached: float | None = None
+    """The price of input that the provider reads from its cache."""
     status: str = "active"
     ends: str | None = None
     """The day from which it no longer exists."""
@@ -53,6 +58,16 @@ class ModelFacts:
             return self.input
         answer = min(self.output or ANSWER_TOKENS, ANSWER_TOKENS, self.context // 4)
         return min(self.input or self.context, self.context - answer)
+
+
+def answer_limit(facts: ModelFacts, input_tokens: int) -> int | None:
+    """Return how long an answer to a request of this size can be; None if nothing is known that limits it.
+
+    An assumed window is no limit: a larger one would have room for a longer answer.
+    """
+    window = None if facts.source == ASSUMED else facts.context
+    left = None if window is None else max(1, window - input_tokens)
+    return min((limit for limit in (facts.output, left) if limit is not None), default=None)
 
 
 class Catalogue:
@@ -106,7 +121,7 @@ class Catalogue:
         source = f"models.json of {self.date}"
         rows: list[dict[str, Any]] = self._snapshot["providers"].get(provider, [])
         for row in rows:
-            facts = ModelFacts(source=source, **row)
+            facts = ModelFacts(source=source, **{"images": False, **row})
             facts = replace(facts, aliases=tuple(facts.aliases))
             names = (facts.id, *facts.aliases)
             theirs = next((own.pop(name.casefold()) for name in names if name.casefold() in own), None)

@@ -14,6 +14,7 @@ from conversation_mcp.providers.base import Provider, Reader
 from conversation_mcp.providers.choosing.choice import DOING, Choice, Need, as_defined, chooses_itself
 from conversation_mcp.providers.choosing.ranking import Candidate, Category, best, may_be_chosen, reason
 from conversation_mcp.providers.choosing.resolution import Resolver
+from conversation_mcp.providers.choosing.sight import sees
 from conversation_mcp.providers.configuration import how_to_configure
 from conversation_mcp.providers.model_facts import ModelFacts
 from conversation_mcp.providers.sides import side_of
@@ -58,8 +59,32 @@ class Auto:
         # The check before sending keeps a part of each window free: a model that just fits would be refused, too.
         needed = round(tokens * 1.2)
         small = (refused.provider.name, refused.facts.id)
-        everywhere = [one for one in await self._candidates(providers, needed) if (one.provider, one.facts.id) != small]
-        here = [one for one in await self._candidates(providers, needed, here_only=True) if one in everywhere]
+
+        def is_other(provider: Provider, facts: ModelFacts) -> bool:
+            return (provider.name, facts.id) != small
+
+        return await self._offered(providers, needed, whereabouts, is_other)
+
+    async def seeing(
+        self, providers: Sequence[Provider], tokens: int, whereabouts: Whereabouts
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the best models that are known to see, with a window that large, as `larger` does."""
+        return await self._offered(
+            providers, round(tokens * 1.2), whereabouts, lambda provider, facts: sees(provider, facts) is True
+        )
+
+    async def _offered(
+        self,
+        providers: Sequence[Provider],
+        needed_tokens: int,
+        whereabouts: Whereabouts,
+        fits: Callable[[Provider, ModelFacts], bool],
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        by_name = {provider.name: provider for provider in providers}
+        everywhere = [
+            one for one in await self._candidates(providers, needed_tokens) if fits(by_name[one.provider], one.facts)
+        ]
+        here = [one for one in await self._candidates(providers, needed_tokens, here_only=True) if one in everywhere]
         near = [one for one in everywhere if one in here or one.provider in whereabouts.outside]
         if whereabouts == NOWHERE:
             near = everywhere
@@ -88,7 +113,7 @@ class Auto:
             asked = [provider for provider in able.values() if as_defined(provider)]
             listed = await self._resolver.listings.of_all(asked)
             known = [
-                Candidate(provider.name, ModelFacts(model.id, context=model.context_tokens))
+                Candidate(provider.name, ModelFacts(model.id, context=model.context_tokens, images=model.images))
                 for provider in asked
                 for model in listed[provider.name] or ()
             ]

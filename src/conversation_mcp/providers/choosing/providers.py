@@ -166,6 +166,14 @@ class Providers:
         able = [provider for provider in await self.all() if mode in provider.abilities]
         return await self._auto.larger(able, tokens, whereabouts, refused)
 
+    async def seeing(
+        self, mode: Mode, whereabouts: Whereabouts, tokens: int = 0
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the best models that see images and have a window that large, in two groups as `larger` does."""
+        await self.catalogue.ready()
+        able = [provider for provider in await self.all() if mode in provider.abilities]
+        return await self._auto.seeing(able, tokens, whereabouts)
+
     async def keeping(self, mode: Mode) -> tuple[Mode, tuple[str, ...]]:
         """Return the names of the best models on this machine for the mode, or for chat if none can do it."""
         await self.catalogue.ready()

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from conversation_mcp.errors import Argument, InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError
-from conversation_mcp.providers.base import Provider
+from conversation_mcp.providers.base import ListedModel, Provider
 from conversation_mcp.providers.catalog import READERS
 from conversation_mcp.providers.choosing.choice import (
     DOING,
@@ -21,7 +21,7 @@ from conversation_mcp.providers.choosing.listings import Listings
 from conversation_mcp.providers.choosing.names import belongs_to, is_family, known_names, near_names, split_name
 from conversation_mcp.providers.choosing.restrictions import Restrictions
 from conversation_mcp.providers.configuration import suggested_keys
-from conversation_mcp.providers.model_facts import Catalogue, ModelFacts, names_of
+from conversation_mcp.providers.model_facts import ASSUMED, Catalogue, ModelFacts, names_of
 from conversation_mcp.providers.sides import is_far, nearest_first
 from conversation_mcp.providers.whereabouts import NOWHERE, Whereabouts
 from conversation_mcp.records.modes import Mode
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 MAX_NAME_CHARS = 200
 MODEL = Argument("model")
-ASSUMED = "assumed"
 
 
 class Resolver:
@@ -133,15 +132,16 @@ class Resolver:
         return Choice(provider)
 
     async def with_window(self, provider: Provider, facts: ModelFacts) -> ModelFacts:
-        """Return the facts with a window, if possible: the server's own figure, else an assumption."""
+        """Return the facts with a window, if possible: the server's own figure, else an assumption; and with sight."""
         defined = as_defined(provider)
         if defined is None or facts.context is not None:
             return facts
         if kind_of(provider) != "direct":
             known = await self.listings.of(provider) or ()
-            told = next((model.context_tokens for model in known if model.id == facts.id), None)
-            if told is not None:
-                return replace(facts, context=told, source="told by the server")
+            told = next((model for model in known if model.id == facts.id), ListedModel(facts.id))
+            facts = replace(facts, images=told.images if facts.images is None else facts.images)
+            if told.context_tokens is not None:
+                return replace(facts, context=told.context_tokens, source="told by the server")
         usual = defined.configured.definition.default_window_tokens
         return facts if usual is None else replace(facts, context=usual, source=ASSUMED)
 
