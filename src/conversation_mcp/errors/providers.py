@@ -175,23 +175,6 @@ class FilesTooLargeError(ConversationTooLongError):
         return f"Name the lines that matter, as path:10-80. {super().next_step(steps)}"
 
 
-class ImagesUnseenError(NotSentError):
-    """The chosen model does not see images; nothing was sent."""
-
-    code = "PROVIDER_REJECTED"
-
-    def __init__(self, model: str) -> None:
-        super().__init__(f"{model} does not see images. Nothing was sent.")
-        self.seeing: tuple[str, ...] = ()
-        """Models that can be asked and see images."""
-
-    def next_step(self, steps: Steps = NO_STEPS) -> str:
-        if self.seeing:
-            return f"Name a model that does: {' or '.join(self.seeing)}. Or ask without the images."
-        other = f"; {steps['compare']} shows which do" if "compare" in steps else ""
-        return f"Name a model that does{other}. Or ask without the images."
-
-
 class ProviderUnavailableError(ProviderError):
     """The provider failed, broke off the answer or could not be reached."""
 

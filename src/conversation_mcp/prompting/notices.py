@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from conversation_mcp.prompting.frames import quoted
-from conversation_mcp.prompting.presentation import LEFT_OUT, NOT_KEPT, NOT_SEEN, Shown
+from conversation_mcp.prompting.presentation import LEFT_OUT, NOT_KEPT, NOT_SEEN, WITHHELD, Shown
 from conversation_mcp.records.attached import AttachedFile
 from conversation_mcp.text import counted, listed
 
@@ -26,6 +26,8 @@ def _earlier(model: str, messages: int, summarised: int, earlier: Sequence[Shown
         yield f"not sent, because the request would be too large for {name}: {listed(left_out)}{summary}"
     if unseen := _counts([one for one in earlier if one.why == NOT_SEEN]):
         yield f"not sent, because {model or 'the model'} does not see images: {listed(unseen)} of earlier messages"
+    if held := _counts([one for one in earlier if one.why == WITHHELD]):
+        yield f"not sent, because only this machine had it until now: {listed(held)}; name a file to send it"
     if lost := _counts([one for one in earlier if one.why == NOT_KEPT]):
         yield f"not sent, because their content is no longer kept: {listed(lost)} of earlier messages"
 
