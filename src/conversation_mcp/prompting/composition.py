@@ -1,6 +1,6 @@
 """The composition of a request: what of a conversation, its files and images is sent with a question."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -13,7 +13,7 @@ from conversation_mcp.prompting.measure import Measure
 from conversation_mcp.prompting.notices import notices_of
 from conversation_mcp.prompting.presentation import NOWHERE, Kept, Presenter, Rendered, Shown
 from conversation_mcp.prompting.selection import Cut, Sizes, cut_to_fit
-from conversation_mcp.prompting.sizing import ImageTokens, Scales, contents_of
+from conversation_mcp.prompting.sizing import ImageTokens, Scales, contents_of, longest_paths
 from conversation_mcp.prompting.summaries import (
     SUMMARY_SHARE,
     Lead,
@@ -130,12 +130,14 @@ def compose(
     image_tokens: ImageTokens = no_tokens,
     measure: Measure | None = None,
     correction: Callable[[], float] = uncorrected,
+    withheld: Collection[str] = (),
     summarises: bool = False,
 ) -> Composition:
     """Return the request for the question, or for what would be sent before one.
 
     `chain` are the parents, oldest first, and the conversation itself. `correction` returns how many tokens the model
-    counts for one that is estimated; it is only called for requests that may be too large.
+    counts for one that is estimated; it is only called for requests that may be too large. Contents that are
+    `withheld`, by hash, stay on this machine.
 
     Raises:
         ConversationTooLongError: the system text, the last exchange and the question do not fit.
@@ -145,8 +147,8 @@ def compose(
     if read.images and sees is False:
         raise BlindModelError(budget.model)
     kept, measure, sees = naming.kept_with(kept, read), measure or Measure(), sees is not False
-    wanted = _Wanted(chain, question, read, kept, budget, sees, image_tokens, measure, correction, summarises)
-    return _Work(wanted, Scales(kept, measure, image_tokens)).composed()
+    wanted = _Wanted(chain, question, read, kept, budget, sees, image_tokens, measure, correction, withheld, summarises)
+    return _Work(wanted).composed()
 
 
 @dataclass(frozen=True)
@@ -162,21 +164,24 @@ class _Wanted:
     image_tokens: ImageTokens
     measure: Measure
     correction: Callable[[], float]
+    withheld: Collection[str]
     summarises: bool
 
 
 class _Work:
     """One call of compose."""
 
-    def __init__(self, wanted: _Wanted, scales: Scales) -> None:
-        self._wanted, self._scales, self._budget = wanted, scales, wanted.budget
+    def __init__(self, wanted: _Wanted) -> None:
+        self._wanted, self._budget = wanted, wanted.budget
         self._is_counted = False
         own = wanted.chain[-1]
         self._system = (Said(own.conversation_id, 0, "user", text),) if (text := system_text(own)) else ()
         self._said = said_in(wanted.chain)
         self._turns = turns_of(self._said)
         self._new = _asked(own, wanted)
-        self._contents = contents_of((*self._said, *self._new), wanted.kept, sees=wanted.sees)
+        everything = (*self._said, *self._new)
+        self._scales = Scales(wanted.kept, wanted.measure, wanted.image_tokens, longest_paths(everything))
+        self._contents = contents_of(everything, wanted.kept, wanted.withheld, sees=wanted.sees)
         self._earlier = [one for one in self._contents if one.last.message < len(self._said)]
         self._own = self._contents[len(self._earlier) :]
 
@@ -187,7 +192,7 @@ class _Work:
         first = sum(map(len, self._turns[: cut.turns]))
         gone = frozenset(one.key for one in (*self._earlier[: cut.files], *(self._own[place] for place in cut.own)))
         after = self._earlier[cut.files - 1].last if cut.files else NOWHERE
-        presenter = Presenter(wanted.kept, wanted.measure, gone, after, sees=wanted.sees)
+        presenter = Presenter(wanted.kept, wanted.measure, gone, after, wanted.withheld, sees=wanted.sees)
         lead = lead_of(wanted.chain, self._said[:first], wanted.measure, self._summary_room())
         sent = (*self._said[first:], *self._without(cut))
         rendered = tuple(

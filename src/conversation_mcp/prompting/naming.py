@@ -49,7 +49,7 @@ def kept_with(kept: Kept, read: FilesRead) -> Kept:
     """Return what is kept together with what was read."""
     texts = {file.text_sha256: file.text for file in read.files}
     images = {image.sha256: ImagePart(image.media_type, image.data) for image in read.images}
-    return Kept({**kept.texts, **texts}, {**kept.images, **images}, kept.withheld - texts.keys() - images.keys())
+    return Kept({**kept.texts, **texts}, {**kept.images, **images})
 
 
 def record_of(shown: Shown) -> AttachedFile | AttachedImage:

@@ -26,9 +26,8 @@ def _earlier(model: str, messages: int, summarised: int, earlier: Sequence[Shown
         yield f"not sent, because the request would be too large for {name}: {listed(left_out)}{summary}"
     if unseen := _counts([one for one in earlier if one.why == NOT_SEEN]):
         yield f"not sent, because {model or 'the model'} does not see images: {listed(unseen)} of earlier messages"
-    if withheld := _counts([one for one in earlier if one.why == WITHHELD]):
-        which = f"{listed(withheld)} of earlier messages"
-        yield f"not sent, because only this machine had them: {which}; name them with the question to send them"
+    if held := _counts([one for one in earlier if one.why == WITHHELD]):
+        yield f"not sent, because only this machine had it until now: {listed(held)}; name a file to send it"
     if lost := _counts([one for one in earlier if one.why == NOT_KEPT]):
         yield f"not sent, because their content is no longer kept: {listed(lost)} of earlier messages"
 

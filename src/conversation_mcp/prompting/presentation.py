@@ -1,6 +1,6 @@
 """How what is selected stands in a request: each content once, where it is named first; later mentions are a line."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -13,8 +13,9 @@ from conversation_mcp.records.chat import ChatMessage, ImagePart
 
 LEFT_OUT = "left out here, because it does not fit"
 NOT_KEPT = "its content is no longer kept"
+WITHHELD = "left out here, because it was only sent on the user's own machine until now"
+BELOW = "attached to this message"
 NOT_SEEN = "not sent, because this model does not see images"
-WITHHELD = "not sent, because it never left the machine of its owner"
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,6 @@ class Kept:
 
     texts: Mapping[str, str] = field(default_factory=dict[str, str])
     images: Mapping[str, ImagePart] = field(default_factory=dict[str, ImagePart])
-    withheld: frozenset[str] = frozenset()
-    """The hashes of what the model may not get; none of it is among the texts and images."""
 
 
 class Place(NamedTuple):
@@ -69,12 +68,15 @@ class Presenter:
         measure: Measure,
         left_out: frozenset[str] = frozenset(),
         after: Place = NOWHERE,
+        withheld: Collection[str] = (),
         *,
         sees: bool = True,
     ) -> None:
-        """Begin a request; the contents `left_out` do not stand in it, and the others only after a place."""
+        """Begin a request; the contents `left_out` and `withheld` do not stand in it, the others only after a place."""
+        self._withheld = withheld
         self._kept, self._measure = kept, measure
         self._left_out, self._after, self._sees = left_out, after, sees
+        self._marks: dict[tuple[str, int], str] = {}
         self._standing: dict[str, tuple[Said, str]] = {}
         """By hash: the message in which a content stands, and its path there."""
         self._newest: dict[tuple[str, str | None], str] = {}
@@ -82,23 +84,21 @@ class Presenter:
 
     def render(self, said: Said, place: int, before: str = "") -> Rendered:
         """Return the message; `before` stands before everything else in it."""
-        texts = [self._kept.texts.get(key_of(file) or "", "") for file in said.files]
-        mark = mark_of(said, texts) if texts else ""
         shown = tuple(
-            self._file(said, Place(place, index), file, mark)
-            if isinstance(file, AttachedFile)
-            else self._image(said, Place(place, index), file)
-            for index, file in enumerate(named_by(said))
+            self._file(said, Place(place, index), named)
+            if isinstance(named, AttachedFile)
+            else self._image(said, Place(place, index), named)
+            for index, named in enumerate(named_by(said))
         )
         blocks = [one.text for one in shown]
         if any(one.sent in ("whole", "diff") for one in shown if isinstance(one.named, AttachedFile)):
-            blocks.insert(0, frames.introduction(mark))
+            blocks.insert(0, frames.introduction(self._mark(said)))
         parts = (before, "\n".join(blocks), said.text)
         content = "\n\n".join(part for part in parts if part)
         images = tuple(one.image for one in shown if one.image)
         return Rendered(said, ChatMessage(said.role, content, images), shown)
 
-    def _file(self, said: Said, place: Place, file: AttachedFile, mark: str) -> Shown:
+    def _file(self, said: Said, place: Place, file: AttachedFile) -> Shown:
         key = key_of(file)
         if key is None:
             return _skipped("file", file)
@@ -106,23 +106,39 @@ class Presenter:
             shown = self._known("file", said, file, key)
             self._newest[file.path, file.lines] = key
             return shown
-        if key in self._left_out or place <= self._after:
-            return Shown(file, "skipped", frames.line("file", file.path, LEFT_OUT), LEFT_OUT)
-        text = self._kept.texts.get(key)
-        if text is None:
-            why = self._absence(key)
+        if why := self._why_not(key, place, self._kept.texts):
             return Shown(file, "skipped", frames.line("file", file.path, why), why)
         base = self._newest.get((file.path, file.lines))
         self._standing[key] = said, file.path
         self._newest[file.path, file.lines] = key
-        return self._framed(file, key, text, mark, base)
+        return self._framed(file, key, self._mark(said), base)
 
-    def _framed(self, file: AttachedFile, key: str, text: str, mark: str, base: str | None) -> Shown:
+    def _why_not(self, key: str, place: Place, kept: Mapping[str, object]) -> str | None:
+        """Return why a content does not stand at a place where it is named; None if it does."""
+        if key in self._withheld:
+            return WITHHELD
+        if key in self._left_out or place <= self._after:
+            return LEFT_OUT
+        return None if key in kept else NOT_KEPT
+
+    def _mark(self, said: Said) -> str:
+        """Return the mark of the message's frames, which is the same in every request."""
+        if said.place not in self._marks:
+            keys = tuple(key_of(file) or "" for file in said.files)
+            facts = (file.path + (file.reason or "") for file in said.files)
+            seed = "\n".join((said.conversation_id, str(said.number), said.text, *facts, *keys))
+            texts = (seed, *(self._kept.texts.get(key, "") for key in keys))
+            known = tuple(key in self._kept.texts for key in keys)
+            self._marks[said.place] = self._measure.text(("mark", seed, known), lambda: frames.mark_for(seed, texts))
+        return self._marks[said.place]
+
+    def _framed(self, file: AttachedFile, key: str, mark: str, base: str | None) -> Shown:
+        text = self._kept.texts[key]
         facts = f", lines {file.lines}" if file.lines else ""
         since = self._standing[base][0] if base else None
         if since:
             facts += f", changed since {since.name}"
-        whole = self._measure.made.get(("numbered", key, file.lines), lambda: frames.numbered(text, first_line(file)))
+        whole = self._measure.text(("numbered", key, file.lines), lambda: frames.numbered(text, first_line(file)))
         if base and since and not file.lines:
             changes = self._changes(base, key, text)
             if changes is not None and self._measure.tokens(changes) < self._measure.tokens(whole):
@@ -132,7 +148,7 @@ class Presenter:
 
     def _changes(self, base: str, key: str, text: str) -> str | None:
         before = self._kept.texts[base]
-        return self._measure.made.get(("changes", base, key), lambda: changes_between(before, text))
+        return self._measure.optional_text(("changes", base, key), lambda: changes_between(before, text))
 
     def _image(self, said: Said, place: Place, image: AttachedImage) -> Shown:
         key = key_of(image)
@@ -142,17 +158,10 @@ class Presenter:
             return Shown(image, "skipped", frames.line("image", image.path, NOT_SEEN), NOT_SEEN)
         if key in self._standing:
             return self._known("image", said, image, key)
-        if key in self._left_out or place <= self._after:
-            return Shown(image, "skipped", frames.line("image", image.path, LEFT_OUT), LEFT_OUT)
-        part = self._kept.images.get(key)
-        if part is None:
-            why = self._absence(key)
+        if why := self._why_not(key, place, self._kept.images):
             return Shown(image, "skipped", frames.line("image", image.path, why), why)
         self._standing[key] = said, image.path
-        return Shown(image, "whole", frames.line("image", image.path, "below"), image=part)
-
-    def _absence(self, key: str) -> str:
-        return WITHHELD if key in self._kept.withheld else NOT_KEPT
+        return Shown(image, "whole", frames.line("image", image.path, BELOW), image=self._kept.images[key])
 
     def _known(self, kind: str, said: Said, named: AttachedFile | AttachedImage, key: str) -> Shown:
         where, path = self._standing[key]
@@ -163,13 +172,6 @@ class Presenter:
 def known_as(other_path: str | None, where: str) -> str:
     """Return what is said of a content that stands in the request already."""
     return f"unchanged, as {where}" if other_path is None else f"the same as {frames.quoted(other_path)} {where}"
-
-
-def mark_of(said: Said, texts: list[str]) -> str:
-    """Return the mark of the message's frames, which is the same in every request."""
-    seed = "\n".join([said.conversation_id, str(said.number), said.text, *(key_of(file) or "" for file in said.files)])
-    reasons = (file.reason or "" for file in said.files)
-    return frames.mark_for(seed, (said.text, *texts, *reasons, *(file.path for file in said.files)))
 
 
 def first_line(file: AttachedFile) -> int:

@@ -1,12 +1,12 @@
 """The sizes of what may be sent, never less than what stands in the request in the end."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from conversation_mcp.prompting import frames
 from conversation_mcp.prompting.measure import Measure
-from conversation_mcp.prompting.presentation import LEFT_OUT, NOT_SEEN, Kept, Place, first_line, known_as
+from conversation_mcp.prompting.presentation import LEFT_OUT, NOT_SEEN, WITHHELD, Kept, Place, first_line, known_as
 from conversation_mcp.prompting.transcript import Said, key_of, named_by
 from conversation_mcp.providers.estimate import TOKENS_PER_MESSAGE
 from conversation_mcp.records.attached import AttachedFile, AttachedImage
@@ -26,22 +26,42 @@ class Content:
     """Where it is named last."""
 
 
-def contents_of(said: Sequence[Said], kept: Kept, *, sees: bool) -> tuple[Content, ...]:
-    """Return the contents that there are, by the place where each is named last."""
+def contents_of(
+    said: Sequence[Said], kept: Kept, withheld: Collection[str] = (), *, sees: bool = True
+) -> tuple[Content, ...]:
+    """Return the contents that may be sent, by the place where each is named last."""
     last: dict[str, Content] = {}
     for message, one in enumerate(said):
         for index, named in enumerate(named_by(one)):
             key, is_image = key_of(named), isinstance(named, AttachedImage)
-            if key and (sees or not is_image) and key in (kept.images if is_image else kept.texts):
+            if (
+                key
+                and key not in withheld
+                and (sees or not is_image)
+                and key in (kept.images if is_image else kept.texts)
+            ):
                 last.pop(key, None)
                 last[key] = Content(key, named, Place(message, index))
     return tuple(last.values())
 
 
+def longest_paths(said: Iterable[Said]) -> Mapping[str, str]:
+    """Return the longest path of each content that is named under several."""
+    paths: dict[str, str] = {}
+    for named in (named for one in said for named in named_by(one)):
+        key = key_of(named) or ""
+        paths[key] = max(paths.get(key, ""), named.path, key=len)
+    return paths
+
+
 class Scales:
     """Counts the parts of a request."""
 
-    def __init__(self, kept: Kept, measure: Measure, image_tokens: ImageTokens) -> None:
+    def __init__(
+        self, kept: Kept, measure: Measure, image_tokens: ImageTokens, paths: Mapping[str, str] | None = None
+    ) -> None:
+        """Count with what is kept; `paths` has the longest path of each content that has several."""
+        self._paths = paths or {}
         self._kept, self._measure, self._image_tokens = kept, measure, image_tokens
 
     def said(self, one: Said) -> int:
@@ -89,12 +109,13 @@ class Scales:
         return self._measure.tokens(frames.introduction(LONG_MARK) + "\n\n")
 
     def _line(self, named: AttachedFile | AttachedImage) -> int:
-        key = ("line", named.path, named.reason if named.sent == "skipped" else None)
-        return self._measure.count(key, lambda: self._longest_line(named))
+        other = self._paths.get(key_of(named) or "", named.path)
+        key = ("line", named.path, other, named.reason if named.sent == "skipped" else None)
+        return self._measure.count(key, lambda: self._longest_line(named, other))
 
-    def _longest_line(self, named: AttachedFile | AttachedImage) -> int:
+    def _longest_line(self, named: AttachedFile | AttachedImage, other: str) -> int:
         """Return the tokens of the longest of the lines that may stand for it."""
-        facts = [LEFT_OUT, NOT_SEEN, known_as(named.path, f"in {LONG_NAME}")]
+        facts = [LEFT_OUT, NOT_SEEN, WITHHELD, known_as(other, f"in {LONG_NAME}")]
         if named.sent == "skipped":
             facts = [f"not sent: {named.reason}"]
         return max(self._measure.tokens(frames.line("image", named.path, one) + "\n") for one in facts)

@@ -30,6 +30,11 @@ class Said:
     """Whether it stands in the conversation itself, not in a parent."""
 
     @property
+    def place(self) -> tuple[str, int]:
+        """Where it stands: the conversation, and its number there."""
+        return self.conversation_id, self.number
+
+    @property
     def name(self) -> str:
         """What it is called in a request."""
         return f"message {self.number}" if self.is_own else f"message {self.number} of {self.conversation_id}"

@@ -188,12 +188,13 @@ class Composer:
             chain,
             question,
             read,
-            _allowed(material, withheld_from(chain, choice, self._providers)),
+            Kept(material.texts, material.images),
             budget_of(choice.facts, self._shares, choice.shown),
             sees=sight_of(choice),
             image_tokens=partial(image_tokens_of, choice),
             measure=self._measure,
             correction=correction,
+            withheld=withheld_from(chain, choice, self._providers),
             summarises=self._summarises,
         )
         notices = (*material.before.notices, *composition.notices)
@@ -205,15 +206,6 @@ class Composer:
         if not read.images:
             return read
         return replace(read, images=read.images)
-
-
-def _allowed(material: Material, withheld: frozenset[str]) -> Kept:
-    """Return what is kept without what the model may not get."""
-    if not withheld:
-        return Kept(material.texts, material.images)
-    texts = {key: text for key, text in material.texts.items() if key not in withheld}
-    images = {key: image for key, image in material.images.items() if key not in withheld}
-    return Kept(texts, images, withheld)
 
 
 def _take(material: Material, conversation: Conversation, kept: Mapping[str, bytes]) -> None:
