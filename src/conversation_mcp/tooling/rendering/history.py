@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from conversation_mcp.conversations.expiry import expiry_line
 from conversation_mcp.conversations.history import HistoryPage, NumberedMessage
-from conversation_mcp.conversations.phrases import answered_by, dotted, merged_from, noted, paragraphs
+from conversation_mcp.conversations.phrases import answered_by, charged, dotted, merged_from, noted, paragraphs
 from conversation_mcp.records.models import PendingTurn
-from conversation_mcp.tooling.rendering.turns import cost, render_sources
+from conversation_mcp.tooling.rendering.turns import render_sources
 
 
 def render_history(page: HistoryPage) -> str:
@@ -39,7 +39,7 @@ def _message(message: NumberedMessage) -> str:
         f"#{message.number} {message.role}",
         message.tool or "",
         answered_by(message.provider, message.preset, message.model),
-        cost(message.usage),
+        charged(message.usage),
         message.created_at or "",
     )
     return paragraphs(
