@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
@@ -15,6 +16,7 @@ from conversation_mcp.conversations.library import Library
 from conversation_mcp.conversations.pruner import Pruner
 from conversation_mcp.conversations.tidier import Tidier
 from conversation_mcp.conversations.trash_can import TrashCan
+from conversation_mcp.disk.files import home_folder
 from conversation_mcp.prompting.budget import Shares
 from conversation_mcp.prompting.prompts import load_prompts
 from conversation_mcp.providers.base import Provider
@@ -26,7 +28,7 @@ from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.tools.catalog import mode_of, tools_of
 from conversation_mcp.turns.budget import Budget
 from conversation_mcp.turns.claims import Claims
-from conversation_mcp.turns.composer import Composer
+from conversation_mcp.turns.composer import Composer, ReadFiles
 from conversation_mcp.turns.earlier_calls import EarlierCalls
 from conversation_mcp.turns.engine import TurnEngine
 from conversation_mcp.turns.receiver import AnswerReceiver
@@ -50,6 +52,14 @@ async def open_providers(settings: Settings) -> AsyncGenerator[Providers]:
         yield Providers(partial(build_providers, ProviderContext(settings, client)), settings, utc_now)
     finally:
         await finish(client.aclose())
+
+
+def open_files(settings: Settings, now: Callable[[], datetime]) -> ReadFiles:
+    """Return what reads the files that questions name; imported with the first one, to keep the start fast."""
+    from conversation_mcp.attaching.cache import FileCache
+    from conversation_mcp.attaching.files import Files
+
+    return partial(Files(settings, FileCache(), now).read, working_folder=Path.cwd(), home=home_folder())
 
 
 @asynccontextmanager
@@ -88,7 +98,14 @@ async def open_app(
         chosen = Providers(build, settings, now)
         receiver = AnswerReceiver(store, unsaved, settings.conversation_timeout_hours)
         settler = Settler(store, chosen, receiver, unsaved, now)
-        composer = Composer(store, chosen, read_files, Shares(), mode_of, summarises=False)
+        composer = Composer(
+            store,
+            chosen,
+            partial(open_files, settings, now),
+            Shares(settings.answer_share, settings.files_share, settings.history_share),
+            mode_of,
+            summarises=settings.summaries is not None,
+        )
         sender = TurnSender(store, chosen, receiver, composer, tasks)
         worker = TurnWorker(store, chosen, receiver, sender, unsaved, settler, composer, prompts, limits)
         resumer = Resumer(worker, running)
@@ -115,7 +132,3 @@ async def open_app(
     await finish(client.aclose())
     if failure is not None:
         raise failure
-
-
-async def read_files(files, images, roots, pipe):
-    raise NotImplementedError

@@ -39,6 +39,13 @@ class ImageContent:
     media_type: str
     width: int
     height: int
+    smaller: "ImageContent | None" = None
+    """What is sent in its place, if it is too large for the model."""
+
+    @property
+    def sent(self) -> "ImageContent":
+        """The image as it is sent."""
+        return self.smaller or self
 
     @cached_property
     def sha256(self) -> str:

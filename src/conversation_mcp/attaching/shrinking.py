@@ -19,6 +19,12 @@ SMALLEST_SIDE_PIXELS = 64
 TRANSPARENT = frozenset({"RGBA", "LA", "PA"})
 
 
+def fitted(image: ImageContent, max_side_pixels: int, max_bytes: int) -> ImageContent:
+    """Return the image with the smaller one that is sent in its place, if it needs one; raises as `shrunk`."""
+    smaller = shrunk(image, max_side_pixels, max_bytes)
+    return image if smaller is image else replace(image, smaller=smaller)
+
+
 def shrunk(image: ImageContent, max_side_pixels: int, max_bytes: int) -> ImageContent:
     """Return the image if it is within the limits, else a smaller one, upright, and of an animation the first frame.
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from conversation_mcp.conversations.recipients import with_recipients
 from conversation_mcp.errors import Argument, InvalidInputError
 from conversation_mcp.records.ids import created_at
-from conversation_mcp.records.models import Conversation, ConversationId, Message
+from conversation_mcp.records.models import Conversation, ConversationId, Message, Summary
 
 KINDS = {"user": "a question", "tool": "the result of a tool"}
 
@@ -33,8 +33,15 @@ def branched(original: Conversation, message_number: int, conversation_id: Conve
         parents=None,
         pending_turn=None,
         unanswered_turns=None,
+        summaries=_summaries(original, message_number),
         messages=with_recipients(original)[:message_number],  # `imported`, which told them, is gone
     )
+
+
+def _summaries(original: Conversation, message_number: int) -> tuple[Summary, ...] | None:
+    """Return those of messages that the branch has, without their cost, which counts for the original."""
+    kept = [summary for summary in original.summaries or () if summary.last_message <= message_number]
+    return tuple(Summary.of(**{name: fact for name, fact in each if name != "usage"}) for each in kept) or None
 
 
 def _points(messages: Sequence[Message]) -> list[int]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from conversation_mcp.conversations.phrases import answered_by, charged, minute
+from conversation_mcp.records.attached import AttachedFile, AttachedImage, named_by
 from conversation_mcp.records.costs import total_cost
 from conversation_mcp.records.models import Conversation, Message, PendingTurn, Source
 from conversation_mcp.records.transcript import transcript
@@ -32,6 +33,8 @@ class Section:
     text: str
     partial_text: str = ""
     reasoning: str = ""
+    attached: tuple[AttachedFile | AttachedImage, ...] = ()
+    """The files and images that a question names."""
     sources: tuple[Source, ...] = ()
     related_questions: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
@@ -93,6 +96,7 @@ def _message(message: Message, number: int, question: int) -> Section:
         time=one_line(minute(message.created_at)),
         text=message.content,
         reasoning=message.reasoning or "",
+        attached=named_by(message),
         sources=message.sources or (),
         related_questions=message.related_questions or (),
         notices=message.notices or (),
@@ -113,6 +117,7 @@ def _unanswered(turn: PendingTurn, number: int, *, is_waited_for: bool) -> Secti
         time=one_line(minute(turn.started_at)),
         text=turn.question,
         partial_text=turn.partial_text or "",
+        attached=named_by(turn),
         notices=(f"{turn.error.code}: {turn.error.message}",) if turn.error else (),
         is_resumable=is_waited_for and is_unsettled,
     )

@@ -212,3 +212,11 @@ def _objection(found: os.stat_result) -> int:
     if not stat.S_ISREG(found.st_mode):
         return errno.ENXIO
     return errno.EFBIG if found.st_size > MAX_FILE_BYTES else 0
+
+
+def home_folder() -> Path | None:
+    """Return the home folder of the account; None if it has none."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return None

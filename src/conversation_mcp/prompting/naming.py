@@ -37,8 +37,9 @@ def images_named(read: FilesRead) -> tuple[AttachedImage, ...]:
             sha256=image.sha256,
             bytes=len(image.data),
             media_type=image.media_type,
-            width=image.width,
-            height=image.height,
+            width=image.sent.width,
+            height=image.sent.height,
+            shown=image.smaller and image.smaller.sha256,
             sent="whole",
         )
         for image in read.images
@@ -48,7 +49,7 @@ def images_named(read: FilesRead) -> tuple[AttachedImage, ...]:
 def kept_with(kept: Kept, read: FilesRead) -> Kept:
     """Return what is kept together with what was read."""
     texts = {file.text_sha256: file.text for file in read.files}
-    images = {image.sha256: ImagePart(image.media_type, image.data) for image in read.images}
+    images = {image.sent.sha256: ImagePart(image.sent.media_type, image.sent.data) for image in read.images}
     return Kept({**kept.texts, **texts}, {**kept.images, **images})
 
 
@@ -81,6 +82,7 @@ def contents_to_keep(read: FilesRead, records: Iterable[AttachedFile | AttachedI
 def _contents(read: FilesRead) -> Iterator[tuple[str, bytes]]:
     for image in read.images:
         yield image.sha256, image.data
+        yield image.sent.sha256, image.sent.data
     for file in read.files:
         yield file.sha256, file.data
         if file.text_sha256 != file.sha256:

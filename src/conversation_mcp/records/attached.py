@@ -1,6 +1,7 @@
 """The records of files and images that a question names."""
 
-from typing import Literal
+from collections.abc import Iterable
+from typing import Literal, Protocol
 
 from conversation_mcp.records.record import Record
 
@@ -49,3 +50,28 @@ class AttachedImage(Record):
     """`whole`, `known` or `skipped`, as of a file."""
     reason: str | None = None
     """Why it was skipped."""
+
+
+class Naming(Protocol):
+    """A question that may name files and images."""
+
+    @property
+    def files(self) -> tuple[AttachedFile, ...] | None:
+        """The files that it names."""
+        ...
+
+    @property
+    def images(self) -> tuple[AttachedImage, ...] | None:
+        """The images that it names."""
+        ...
+
+
+def named_by(question: Naming) -> tuple[AttachedFile | AttachedImage, ...]:
+    """Return the files and images that a question names."""
+    return (*(question.files or ()), *(question.images or ()))
+
+
+def hashes_of(named: Iterable[AttachedFile | AttachedImage]) -> tuple[str, ...]:
+    """Return the hashes of what is kept for these files and images, each once, in order."""
+    hashes = ((one.sha256, one.text if isinstance(one, AttachedFile) else one.shown) for one in named)
+    return tuple(dict.fromkeys(each for pair in hashes for each in pair if each is not None))

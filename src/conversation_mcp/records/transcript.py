@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from conversation_mcp.records.attached import hashes_of, named_by
 from conversation_mcp.records.models import Conversation, Message, PendingTurn, parse_time
 
 Entry = tuple[int, Message | PendingTurn]
@@ -21,6 +22,11 @@ def transcript(conversation: Conversation) -> Iterator[Entry]:
     yield from left
     if conversation.pending_turn:
         yield len(conversation.messages), conversation.pending_turn
+
+
+def contents_named_in(conversation: Conversation) -> tuple[str, ...]:
+    """Return the hashes of all contents that questions of the conversation name, each once, in order."""
+    return hashes_of(named for _, entry in transcript(conversation) for named in named_by(entry))
 
 
 def placed(conversation: Conversation) -> list[tuple[int, PendingTurn]]:

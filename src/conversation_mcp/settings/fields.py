@@ -86,6 +86,32 @@ class Settings(BaseModel):
     max_files_seconds: float = Field(
         default=20, gt=0, le=3600, description="How long the files of a question are read at most."
     )
+    answer_share: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="The part of a model's window that is kept for the answer. Default: 0.4, from 300,000 tokens on "
+        "0.2.",
+    )
+    files_share: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="The part of the rest that files have for certain, whatever the history takes. Default: 0.3, from "
+        "300,000 tokens on 0.4.",
+    )
+    history_share: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="The part of the rest that the history has for certain, whatever the files take. Default: 0.5, "
+        "from 300,000 tokens on 0.4.",
+    )
+    summaries: str | None = Field(
+        default=None,
+        description="Model that summarizes the messages that no longer fit into a request; they are sent to it. Named "
+        "as in DEFAULT_MODEL. Default: none; they are left out, with a notice.",
+    )
     max_image_pixels: int = Field(
         default=64_000_000, ge=1, description="The most pixels of an image that is sent or made smaller."
     )

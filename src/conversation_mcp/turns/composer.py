@@ -1,13 +1,16 @@
 """The composition of requests: what was read for a question, what its conversation keeps, and what of it is sent."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
+from typing import Protocol
 
 from anyio import to_thread
 
 from conversation_mcp.attaching.contents import FilesRead
+from conversation_mcp.attaching.headers import media_type_of
+from conversation_mcp.attaching.shrinking import fitted
 from conversation_mcp.conversations.recipients import Recipients
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.prompting.budget import Shares, budget_of
@@ -30,11 +33,22 @@ from conversation_mcp.turns.chains import Chain, chain_of
 from conversation_mcp.turns.disclosure import withheld_from
 from conversation_mcp.turns.turn import NO_ASK
 
-ReadFiles = Callable[[Sequence[str], Sequence[str], Sequence[Path], bytes | None], Awaitable[FilesRead]]
-"""Reads the files and images that are named, below the folders that the caller allows; with what a pipe brought."""
-
 NO_CHAIN = Chain(())
 NOBODY = Caller(0)
+
+
+class ReadFiles(Protocol):
+    """Reads the files and images that a question names, below the folders that the caller allows."""
+
+    async def __call__(
+        self, files: Sequence[str], images: Sequence[str], *, roots: Sequence[Path] | None, pipe: bytes | None
+    ) -> FilesRead:
+        """Return what is there; `pipe` is what was piped in.
+
+        Raises:
+            InvalidInputError: nothing of it can be sent; each path has its reason.
+        """
+        ...
 
 
 @dataclass
@@ -80,7 +94,7 @@ class Composer:
         self,
         store: Store,
         providers: Providers,
-        read_files: ReadFiles,
+        open_files: Callable[[], ReadFiles],
         shares: Shares,
         mode_of: ModeOf,
         *,
@@ -88,11 +102,15 @@ class Composer:
     ) -> None:
         self._store = store
         self._providers = providers
-        self._read_files = read_files
+        self._open_files = open_files
         self._shares = shares
         self._mode_of = mode_of
         self._summarises = summarises
         self._measure = Measure()
+
+    @cached_property
+    def _read_files(self) -> ReadFiles:
+        return self._open_files()
 
     async def begin(self, ask: Ask, caller: Caller, stored: Conversation | None) -> Material:
         """Return the material of a question with the conversations before it, but without files yet.
@@ -118,7 +136,9 @@ class Composer:
             ask, caller = material.ask, material.caller
             material.read = FilesRead()
             if ask.files or ask.images:
-                material.read = await self._read_files(ask.files, ask.images, await caller.roots(), caller.pipe)
+                material.read = await self._read_files(
+                    ask.files, ask.images, roots=await caller.roots() or None, pipe=caller.pipe
+                )
         return material.read
 
     async def fetch(self, material: Material, conversation: Conversation) -> None:
@@ -194,7 +214,7 @@ class Composer:
             image_tokens=partial(image_tokens_of, choice),
             measure=self._measure,
             correction=correction,
-            withheld=withheld_from(chain, choice, self._providers),
+            withheld=withheld_from(chain, choice, self._providers) - hashes_of(read),
             summarises=self._summarises,
         )
         notices = (*material.before.notices, *composition.notices)
@@ -205,7 +225,14 @@ class Composer:
         read, limits = material.read or FilesRead(), images_at(choice.provider)
         if not read.images:
             return read
-        return replace(read, images=read.images)
+        return replace(
+            read, images=tuple(fitted(image, limits.max_side_pixels, limits.max_bytes) for image in read.images)
+        )
+
+
+def hashes_of(read: FilesRead) -> frozenset[str]:
+    """Return the hashes of what was read, as requests know it."""
+    return frozenset((*(file.text_sha256 for file in read.files), *(image.sent.sha256 for image in read.images)))
 
 
 def _take(material: Material, conversation: Conversation, kept: Mapping[str, bytes]) -> None:
@@ -216,6 +243,6 @@ def _take(material: Material, conversation: Conversation, kept: Mapping[str, byt
             if key is None or data is None:
                 continue
             if isinstance(named, AttachedImage):
-                material.images[key] = ImagePart(named.media_type or "", data)
+                material.images[key] = ImagePart(media_type_of(data) or named.media_type or "", data)
             else:
                 material.texts[key] = data.decode("utf-8", "surrogatepass")

@@ -22,10 +22,11 @@ from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.exporting.base import ExportFormat
 from conversation_mcp.exporting.catalog import FormatName, export_format
 from conversation_mcp.exporting.redaction import redacted
-from conversation_mcp.exporting.writer import pieces, write_each, write_file
+from conversation_mcp.exporting.writer import Exportable, pieces, write_each, write_file
 from conversation_mcp.records.codec import decode
 from conversation_mcp.records.found import Wanted
-from conversation_mcp.records.models import Conversation, ConversationId
+from conversation_mcp.records.models import ConversationId
+from conversation_mcp.records.transcript import contents_named_in
 from conversation_mcp.stores.finder import Finder
 from conversation_mcp.text import counted
 from conversation_mcp.tooling.steps import COMMANDS
@@ -94,21 +95,22 @@ class _CountingReader:
         self._redact = redact
         self.read_count = self.failed_count = 0
 
-    def each(self, ids: Iterable[ConversationId]) -> Iterator[Conversation]:
-        """Yield the conversations that can be read."""
+    def each(self, ids: Iterable[ConversationId]) -> Iterator[Exportable]:
+        """Yield the conversations that can be read, with what their questions name."""
         for conversation_id in ids:
             try:
                 body = self._finder.read(conversation_id)
                 conversation = decode(body, self._finder.location(conversation_id), conversation_id)
+                contents = self._finder.attachments.get(conversation_id, contents_named_in(conversation))
             except ConversationMCPError as error:
                 say(error.sentence(COMMANDS))
                 self.failed_count += 1
             else:
                 self.read_count += 1
-                yield redacted(conversation) if self._redact else conversation
+                yield redacted(conversation, contents) if self._redact else (conversation, contents)
 
 
-def _write(target: Path | None, found: Iterator[Conversation], chosen: ExportFormat, *, is_one: bool) -> None:
+def _write(target: Path | None, found: Iterator[Exportable], chosen: ExportFormat, *, is_one: bool) -> None:
     if target is None:
         for text in pieces(found, chosen, framed=not is_one):
             _put(text)
@@ -120,7 +122,7 @@ def _write(target: Path | None, found: Iterator[Conversation], chosen: ExportFor
         write_file(target, pieces(_with(first, found), chosen, framed=not is_one))
 
 
-def _with(first: Conversation, rest: Iterator[Conversation]) -> Iterator[Conversation]:
+def _with(first: Exportable, rest: Iterator[Exportable]) -> Iterator[Exportable]:
     yield first
     yield from rest
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
+from conversation_mcp.disk.files import home_folder
 from conversation_mcp.errors import RunLostError
 from conversation_mcp.providers.base import Answer, Event, Finished, Progress, Request, Survey, TextDelta
 from conversation_mcp.providers.catalog import ProviderContext
@@ -28,7 +29,7 @@ BAR_CELLS = 10
 def build(context: ProviderContext) -> "LocalProvider | None":
     """Return the provider, or None if no documents are named."""
     named = context.settings.documents
-    return LocalProvider(named, _home(), context.cache / "documents", context.now) if named else None
+    return LocalProvider(named, home_folder(), context.cache / "documents", context.now) if named else None
 
 
 class LocalProvider:
@@ -129,10 +130,3 @@ def _doing(work: "Backlog[Document]") -> str:
     filled = BAR_CELLS * done // work.total
     bar = "▓" * filled + "░" * (BAR_CELLS - filled)
     return f"reading {work.total:,} files {bar} {100 * done // work.total} %"
-
-
-def _home() -> Path | None:
-    try:
-        return Path.home()
-    except RuntimeError:  # an account without a home folder
-        return None

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable
 
+from conversation_mcp.conversations.attached import attached_lines
 from conversation_mcp.conversations.expiry import expiry_line
 from conversation_mcp.conversations.history import HistoryPage, NumberedMessage
 from conversation_mcp.conversations.phrases import answered_by, charged, dotted, merged_from, noted, paragraphs
+from conversation_mcp.records.attached import Naming, named_by
 from conversation_mcp.records.models import PendingTurn
 from conversation_mcp.tooling.rendering.turns import render_sources
 
@@ -45,8 +47,13 @@ def _message(message: NumberedMessage) -> str:
     return paragraphs(
         dotted(*facts),
         message.content,
+        _attached(message),
         render_sources(message.sources or (), message.content),
     )
+
+
+def _attached(question: Naming) -> str:
+    return "\n".join(f"File: {line}" for line in attached_lines(named_by(question)))
 
 
 def _pending(pending: PendingTurn, age_seconds: int | None) -> str:
@@ -55,6 +62,7 @@ def _pending(pending: PendingTurn, age_seconds: int | None) -> str:
     return paragraphs(
         dotted(*facts),
         pending.question,
+        _attached(pending),
         f"{pending.error.code}: {pending.error.message}" if pending.error else "",
         f"Text so far:\n{pending.partial_text}" if pending.partial_text else "",
     )
