@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -35,6 +35,7 @@ from conversation_mcp.turns.turn import NO_ASK
 
 NO_CHAIN = Chain(())
 NOBODY = Caller(0)
+NO_FILES = FilesRead()
 
 
 class ReadFiles(Protocol):
@@ -103,14 +104,11 @@ class Composer:
         self._store = store
         self._providers = providers
         self._open_files = open_files
+        self._read_files: ReadFiles | None = None
         self._shares = shares
         self._mode_of = mode_of
         self._summarises = summarises
         self._measure = Measure()
-
-    @cached_property
-    def _read_files(self) -> ReadFiles:
-        return self._open_files()
 
     async def begin(self, ask: Ask, caller: Caller, stored: Conversation | None) -> Material:
         """Return the material of a question with the conversations before it, but without files yet.
@@ -132,14 +130,13 @@ class Composer:
         Raises:
             InvalidInputError: nothing of it can be sent; each path has its reason.
         """
-        if material.read is None:
-            ask, caller = material.ask, material.caller
-            material.read = FilesRead()
-            if ask.files or ask.images:
-                material.read = await self._read_files(
-                    ask.files, ask.images, roots=await caller.roots() or None, pipe=caller.pipe
-                )
-        return material.read
+        ask, caller = material.ask, material.caller
+        if material.read is None and (ask.files or ask.images):
+            # The first time imports a lot, which would hold up the event loop.
+            self._read_files = self._read_files or await to_thread.run_sync(self._open_files)
+            roots = await caller.roots() or None
+            material.read = await self._read_files(ask.files, ask.images, roots=roots, pipe=caller.pipe)
+        return material.read or NO_FILES
 
     async def fetch(self, material: Material, conversation: Conversation) -> None:
         """Get the files and images that requests in this conversation may carry."""
@@ -172,7 +169,7 @@ class Composer:
         chain = await chain_of(self._store, conversation)
         material = Material(NO_ASK, NOBODY, replace(chain, conversations=chain.conversations[:-1]))
         await self.fetch(material, conversation)
-        return await to_thread.run_sync(self._compose, chain.conversations, material, choice, question, FilesRead())
+        return await to_thread.run_sync(self._compose, chain.conversations, material, choice, question, NO_FILES)
 
     async def needed_tokens(self, material: Material, stored: Conversation | None) -> int:
         """Return the estimated tokens of everything that may be sent with the question."""
@@ -181,7 +178,7 @@ class Composer:
             if stored is not None:
                 await self.fetch(material, stored)
         except ConversationMCPError:  # said when the question is asked
-            read = FilesRead()
+            read = NO_FILES
         return await to_thread.run_sync(self._all_tokens, material, stored, read)
 
     def _all_tokens(self, material: Material, stored: Conversation | None, read: FilesRead) -> int:
@@ -222,7 +219,7 @@ class Composer:
 
     def _read_for(self, material: Material, choice: Choice) -> FilesRead:
         """Return what was read with images that the provider accepts: too large ones are shrunk."""
-        read, limits = material.read or FilesRead(), images_at(choice.provider)
+        read, limits = material.read or NO_FILES, images_at(choice.provider)
         if not read.images:
             return read
         return replace(

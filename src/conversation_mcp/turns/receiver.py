@@ -181,6 +181,7 @@ class AnswerReceiver:
             requested_model=opened.pending.model,
             path=self._store.location(conversation_id),
             saved=saved,
+            asked=opened.pending,
             show_thinking=opened.turn.ask.show_thinking,
             timeout_hours=self._timeout_hours,
             extra_notice=notice,
