@@ -69,7 +69,7 @@ def test_a_name_in_the_settings_that_nobody_knows_ends_every_command(
 ) -> None:
     monkeypatch.setenv("DISABLED_MODELS", "gpt-6-lunna")
     ended = here("models")
-    assert ended.code == 1
+    assert ended.code == 2
     assert "DISABLED_MODELS: 'gpt-6-lunna' is not a known model. Similar names: openai:gpt-6-luna" in ended.err
 
 

@@ -204,7 +204,7 @@ async def test_without_a_provider_nothing_is_written(tmp_path: Path) -> None:
     assert error == snapshot(
         {
             "code": "PROVIDER_NOT_CONFIGURED",
-            "message": "no provider can search. Set PERPLEXITY_API_KEY, or start with --documents FOLDER to search your own files.",
+            "message": "no provider can search. Set PERPLEXITY_API_KEY, or CONVERSATION_MCP_DOCUMENTS to search your own files.",
             "retryable": False,
         }
     )

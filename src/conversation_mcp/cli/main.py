@@ -9,7 +9,7 @@ from typer.core import TyperCommand, TyperGroup
 from conversation_mcp import __version__
 from conversation_mcp.cli.options import Documents, LogsDir, ToolSets
 from conversation_mcp.cli.output.terminal import put
-from conversation_mcp.cli.usage import WrongUsageError
+from conversation_mcp.errors import InvalidInputError
 
 COMMANDS = {
     "ask": "Ask a question and keep the answer.",
@@ -115,4 +115,4 @@ def default(
         serve(logs_dir=logs_dir, documents=documents, tools=tools)
     # The parser accepts these options before any command, where they would have no effect.
     elif misplaced := [name for name, value in given.items() if value]:
-        raise WrongUsageError(f"{misplaced[0]} belongs after {context.invoked_subcommand}, if it has that option.")
+        raise InvalidInputError(f"{misplaced[0]} belongs after {context.invoked_subcommand}, if it has that option.")

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 MAGIC = re.compile(r"[*?\[]")
-NAMED_BY = "CONVERSATION_MCP_DOCUMENTS or --documents"
 
 
 @dataclass(frozen=True)
@@ -83,6 +82,6 @@ def _root(path: Path, home: Path | None) -> Root:
 
 
 def _refusal(problem: str) -> ProviderNotConfiguredError:
-    error = ProviderNotConfiguredError(f"{problem}; it was named by {NAMED_BY}.")
+    error = ProviderNotConfiguredError(f"{problem}; the setting documents names it.")
     error.advice = "Name documents, the folders that hold them, or patterns such as notes/**/*.md."
     return error

@@ -15,6 +15,8 @@ class ProviderError(ConversationMCPError):
     def __init__(self, message: str, *, conversation_id: str | None = None) -> None:
         super().__init__(message, conversation_id=conversation_id)
         self.usage: Mapping[str, float] = {}
+        self.kept_from: tuple[str, ...] = ()
+        """Fallback models that were not asked, because the words would leave this machine."""
 
     @property
     def ends_run(self) -> bool:
@@ -29,6 +31,11 @@ class ProviderError(ConversationMCPError):
     @property
     def was_sent(self) -> bool:
         return True
+
+    def _told(self, steps: Steps) -> str:
+        names = listed(self.kept_from)
+        kept = f" Not asked from the fallback list, because words would leave this machine: {names}." if names else ""
+        return super()._told(steps) + kept
 
 
 class NotSentError(ProviderError):

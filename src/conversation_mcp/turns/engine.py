@@ -19,6 +19,7 @@ from conversation_mcp.errors import (
     WordsStayError,
 )
 from conversation_mcp.providers.base import Reader
+from conversation_mcp.providers.catalog import LOCAL
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.whereabouts import NOWHERE
@@ -89,7 +90,7 @@ class TurnEngine:
         material = await self._composer.begin(ask, caller, stored)
         choice = await self._choose(material, stored)
         if not isinstance(choice.provider, Reader):
-            refuse_paths(ask.options, self._providers.readers)
+            refuse_paths(ask.options, LOCAL)
         key = ask.key(caller.owner, conversation_id)
         # A turn that was given up has no answer to join. From the last look to `begin` nothing is awaited, so that the
         # same call in another request finds this turn.

@@ -10,7 +10,7 @@ from conversation_mcp.cli.options import Continue, Documents, LogsDir, ModelName
 from conversation_mcp.cli.questions.piped import stdin_text
 from conversation_mcp.cli.selection.moments import day_at
 from conversation_mcp.cli.setup import settings_from
-from conversation_mcp.cli.usage import WrongUsageError
+from conversation_mcp.errors import InvalidInputError
 
 FROM_STDIN = "-"
 
@@ -81,9 +81,9 @@ def ask(
         "show_thinking": show_thinking or None,
     }
     if chat and deep:
-        raise WrongUsageError("--chat and --deep cannot be combined.")
+        raise InvalidInputError("--chat and --deep cannot be combined.")
     if interactive and as_json:
-        raise WrongUsageError("-i is for people, --json for programs; give one.")
+        raise InvalidInputError("-i is for people, --json for programs; give one.")
     settings = settings_from({"logs_dir": logs_dir, "documents": documents or None}).settings
     text = _typed(question or ()) if interactive else _question(question or (), settings.max_question_chars)
     from conversation_mcp.cli.questions.chat import chat_until_left
@@ -105,20 +105,20 @@ def _question(words: Sequence[str], max_chars: int) -> str:
     """Return the typed question, with the text from stdin below it.
 
     Raises:
-        WrongUsageError: there is no question, or more than one.
+        InvalidInputError: there is no question, or more than one.
     """
     typed = _typed(words)
     if not words and sys.stdin.isatty():
-        raise WrongUsageError('there is no question. Type one, conversation-mcp ask "…", or send it through a pipe.')
+        raise InvalidInputError('there is no question. Type one, conversation-mcp ask "…", or send it through a pipe.')
     given = stdin_text(max_chars, patient=not typed or FROM_STDIN in words)
     text = "\n\n".join(filter(str.strip, (typed, given)))
     if not text:
-        raise WrongUsageError("the question is empty.")
+        raise InvalidInputError("the question is empty.")
     return text
 
 
 def _typed(words: Sequence[str]) -> str:
     typed = [word for word in words if word != FROM_STDIN]
     if len(typed) > 1:
-        raise WrongUsageError(f'the question must be one argument; put it in quotes: "{" ".join(typed)}"')
+        raise InvalidInputError(f'the question must be one argument; put it in quotes: "{" ".join(typed)}"')
     return typed[0] if typed else ""

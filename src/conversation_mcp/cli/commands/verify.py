@@ -3,10 +3,10 @@
 import typer
 
 from conversation_mcp.cli.checks.library import check_library
+from conversation_mcp.cli.exit_codes import FAILED
 from conversation_mcp.cli.options import AsJson, LogsDir
 from conversation_mcp.cli.output.terminal import put, put_json
 from conversation_mcp.cli.setup import finder_from
-from conversation_mcp.cli.usage import FAILED
 from conversation_mcp.records.findings import Finding
 
 

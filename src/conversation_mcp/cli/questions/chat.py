@@ -8,10 +8,10 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import BinaryIO, TextIO, cast
 
+from conversation_mcp.cli.exit_codes import FAILED, INTERRUPTED
 from conversation_mcp.cli.output.terminal import put, say
 from conversation_mcp.cli.questions.display import Display
 from conversation_mcp.cli.questions.question import Conclusion, Kind, TypedQuestion, ask_and_show, stored, tool_for
-from conversation_mcp.cli.usage import FAILED, INTERRUPTED
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.settings import Settings
 from conversation_mcp.tooling.steps import COMMANDS

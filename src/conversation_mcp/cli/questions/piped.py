@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 
 from conversation_mcp.cli.output.terminal import say
-from conversation_mcp.cli.usage import WrongUsageError
+from conversation_mcp.errors import InvalidInputError
 
 PIECE_BYTES = 1 << 16
 UTF_8_BYTES = 4
@@ -36,7 +36,7 @@ def read_text(descriptor: int, max_chars: int, *, patient: bool, wait: Wait = th
     """Return the text up to the end of the input; an empty one if a pipe stays silent and `patient` is not set.
 
     Raises:
-        WrongUsageError: the text is longer than a question may be.
+        InvalidInputError: the text is longer than a question may be.
     """
     reading = _PipedText(descriptor, max_chars * UTF_8_BYTES)
     if not patient and not wait(reading.began, UNSAID_SECONDS):
@@ -46,7 +46,7 @@ def read_text(descriptor: int, max_chars: int, *, patient: bool, wait: Wait = th
     reading.ended.wait()
     text = reading.body.decode("utf-8-sig", errors="replace").strip()  # -sig drops a byte order mark
     if reading.is_cut or len(text) > max_chars:
-        raise WrongUsageError(f"the text from stdin is longer than a question may be, {max_chars:,} characters.")
+        raise InvalidInputError(f"the text from stdin is longer than a question may be, {max_chars:,} characters.")
     return text
 
 

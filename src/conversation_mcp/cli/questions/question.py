@@ -8,13 +8,13 @@ from typing import Any, Literal
 import anyio
 
 from conversation_mcp.bootstrap import open_app
+from conversation_mcp.cli.exit_codes import FAILED
 from conversation_mcp.cli.output.answer import next_step, put_answer
 from conversation_mcp.cli.output.terminal import is_anybody_reading, put_json, say
 from conversation_mcp.cli.questions.display import Display
 from conversation_mcp.cli.questions.interrupts import Interrupt, interrupts
 from conversation_mcp.cli.selection.ids import resolve
 from conversation_mcp.cli.setup import finder_of
-from conversation_mcp.cli.usage import FAILED, WrongUsageError
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError
 from conversation_mcp.records.codec import decode
 from conversation_mcp.records.ids import SHAPE
@@ -68,14 +68,14 @@ def named(settings: Settings, question: TypedQuestion) -> TypedQuestion:
     """Return the question with the id of its conversation resolved.
 
     Raises:
-        WrongUsageError: the conversation cannot be told, or the question has a system text that it cannot have.
+        InvalidInputError: the conversation cannot be told, or the question has a system text that it cannot have.
     """
     if question.system is not None and not question.system.strip():
-        raise WrongUsageError("the system text is empty.")
+        raise InvalidInputError("the system text is empty.")
     if question.conversation is None:
         return question
     if question.system is not None:
-        raise WrongUsageError("--system is for a new conversation; the one that -c names has its system text.")
+        raise InvalidInputError("--system is for a new conversation; the one that -c names has its system text.")
     return replace(question, conversation=resolve(finder_of(settings), question.conversation))
 
 
@@ -90,7 +90,7 @@ def ask_and_show(
     """Ask the question, show the answer and return the outcome; pass a `display` to read from it afterwards.
 
     Raises:
-        WrongUsageError: an option has a wrong value, or cannot be used with another.
+        InvalidInputError: an option has a wrong value, or cannot be used with another.
         ConversationMCPError: there is no answer.
     """
     tool = tool_for(question)
@@ -103,7 +103,7 @@ def ask_and_show(
         except InvalidInputError as error:
             display.finish()
             _note_all(notes)
-            raise WrongUsageError(error.message_with(OPTION_OF)) from None
+            raise InvalidInputError(error.message_with(OPTION_OF)) from None
         except Exception:
             display.finish()
             _note_all(notes)
@@ -133,7 +133,7 @@ def _note_all(notes: Iterable[Note]) -> None:
 def _parsed(tool: AnyTool, question: TypedQuestion) -> Any:  # noqa: ANN401 -- the tool's own input
     for name in question.arguments:
         if name not in tool.input_model.model_fields:
-            raise WrongUsageError(f"{OPTION_OF[name]} cannot be used {HOW[question.kind]}.")
+            raise InvalidInputError(f"{OPTION_OF[name]} cannot be used {HOW[question.kind]}.")
     text = "query" if "query" in tool.input_model.model_fields else "prompt"
     arguments = {text: question.text, **question.arguments}
     if question.conversation is not None:
@@ -141,7 +141,7 @@ def _parsed(tool: AnyTool, question: TypedQuestion) -> Any:  # noqa: ANN401 -- t
     try:
         return parse(tool, arguments)
     except InvalidInputError as error:
-        raise WrongUsageError(error.message_with(OPTION_OF)) from None
+        raise InvalidInputError(error.message_with(OPTION_OF)) from None
 
 
 async def _ask(

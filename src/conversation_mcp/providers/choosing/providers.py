@@ -17,7 +17,6 @@ from conversation_mcp.errors import (
     WordsStayError,
 )
 from conversation_mcp.providers.base import Defined, Provider, Reader
-from conversation_mcp.providers.catalog import READERS
 from conversation_mcp.providers.choosing.auto import Auto
 from conversation_mcp.providers.choosing.choice import (
     DOING,
@@ -184,11 +183,6 @@ class Providers:
         if self.shares_always or whereabouts.holds(other.provider.name, other.side):
             return True
         return first.side == OUTSIDE and not whereabouts.is_kept_here
-
-    @property
-    def readers(self) -> tuple[str, ...]:
-        """The names of the providers that read files, configured or not."""
-        return tuple(READERS)
 
     @property
     def shares_always(self) -> bool:
