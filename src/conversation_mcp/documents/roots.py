@@ -68,7 +68,7 @@ def _root(path: Path, home: Path | None) -> Root:
     base, rest = split_pattern(path)
     try:
         real = base.resolve(strict=True)
-    except (OSError, RuntimeError, ValueError):
+    except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle; ValueError: a null in the name
         raise _refusal(f"{base} does not exist or cannot be reached") from None
     if real == real.parent:
         raise _refusal(f"{path} is the whole disk")

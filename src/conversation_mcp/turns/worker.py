@@ -213,7 +213,7 @@ class TurnWorker:
             yield
         finally:
             turn.course.holds_lock = False
-            await finish(lock.release())
+            await finish(lock.release())  # a cancelled turn, too, must let the next one in
 
     async def _add(self, question: NewQuestion) -> Written:
         """Add the question to the file; an unanswered one before it is settled first."""
