@@ -53,6 +53,17 @@ async def test_what_is_no_list_of_paths_is_refused_in_words(tmp_path: Path, wron
     assert engine.asks == []
 
 
+@pytest.mark.parametrize("tool", ["search", "deep_research"])
+@pytest.mark.parametrize("name", ["files", "images"])
+async def test_a_search_that_opens_a_conversation_says_which_question_takes_files(
+    tmp_path: Path, tool: str, name: str
+) -> None:
+    async with Client(listening_server(tmp_path, ListeningEngine()), raise_exceptions=True) as client:
+        error = error_of(await client.call_tool(tool, {"query": "Why?", name: PATHS}))
+    hint = "Files and images go with the next question of the conversation."
+    assert error["message"] == f"{tool} has no argument {name!r}. {hint}"
+
+
 @pytest.mark.parametrize("tool", STARTERS)
 async def test_a_new_conversation_can_continue_another(tmp_path: Path, tool: str) -> None:
     async with Client(listening_server(tmp_path, ListeningEngine()), raise_exceptions=True) as client:
