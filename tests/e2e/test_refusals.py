@@ -23,7 +23,7 @@ BAD_ARGUMENTS: list[tuple[str, dict[str, Any], Any]] = [
         "search",
         {"query": "x", "zzz": 1},
         snapshot(
-            "search has no argument 'zzz'. It takes model, query, return_related_questions, search_after_date_filter, search_before_date_filter, search_domain_filter, search_mode, search_recency_filter, showThinking."
+            "search has no argument 'zzz'. It takes continueFrom, model, query, return_related_questions, search_after_date_filter, search_before_date_filter, search_domain_filter, search_mode, search_recency_filter, showThinking."
         ),
     ),
     (
@@ -103,7 +103,7 @@ BAD_ARGUMENTS: list[tuple[str, dict[str, Any], Any]] = [
         "search",
         {"query": "x", "reasoning_effort": "low"},
         snapshot(
-            "search has no argument 'reasoning_effort'. It takes model, query, return_related_questions, search_after_date_filter, search_before_date_filter, search_domain_filter, search_mode, search_recency_filter, showThinking."
+            "search has no argument 'reasoning_effort'. It takes continueFrom, model, query, return_related_questions, search_after_date_filter, search_before_date_filter, search_domain_filter, search_mode, search_recency_filter, showThinking."
         ),
     ),
     (

@@ -81,6 +81,13 @@ Arguments:
 Options:
   -c, --continue ID               Follow up in this conversation: its id, the
                                   start of it, last, or /words in it.
+  --continue-from ID              Open a conversation that continues this one,
+                                  for example a full one: an ID as for -c.
+  -f, --file PATH                 Send a file, its lines as in app.py:10-80, a
+                                  folder or a glob, or a pipe with -; may be
+                                  repeated.
+  --image PATH                    Send an image, or a pipe with -, to a model
+                                  that sees; may be repeated.
   -i, --interactive               Open a prompt for more questions in the
                                   conversation.
   -s, --system TEXT               The system text of a new conversation.

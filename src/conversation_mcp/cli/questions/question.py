@@ -13,6 +13,7 @@ from conversation_mcp.cli.output.answer import next_step, put_answer
 from conversation_mcp.cli.output.terminal import is_anybody_reading, put_json, say
 from conversation_mcp.cli.questions.display import Display
 from conversation_mcp.cli.questions.interrupts import Interrupt, interrupts
+from conversation_mcp.cli.questions.sent_along import NOTHING, SentAlong
 from conversation_mcp.cli.selection.ids import resolve
 from conversation_mcp.cli.setup import finder_of
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError
@@ -40,6 +41,9 @@ OPTION_OF = {
     "search_mode": "--academic",
     "return_related_questions": "--related",
     "reasoning_effort": "--effort",
+    "files": "-f",
+    "images": "--image",
+    "continueFrom": "--continue-from",
 }
 STOPPING = "Stopping."
 
@@ -54,6 +58,10 @@ class TypedQuestion:
     arguments: Mapping[str, Any]
     system: str | None = None
     """The system text of the new conversation, in place of the default one."""
+    sent: SentAlong = NOTHING
+    """The files and images that go with it."""
+    continue_from: str | None = None
+    """The conversation that the new one continues."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +73,17 @@ class Conclusion:
 
 
 def named(settings: Settings, question: TypedQuestion) -> TypedQuestion:
-    """Return the question with the id of its conversation resolved.
+    """Return the question with the ids of its conversation, and of the one that it continues, resolved.
 
     Raises:
         InvalidInputError: the conversation cannot be told, or the question has a system text that it cannot have.
     """
     if question.system is not None and not question.system.strip():
         raise InvalidInputError("the system text is empty.")
+    if question.continue_from is not None:
+        if question.conversation is not None:
+            raise InvalidInputError("-c asks in a conversation, --continue-from opens one that continues it; give one.")
+        question = replace(question, continue_from=resolve(finder_of(settings), question.continue_from))
     if question.conversation is None:
         return question
     if question.system is not None:
@@ -99,7 +111,7 @@ def ask_and_show(
     notes: list[Note] = []
     with interrupts(STOPPING) as interrupt:
         try:
-            result = anyio.run(_ask, settings, tool, given, question.system, display, interrupt, notes)
+            result = anyio.run(_ask, settings, tool, given, question, display, interrupt, notes)
         except InvalidInputError as error:
             display.finish()
             _note_all(notes)
@@ -138,6 +150,8 @@ def _parsed(tool: AnyTool, question: TypedQuestion) -> Any:  # noqa: ANN401 -- t
     arguments = {text: question.text, **question.arguments}
     if question.conversation is not None:
         arguments["conversation_id"] = question.conversation
+    if question.continue_from is not None:
+        arguments["continue_from"] = question.continue_from
     try:
         return parse(tool, arguments)
     except InvalidInputError as error:
@@ -148,21 +162,37 @@ async def _ask(
     settings: Settings,
     tool: AnyTool,
     given: Any,  # noqa: ANN401 -- the tool's own input
-    system: str | None,
+    question: TypedQuestion,
     display: Display,
     interrupt: Interrupt,
     notes: list[Note],
 ) -> TurnResult | None:
-    async def keep(note: Note) -> None:
-        notes.append(note)  # written after the answer was printed; until then it is not delivered
-
-    caller = Caller(math.inf, display.report, on_text=display.hear, on_result=keep, system=system)
+    caller = caller_for(question, display, notes)
     result: TurnResult | None = None
     async with open_app(settings) as app:
         with interrupt.scope():
             async with display.open():
                 result = await tool.run(given, app, caller)
     return result
+
+
+def caller_for(question: TypedQuestion, display: Display, notes: list[Note]) -> Caller:
+    """Return the asker of the question: the display, with what goes along with the question."""
+
+    async def keep(note: Note) -> None:
+        notes.append(note)  # written after the answer was printed; until then it is not delivered
+
+    return Caller(
+        math.inf,
+        display.report,
+        on_text=display.hear,
+        on_result=keep,
+        system=question.system,
+        files=question.sent.files,
+        images=question.sent.images,
+        pipe=question.sent.pipe,
+        roots=question.sent.get_roots,
+    )
 
 
 def _left(settings: Settings, conversation_id: str | None, question: str) -> str:
