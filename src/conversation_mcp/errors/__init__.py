@@ -25,7 +25,6 @@ from conversation_mcp.errors.conversations import (
 from conversation_mcp.errors.providers import (
     MAYBE_BILLED,
     AnswerIncompleteError,
-    BlindModelError,
     CancelledUnsentError,
     ContextTooLargeError,
     ConversationTooLongError,
@@ -45,6 +44,7 @@ from conversation_mcp.errors.providers import (
     ServerEndedError,
     StreamBrokenError,
 )
+from conversation_mcp.errors.sight import BlindModelError, ImagesRefusedError, SightError
 
 __all__ = [
     "MAYBE_BILLED",
@@ -63,6 +63,7 @@ __all__ = [
     "EarlierTurnFailedError",
     "FilesystemError",
     "IdTakenError",
+    "ImagesRefusedError",
     "IndexNotErasedError",
     "InternalError",
     "InvalidInputError",
@@ -82,6 +83,7 @@ __all__ = [
     "RunLostError",
     "ServerEndedError",
     "ServerEndingError",
+    "SightError",
     "Step",
     "Steps",
     "StreamBrokenError",
