@@ -22,7 +22,7 @@ from conversation_mcp.prompting.summaries import (
     lead_of,
     left_out_line,
 )
-from conversation_mcp.prompting.transcript import Said, key_of, named_by, said_in, system_text, turns_of
+from conversation_mcp.prompting.transcript import Said, said_in, system_text, turns_of
 from conversation_mcp.providers.estimate import TOKENS_PER_MESSAGE
 from conversation_mcp.records.attached import AttachedFile, AttachedImage, SentAs
 from conversation_mcp.records.chat import ChatMessage
@@ -216,13 +216,11 @@ class _Work:
             takes = {"the system text": system, "the last exchange": last + line, "this question": question}
             raise self._too_long(fixed + last, takes)
         newest = self._earlier[-1].last.message if self._earlier else None
-        earlier_keys = {key_of(named) for one in self._said for named in named_by(one)}
         sizes = Sizes(
             fixed=fixed,
             turns=turns,
             files=tuple(map(scales.content, self._earlier)),
             own=tuple(map(scales.content, self._own)),
-            again=frozenset(place for place, one in enumerate(self._own) if one.key in earlier_keys),
             summaries=min(self._summary_room() or 0, limit - fixed - last),
             newest=sum(one.last.message == newest for one in self._earlier),
         )

@@ -24,8 +24,6 @@ class Sizes:
     """The contents that earlier messages name, in the order in which they were named last."""
     own: tuple[int, ...] = ()
     """The contents that the new question names."""
-    again: frozenset[int] = frozenset()
-    """The places in `own` of those that earlier messages name, too; they come first."""
     summaries: int = 0
     """The room for summaries of what is left out."""
     newest: int = 0
@@ -55,7 +53,7 @@ def cut_to_fit(sizes: Sizes, budget: int, history_share: float, files_share: flo
     fixed = sizes.fixed + sizes.summaries
     shares = _Shares(fixed, history_share, files_share)
     own_room = min(shares.for_files(budget, history), budget - fixed - last)
-    own = _taken(sizes, own_room)
+    own = _taken(sizes.own, own_room)
     asked, sent = files + sum(sizes.own), files + sum(sizes.own[place] for place in own)
 
     def too_much_history(of: int) -> int:
@@ -65,7 +63,7 @@ def cut_to_fit(sizes: Sizes, budget: int, history_share: float, files_share: flo
         return sent - shares.for_files(of, history)
 
     starts = _starts(sizes.turns)
-    too_much = _in_steps(too_much_history, budget, history_share)
+    too_much = _in_steps(too_much_history, budget, 1 - files_share)
     turns = min(sum(start < too_much for start in starts), max(0, len(starts) - 1))
     kept = sum(sizes.turns[turns:])
     least = max(too_many_files(budget), sent + kept + fixed - budget, 0)
@@ -117,20 +115,12 @@ def _step(share: float) -> int:
     return 1 << max(0, int(share / STEPS_PER_SHARE).bit_length() - 1)
 
 
-SMALL_FILE_TOKENS = 1024
-
-
-def _taken(sizes: Sizes, room: int) -> frozenset[int]:
-    """Return the places of the files that are sent: in their order, but much larger ones after the others.
+def _taken(own: Sequence[int], room: int) -> frozenset[int]:
+    """Return the places of the files that are sent: the smallest first, as many as fit.
 
     A fixed order makes sure that more room never means that fewer are sent.
     """
-    own = sizes.own
-
-    def rank(place: int) -> tuple[bool, int, int]:
-        return place not in sizes.again, max(own[place], SMALL_FILE_TOKENS).bit_length(), place
-
-    order = sorted(range(len(own)), key=rank)
+    order = sorted(range(len(own)), key=lambda place: own[place])
     ends = accumulate(own[place] for place in order)
     return frozenset(place for place, end in zip(order, ends, strict=True) if end <= room)
 
