@@ -14,6 +14,7 @@ from tests.fixtures.stores import tree
 
 from conversation_mcp.clock import utc_now
 from conversation_mcp.records.hashes import hash_of
+from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.catalog import open_store
 
 on_files = pytest.mark.parametrize("store_url", ["file"], indirect=True)
@@ -25,7 +26,7 @@ def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, ho
 
 
 @pytest.fixture
-def named_in(home: Home) -> str:
+def named_in(home: Home) -> ConversationId:
     """Return the id of a conversation whose questions name files."""
     return anyio.run(stored_with_files, open_store(home.store_url, utc_now, is_durable=False))
 
@@ -35,7 +36,7 @@ def on_disk(home: Home, conversation_id: str, data: bytes) -> Path:
     return home.folder / "conversation-logs" / conversation_id / "files" / hash_of(data)
 
 
-def test_files_are_listed_by_message_for_programs(here: Here, named_in: str) -> None:
+def test_files_are_listed_by_message_for_programs(here: Here, named_in: ConversationId) -> None:
     ended = here("files", named_in)
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.replace("\t", " | ") == snapshot("""\
@@ -47,7 +48,7 @@ def test_files_are_listed_by_message_for_programs(here: Here, named_in: str) -> 
 """)
 
 
-def test_files_are_listed_as_json(here: Here, named_in: str) -> None:
+def test_files_are_listed_as_json(here: Here, named_in: ConversationId) -> None:
     data = json.loads(here("files", "last", "--json").out)
     assert data["conversationId"] == named_in
     assert [(each["messageNumber"], each["kind"], each["isKept"]) for each in data["files"]] == [
@@ -67,7 +68,7 @@ def test_a_conversation_without_files_says_so(here: Here, home: Home) -> None:
     assert (ended.code, ended.out, ended.err) == (0, "", "No question of this conversation names a file.\n")
 
 
-def test_files_are_restored_as_they_were_sent(here: Here, home: Home, named_in: str) -> None:
+def test_files_are_restored_as_they_were_sent(here: Here, home: Home, named_in: ConversationId) -> None:
     out = home.folder / "out"
     ended = here("files", named_in, "--restore", str(out))
     assert (ended.code, ended.err) == (0, f"Restored 4 files to {out}.\n")
@@ -78,7 +79,7 @@ def test_files_are_restored_as_they_were_sent(here: Here, home: Home, named_in: 
     assert {path.read_bytes() for path in out.rglob("*") if path.is_file()} == {OLD, NEW, PICTURE, WORD}
 
 
-def test_nothing_is_replaced_without_force(here: Here, home: Home, named_in: str) -> None:
+def test_nothing_is_replaced_without_force(here: Here, home: Home, named_in: ConversationId) -> None:
     taken = home.folder / "out" / "home" / "me" / "letter.docx"
     taken.parent.mkdir(parents=True)
     taken.write_text("mine")
@@ -92,7 +93,7 @@ def test_nothing_is_replaced_without_force(here: Here, home: Home, named_in: str
     assert taken.read_bytes() == WORD
 
 
-def test_wrong_usage_is_told(here: Here, home: Home, named_in: str) -> None:
+def test_wrong_usage_is_told(here: Here, home: Home, named_in: ConversationId) -> None:
     assert "--force goes with --restore." in here("files", named_in, "--force").err
     if home.store_url.startswith("file:"):
         logs = home.folder / "conversation-logs"
@@ -103,7 +104,7 @@ def test_wrong_usage_is_told(here: Here, home: Home, named_in: str) -> None:
 
 
 @on_files
-def test_a_damaged_content_is_not_restored_and_the_others_are(here: Here, home: Home, named_in: str) -> None:
+def test_a_damaged_content_is_not_restored_and_the_others_are(here: Here, home: Home, named_in: ConversationId) -> None:
     on_disk(home, named_in, OLD).write_bytes(b"changed")
     ended = here("files", named_in, "--restore", str(home.folder / "out"))
     assert ended.code == 1
@@ -112,12 +113,12 @@ def test_a_damaged_content_is_not_restored_and_the_others_are(here: Here, home: 
 
 
 @on_files
-def test_a_missing_content_is_told_in_the_list(here: Here, home: Home, named_in: str) -> None:
+def test_a_missing_content_is_told_in_the_list(here: Here, home: Home, named_in: ConversationId) -> None:
     on_disk(home, named_in, OLD).unlink()
     assert here("files", named_in).out.splitlines()[0].endswith("\twhole\tits content is missing or damaged")
 
 
-def test_a_check_finds_all_in_order(here: Here, named_in: str) -> None:
+def test_a_check_finds_all_in_order(here: Here, named_in: ConversationId) -> None:
     del named_in
     ended = here("verify")
     assert ended.code == 0
@@ -125,7 +126,7 @@ def test_a_check_finds_all_in_order(here: Here, named_in: str) -> None:
 
 
 @on_files
-def test_a_check_finds_what_is_missing_damaged_and_unnamed(here: Here, home: Home, named_in: str) -> None:
+def test_a_check_finds_what_is_missing_damaged_and_unnamed(here: Here, home: Home, named_in: ConversationId) -> None:
     on_disk(home, named_in, OLD).write_bytes(b"changed")
     on_disk(home, named_in, WORD).unlink()
     on_disk(home, named_in, b"more").write_bytes(b"more")
@@ -144,7 +145,7 @@ def test_a_check_finds_what_is_missing_damaged_and_unnamed(here: Here, home: Hom
 
 
 @on_files
-def test_a_check_of_a_folder_that_is_a_link_is_told(here: Here, home: Home, named_in: str) -> None:
+def test_a_check_of_a_folder_that_is_a_link_is_told(here: Here, home: Home, named_in: ConversationId) -> None:
     folder = on_disk(home, named_in, OLD).parent
     folder.rename(home.folder / "elsewhere")
     folder.symlink_to(home.folder / "elsewhere")
@@ -153,13 +154,13 @@ def test_a_check_of_a_folder_that_is_a_link_is_told(here: Here, home: Home, name
     assert f"{folder}: is a symbolic link, which is not followed" in ended.out
 
 
-def test_show_names_the_files(here: Here, named_in: str) -> None:
+def test_show_names_the_files(here: Here, named_in: ConversationId) -> None:
     shown = here("show", named_in).out
     assert "- /home/me/src/add.py · 44 bytes · changes sent · changed since message 1\n" in shown
 
 
 def test_an_export_of_a_command_has_the_files_and_an_import_brings_them_back(
-    here: Here, home: Home, named_in: str
+    here: Here, home: Home, named_in: ConversationId
 ) -> None:
     path = home.folder / "all.json"
     assert here("export", "--all", "--format", "json", "--output", str(path)).code == 0

@@ -162,7 +162,8 @@ def test_redaction_cleans_texts_and_paths_and_leaves_out_what_is_no_text() -> No
     assert set(contents_named_in(conversation)) == {*contents, hash_of(WORD)}
     for question_of in (conversation.messages[0], conversation.pending_turn):
         assert question_of is not None
-        file = (question_of.files or ())[0]
+        assert question_of.files is not None
+        file = question_of.files[0]
         assert (file.path, file.sha256, file.bytes) == ("[path]", hash_of(clean), len(clean))
     for name in ("markdown", "html", "json", "jsonl"):
         page = export_format(name).render(conversation, contents)
