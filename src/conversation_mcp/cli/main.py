@@ -15,6 +15,7 @@ COMMANDS = {
     "ask": "Ask a question and keep the answer.",
     "chat": "Open a prompt that remembers.",
     "show": "Show a conversation.",
+    "files": "Show the files that a conversation was asked about.",
     "list": "List the conversations, newest first.",
     "search": "Find conversations by their words.",
     "branch": "Branch a conversation at an answer.",

@@ -60,8 +60,8 @@ def export(
 ) -> None:
     """Write conversations to files of other formats.
 
-    json is the file itself, or an array of files; jsonl has OpenAI messages, one conversation per line. markdown and
-    html are pages; several pages need a folder. The conversations are not changed.
+    json is the file itself and what its questions name, or an array of that; jsonl has OpenAI messages, one
+    conversation per line. markdown and html are pages; several pages need a folder. The conversations are not changed.
     """
     if sum((bool(ids), query is not None, everything)) != 1:
         raise InvalidInputError("say which conversations: ids, or --query WORDS, or --all.")

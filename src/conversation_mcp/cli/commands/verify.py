@@ -13,9 +13,9 @@ from conversation_mcp.records.findings import Finding
 def verify(*, as_json: AsJson = False, logs_dir: LogsDir = None) -> None:
     """Check every conversation and the index.
 
-    Reports files that cannot be read, messages out of order, questions without an answer, files that do not belong
-    there, and differences between the index and the files. Nothing is changed. The exit code is 1 if something is
-    broken.
+    Reports files that cannot be read, messages out of order, questions without an answer, contents that questions name
+    and that are missing or have changed, files that do not belong there, and differences between the index and the
+    files. Nothing is changed. The exit code is 1 if something is broken.
     """
     findings: list[Finding] = []
     for finding in check_library(finder_from(logs_dir)):
