@@ -20,7 +20,7 @@ from conversation_mcp.documents.formats import Formats
 from conversation_mcp.settings import Settings
 
 SIZE, PER_FOLDER, ROUNDS = 10_000, 50, 15
-IGNORED_EACH = 5
+IGNORED = 500
 RULES = "__pycache__/\n*.pyc\n/build/\n/dist/\n*.log\n.venv/\n*.tmp\n!kept.log\n.coverage\ndocs/**/generated\n"
 
 
@@ -38,7 +38,7 @@ def measure_files(plan: Plan) -> Iterable[Row]:
         assert found == SIZE
 
     def theirs() -> None:
-        command = ["git", "-C", str(folder), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        command = ["git", "-C", str(folder), "ls-files", "-z"]
         listed = subprocess.run(command, check=True, capture_output=True).stdout.decode().split("\0")[:-1]
         for name in listed:
             os.stat(f"{folder}/{name}")  # noqa: PTH116 -- as fast as it can be
@@ -59,8 +59,10 @@ def _write(folder: Path) -> None:
         path = folder / f"package{number // 1000}" / f"part{number // PER_FOLDER:03}" / f"module_{number:05}.py"
         if number % PER_FOLDER == 0:
             path.parent.mkdir(parents=True)
-            for ignored in range(IGNORED_EACH):
-                (path.parent / f"old_{ignored}.log").write_bytes(b"x")
         path.write_bytes(b"def f() -> int:\n    return 1\n")
+    for number in range(IGNORED):
+        path = folder / (f"build/{number}.py" if number % 2 else f"package{number % 10}/old_{number}.log")
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"x")
     for command in (["init", "--quiet"], ["add", "--all"]):
         subprocess.run(["git", "-C", str(folder), *command], check=True)

@@ -42,7 +42,7 @@ class FolderSearch:
             enters=_entering(str(self._root.path), self._pattern) if self._pattern else bool,
             with_hidden=self._with_hidden,
         )
-        takes = self._root.takes if self._pattern else bool
+        takes = self._root.takes if self._pattern else None
         judged_by_name = self._judge_image if self._is_image else self._judge_file
         for number, (entry, ignoring) in enumerate(walk):
             if number % ENTRIES_BETWEEN_CHECKS == 0:
@@ -51,7 +51,7 @@ class FolderSearch:
                     self._outcome.leave_out(str(self._root.path), self._tools.limits.too_late, is_named=True)
                     return
             path = entry.path
-            if not takes(path):
+            if takes is not None and not takes(path):
                 continue
             reason = judged_by_name(entry.name)
             if reason is OF_ANOTHER_KIND:
