@@ -33,11 +33,14 @@ NOTHING = FilesRead()
 class Files:
     """Reads the files that questions name."""
 
-    def __init__(self, settings: Settings, cache: FileCache, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self, settings: Settings, cache: FileCache, now: Callable[[], datetime], formats: Formats | None = None
+    ) -> None:
         self._settings = settings
         self._limits = Limits.of(settings)
         self._cache = cache
         self._now = now
+        self._given_formats = formats
         self._limiter = anyio.CapacityLimiter(MAX_READINGS)
 
     async def read(
@@ -110,7 +113,7 @@ class Files:
 
     @cached_property
     def _formats(self) -> Formats:
-        return Formats()
+        return self._given_formats or Formats()  # made at the first reading, because that reads a file
 
     @cached_property
     def _secrets(self) -> SecretRules:
