@@ -7,7 +7,7 @@ from anyio import to_thread
 from conversation_mcp.conversations.cursors import read_cursor, write_cursor
 from conversation_mcp.conversations.phrases import notices_of
 from conversation_mcp.records.found import Listed, State, Wanted
-from conversation_mcp.records.models import Record
+from conversation_mcp.records.record import Record
 from conversation_mcp.stores.base import Report, Store
 
 PATIENCE_SECONDS = 20.0

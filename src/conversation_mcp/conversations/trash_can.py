@@ -6,7 +6,7 @@ from anyio import to_thread
 
 from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError
 from conversation_mcp.records.ids import check_id
-from conversation_mcp.records.models import Record
+from conversation_mcp.records.record import Record
 from conversation_mcp.records.titles import title_of_conversation
 from conversation_mcp.stores.base import Store, Trashed
 

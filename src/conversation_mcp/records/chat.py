@@ -5,8 +5,17 @@ from typing import Literal
 
 
 @dataclass(frozen=True)
+class ImagePart:
+    """An image as it is sent with a message."""
+
+    media_type: str
+    data: bytes
+
+
+@dataclass(frozen=True)
 class ChatMessage:
-    """A message as it is sent: its text alone, without the facts of the record."""
+    """A message as it is sent: its text and images alone, without the facts of the record."""
 
     role: Literal["system", "user", "assistant"]
     content: str
+    images: tuple[ImagePart, ...] = ()

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, NewType, Self
+from typing import Annotated, Literal, NewType, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
-from pydantic.alias_generators import to_camel
+from pydantic import AfterValidator, Field, JsonValue
 
 from conversation_mcp.clock import parse_time
+from conversation_mcp.records.attached import AttachedFile, AttachedImage
+from conversation_mcp.records.record import Record
 
 ConversationId = NewType("ConversationId", str)
 Role = Literal["system", "developer", "user", "assistant", "tool"]
@@ -31,23 +32,6 @@ Tokens = Annotated[int, Field(ge=-MAX_TOKENS, le=MAX_TOKENS)]
 Recipients = dict[str, str]
 """By name."""
 CostUsd = Annotated[float, Field(ge=-MAX_COST_USD, le=MAX_COST_USD)]
-
-
-class Record(BaseModel):
-    """A frozen record with camelCase JSON names that keeps the fields it does not know."""
-
-    model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="allow", frozen=True, allow_inf_nan=False
-    )
-
-    @classmethod
-    def of(cls, **facts: Any) -> Self:  # noqa: ANN401 -- checked by the model
-        """Make the record from the known facts; None means unknown and is left out of the file."""
-        return cls(**{name: value for name, value in facts.items() if value is not None})
-
-    def data(self) -> dict[str, Any]:
-        """Return the record as JSON data, without the fields that were never set."""
-        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 class Source(Record):
@@ -89,7 +73,9 @@ class Usage(Record):
     """The tokens and cost of an answer, as the provider reported them."""
 
     input_tokens: Tokens | None = None
-    """Tokens sent."""
+    """Tokens sent, those read from the provider's cache included."""
+    cached_input_tokens: Tokens | None = None
+    """Tokens of them that the provider read from its cache, usually at a lower price."""
     output_tokens: Tokens | None = None
     """Tokens received."""
     reasoning_tokens: Tokens | None = None
@@ -118,6 +104,10 @@ class Message(Record):
     """Of a question: the tool that asked."""
     options: dict[str, JsonValue] | None = None
     """Of a question: filters and effort, in the spelling of the arguments."""
+    files: tuple[AttachedFile, ...] | None = None
+    """Of a question: the files that it names."""
+    images: tuple[AttachedImage, ...] | None = None
+    """Of a question: the images that it names."""
     provider: str | None = None
     """Of an answer: the provider that gave it."""
     preset: str | None = None
@@ -169,6 +159,10 @@ class PendingTurn(Record):
     """Everyone who received the text, or may have received it, each as `this machine` or `outside`."""
     options: dict[str, JsonValue] | None = None
     """Filters and effort, in the spelling of the arguments."""
+    files: tuple[AttachedFile, ...] | None = None
+    """The files that it names."""
+    images: tuple[AttachedImage, ...] | None = None
+    """The images that it names."""
     status: TurnStatus = "running"
     """`interrupted`: its server ended. `failed`: the provider gave no answer."""
     started_at: str | None = None
@@ -198,6 +192,27 @@ class Imported(Record):
     """Its id there."""
 
 
+class Summary(Record):
+    """What stands for messages that no longer fit into a request."""
+
+    content: str
+    """The text of the summary."""
+    first_message: int
+    """The number of the first message that it covers."""
+    last_message: int
+    """The number of the last message that it covers."""
+    created_at: str | None = None
+    """When it was written."""
+    provider: str | None = None
+    """The provider that wrote it."""
+    model: str | None = None
+    """The model that wrote it."""
+    sent_to: Recipients | None = None
+    """Everyone who received the messages for it, each as `this machine` or `outside`."""
+    usage: Usage | None = None
+    """Tokens and cost, as the provider reported them."""
+
+
 class Conversation(Record):
     """An ordered list of messages with an id. The first five fields of the file are the contract."""
 
@@ -225,6 +240,8 @@ class Conversation(Record):
     """The question that has no answer yet."""
     unanswered_turns: tuple[PendingTurn, ...] | None = None
     """Earlier questions that never got an answer; never sent again."""
+    summaries: tuple[Summary, ...] | None = None
+    """Summaries of its first messages, each sent in place of those it covers when they do not fit."""
     messages: tuple[Message, ...]
 
     """Oldest first; their order counts, not their times."""

@@ -92,13 +92,32 @@ SOURCE = _record(
     },
 )  # fmt: skip
 USAGE = _record(
-    {}, {"inputTokens": _integer, "outputTokens": _integer, "reasoningTokens": _integer, "costUsd": _number}
-)
+    {},
+    {
+        "inputTokens": _integer, "cachedInputTokens": _integer, "outputTokens": _integer, "reasoningTokens": _integer,
+        "costUsd": _number,
+    },
+)  # fmt: skip
+SENT_AS = {"sent": _one_of("whole", "diff", "known", "skipped")}
+FILE = _record(
+    {"path": str, **SENT_AS},
+    {
+        "sha256": str, "bytes": _integer, "lines": str, "text": str, "changedSince": _integer, "reason": str,
+    },
+)  # fmt: skip
+IMAGE = _record(
+    {"path": str, **SENT_AS},
+    {
+        "sha256": str, "bytes": _integer, "mediaType": str, "width": _integer, "height": _integer, "shown": str,
+        "reason": str,
+    },
+)  # fmt: skip
 MESSAGE = _record(
     {"role": _one_of("system", "developer", "user", "assistant", "tool"), "content": str},
     {
-        "createdAt": str, "tool": str, "options": _object, "provider": str, "preset": str, "model": str,
-        "requestedModel": str, "sentTo": _texts_by_name, "responseId": str, "finishReason": str,
+        "createdAt": str, "tool": str, "options": _object, "files": _each(FILE), "images": _each(IMAGE),
+        "provider": str, "preset": str, "model": str, "requestedModel": str, "sentTo": _texts_by_name,
+        "responseId": str, "finishReason": str,
         "sources": _each(SOURCE), "relatedQuestions": _each(_text), "usage": USAGE, "notices": _each(_text),
         "reasoning": str,
     },
@@ -107,12 +126,17 @@ PENDING_TURN = _record(
     {"question": str},
     {
         "tool": str, "provider": str, "model": str, "sentTo": _texts_by_name, "options": _object,
-        "startedAt": str, "afterMessage": _integer, "responseId": str, "background": bool,
+        "files": _each(FILE), "images": _each(IMAGE), "startedAt": str,
+        "afterMessage": _integer, "responseId": str, "background": bool,
         "partialText": str, "error": _record({"code": str, "message": str}, {}), "usage": USAGE,
         "notices": _each(_text),
     },
     {"status": _one_of("running", "interrupted", "failed")},
 )  # fmt: skip
+SUMMARY = _record(
+    {"content": str, "firstMessage": _integer, "lastMessage": _integer},
+    {"createdAt": str, "provider": str, "model": str, "sentTo": _texts_by_name, "usage": USAGE},
+)
 CONVERSATION = _record(
     {
         "conversationId": str, "createdAt": _time, "updatedAt": _time, "messageCount": _integer,
@@ -121,6 +145,6 @@ CONVERSATION = _record(
     {
         "title": str, "tags": _each(_text), "archived": bool, "parent": _object, "parents": _each(_object),
         "imported": _record({"from": str, "id": str}, {}), "pendingTurn": PENDING_TURN,
-        "unansweredTurns": _each(PENDING_TURN),
+        "unansweredTurns": _each(PENDING_TURN), "summaries": _each(SUMMARY),
     },
 )  # fmt: skip

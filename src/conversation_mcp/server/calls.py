@@ -11,7 +11,7 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 
 from conversation_mcp.app import App
 from conversation_mcp.errors import ConversationMCPError, InternalError, InvalidInputError, Steps
-from conversation_mcp.records.models import Record
+from conversation_mcp.records.record import Record
 from conversation_mcp.text import shorten, storable, storable_data
 from conversation_mcp.tooling.arguments import parse
 from conversation_mcp.tooling.fitting import fit

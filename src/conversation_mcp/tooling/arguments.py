@@ -9,7 +9,7 @@ from pydantic_core import ErrorDetails
 
 from conversation_mcp.errors import Argument, InvalidInputError
 from conversation_mcp.errors.validation import requirement
-from conversation_mcp.records.models import Record
+from conversation_mcp.records.record import Record
 from conversation_mcp.text import nearest, shorten
 from conversation_mcp.tooling.coercion import FILLERS, coerced, is_unset
 from conversation_mcp.tooling.tool import Input, Tool

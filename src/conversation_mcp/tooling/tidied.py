@@ -4,7 +4,8 @@ from pydantic import JsonValue
 
 from conversation_mcp.app import App
 from conversation_mcp.conversations.trash_can import TrashedConversation
-from conversation_mcp.records.models import Conversation, ConversationId, PendingTurn, Record
+from conversation_mcp.records.models import Conversation, ConversationId, PendingTurn
+from conversation_mcp.records.record import Record
 from conversation_mcp.records.titles import title_of_conversation
 
 

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from conversation_mcp.app import App, ToolFacts
-from conversation_mcp.records.models import Record
+from conversation_mcp.records.record import Record
 from conversation_mcp.turns.ask import Caller
 
 

@@ -5,7 +5,8 @@ from anyio import to_thread
 from conversation_mcp.app import App
 from conversation_mcp.exporting.catalog import FormatName, export_format
 from conversation_mcp.records.ids import check_id
-from conversation_mcp.records.models import ConversationId, Record
+from conversation_mcp.records.models import ConversationId
+from conversation_mcp.records.record import Record
 from conversation_mcp.tooling.questions import ConversationIdArgument
 from conversation_mcp.tooling.tool import Hints, Input, Tool
 from conversation_mcp.turns.ask import Caller

@@ -31,6 +31,12 @@ class Ask:
     show_thinking: bool = False
     system: str | None = None
     """Replaces the usual system text if the question opens a conversation."""
+    files: tuple[str, ...] = ()
+    """Paths, folders and patterns of files to send along, as they were given."""
+    images: tuple[str, ...] = ()
+    """Paths of images to send along, as they were given."""
+    continue_from: str | None = None
+    """The conversation that a new one continues."""
     question_name: str = "query"
     """The name of the tool's argument that holds the question."""
 
@@ -43,6 +49,8 @@ class Ask:
         call = [owner, self.tool, conversation_id, self.question, self.model, self.stored_options(), self.show_thinking]
         call += [self.system] if self.system else []
         # Names are kept on disk and shared by servers of different versions, so a new part is added only if given.
+        parts = {"files": self.files, "images": self.images, "continueFrom": self.continue_from}
+        call += [given] if (given := {name: value for name, value in parts.items() if value}) else []
         return hashlib.sha256(json.dumps(call, sort_keys=True).encode()).hexdigest()
 
 

@@ -86,6 +86,8 @@ def answered(conversation: Conversation, pending: PendingTurn, answer: Answer, n
         created_at=pending.started_at,
         tool=pending.tool,
         options=pending.options,
+        files=pending.files,
+        images=pending.images,
     )
     reply = Message.of(
         role="assistant",

@@ -7,8 +7,8 @@ from conversation_mcp.providers.base import Defined, Provider
 from conversation_mcp.providers.choosing.choice import LISTING, as_defined, chooses_itself, kind_of, presets_of
 from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.model_facts import ModelFacts
-from conversation_mcp.records.models import Record
 from conversation_mcp.records.modes import Mode
+from conversation_mcp.records.record import Record
 from conversation_mcp.text import listed
 
 if TYPE_CHECKING:

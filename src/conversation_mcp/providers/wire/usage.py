@@ -12,8 +12,10 @@ def usage(response: JsonObject) -> Usage | None:
     """Return the usage of the response, as the provider counted it."""
     taken = object_at(response, "usage")
     details = object_at(taken, "output_tokens_details") or object_at(taken, "completion_tokens_details")
+    sent = object_at(taken, "input_tokens_details") or object_at(taken, "prompt_tokens_details")
     return Usage.told(
         input_tokens=_either(taken, "input_tokens", "prompt_tokens"),
+        cached_input_tokens=count_at(sent, "cached_tokens") or None,
         output_tokens=_either(taken, "output_tokens", "completion_tokens"),
         reasoning_tokens=count_at(details, "reasoning_tokens"),
         cost_usd=_cost_usd(taken),

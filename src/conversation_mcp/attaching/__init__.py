@@ -1,0 +1,1 @@
+"""Reading of the files and images that a question names: only where that is allowed, and never secrets."""

@@ -1,0 +1,51 @@
+"""The records of files and images that a question names."""
+
+from typing import Literal
+
+from conversation_mcp.records.record import Record
+
+SentAs = Literal["whole", "diff", "known", "skipped"]
+
+
+class AttachedFile(Record):
+    """A file that a question names, as it was then. Its bytes are kept with the conversation, by their hash."""
+
+    path: str
+    """The absolute path, or the name of a pipe."""
+    sha256: str | None = None
+    """The hash of what is kept: the file, or the lines of it that were named; absent if it was skipped."""
+    bytes: int | None = None
+    """The size of what is kept."""
+    lines: str | None = None
+    """The lines that were named, as `10-80`; absent for the whole file."""
+    text: str | None = None
+    """The hash of its text, if that was converted from another format; the text is kept, too."""
+    sent: SentAs
+    """`whole`; `diff`: the changes since an earlier message; `known`: it stood in the request already; `skipped`."""
+    changed_since: int | None = None
+    """The number of the message with the version before this one, if there is one."""
+    reason: str | None = None
+    """Why it was skipped."""
+
+
+class AttachedImage(Record):
+    """An image that a question names, as it was then. Its bytes are kept with the conversation, by their hash."""
+
+    path: str
+    """The absolute path."""
+    sha256: str | None = None
+    """The hash of the file; absent if it was skipped before it was read."""
+    bytes: int | None = None
+    """The size of the file."""
+    media_type: str | None = None
+    """Such as `image/png`, by its bytes."""
+    width: int | None = None
+    """In pixels, as it was sent."""
+    height: int | None = None
+    """In pixels, as it was sent."""
+    shown: str | None = None
+    """The hash of the smaller image that was sent in its place, if it was shrunk; that is kept, too."""
+    sent: SentAs
+    """`whole`, `known` or `skipped`, as of a file."""
+    reason: str | None = None
+    """Why it was skipped."""
