@@ -54,6 +54,8 @@ class Providers:
     ) -> None:
         self._build = build
         self._built: tuple[Provider, ...] | None = None
+        self.sides: Mapping[str, Side] = {}
+        """The side of each configured provider; empty before the first use."""
         self._settings = settings
         self.catalogue = Catalogue(settings.models)
         self.listings = Listings()
@@ -191,11 +193,6 @@ class Providers:
         """Whether words may leave this machine although the call does not name the recipient."""
         return self._settings.sharing == "always"
 
-    @property
-    def sides(self) -> Mapping[str, Side]:
-        """The side of each configured provider; empty before the first use."""
-        return {provider.name: side_of(provider) for provider in self._built or ()}
-
     async def all(self) -> tuple[Provider, ...]:
         """Return the configured providers in the order in which they are searched for a name."""
         if self._built is None:
@@ -205,6 +202,7 @@ class Providers:
             order = self._settings.provider_order
             rank = {kind: place for place, kind in enumerate(order)}
             self._built = tuple(sorted(built, key=lambda provider: rank.get(kind_of(provider), len(order))))
+            self.sides = {provider.name: side_of(provider) for provider in self._built}
         return self._built
 
     def _writing(self, provider: Provider) -> Provider:
