@@ -174,6 +174,7 @@ class _Work:
     def __init__(self, wanted: _Wanted) -> None:
         self._wanted, self._budget = wanted, wanted.budget
         self._is_counted = False
+        self._whole: Composition | None = None
         own = wanted.chain[-1]
         self._system = (Said(own.conversation_id, 0, "user", text),) if (text := system_text(own)) else ()
         self._said = said_in(wanted.chain)
@@ -187,8 +188,14 @@ class _Work:
 
     def composed(self) -> Composition:
         """Return the request."""
+        cut = None if self._surely_fits() else self._cut()
+        if cut:
+            return self._made(cut)
+        return self._whole or self._made(Cut())
+
+    def _made(self, cut: Cut) -> Composition:
+        """Return the request without what is left out."""
         wanted = self._wanted
-        cut = self._cut()
         first = sum(map(len, self._turns[: cut.turns]))
         gone = frozenset(one.key for one in (*self._earlier[: cut.files], *(self._own[place] for place in cut.own)))
         after = self._earlier[cut.files - 1].last if cut.files else NOWHERE
@@ -200,13 +207,18 @@ class _Work:
         )
         return self._composition(rendered, first, lead)
 
-    def _cut(self) -> Cut:
-        scales, most = self._scales, self._budget.corrected(TRUSTED_RATIOS[1]).input_tokens
-        if most is None or scales.most((*self._system, *self._said, *self._new), self._contents) <= most:
-            return Cut()
+    def _surely_fits(self) -> bool:
+        """Tell whether everything fits even if it is as long as it can be, so that nothing has to be counted."""
+        most, everything = self._budget.corrected(TRUSTED_RATIOS[1]).input_tokens, (*self._said, *self._new)
+        if most is None or self._scales.most((*self._system, *everything), self._contents) <= most:
+            return True
         self._is_counted = True
         self._budget = self._budget.corrected(self._wanted.correction())
-        limit = self._budget.input_tokens or 0
+        return False
+
+    def _cut(self) -> Cut | None:
+        """Return what is left out; nothing if all of it fits as it stands, with only the changes of changed files."""
+        scales, limit = self._scales, self._budget.input_tokens or 0
         system, question = sum(map(scales.said, self._system)), sum(map(scales.said, self._new))
         line = self._wanted.measure.tokens(left_out_line(len(self._said)) + "\n\n") if len(self._turns) > 1 else 0
         turns = tuple(sum(map(scales.said, turn)) for turn in self._turns)
@@ -215,6 +227,10 @@ class _Work:
         if fixed + last > limit:
             takes = {"the system text": system, "the last exchange": last + line, "this question": question}
             raise self._too_long(fixed + last, takes)
+        if fixed + sum(turns) <= limit:
+            self._whole = self._made(Cut())
+            if system + scales.request(self._whole.rendered) <= limit:
+                return None
         newest = self._earlier[-1].last.message if self._earlier else None
         sizes = Sizes(
             fixed=fixed,

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-STEPS_PER_SHARE = 3
-"""A step is the largest power of two that is at most this part of a share, so about a quarter of it."""
+STEPS_PER_SHARE = 4
+"""A step is the largest power of two of which this many fit into the budget, or into the share of files."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def cut_to_fit(sizes: Sizes, budget: int, history_share: float, files_share: flo
         return sent - shares.for_files(of, history)
 
     starts = _starts(sizes.turns)
-    too_much = _in_steps(too_much_history, budget, 1 - files_share)
+    too_much = _in_steps(too_much_history, budget, 1)
     turns = min(sum(start < too_much for start in starts), max(0, len(starts) - 1))
     kept = sum(sizes.turns[turns:])
     least = max(too_many_files(budget), sent + kept + fixed - budget, 0)
@@ -85,7 +85,12 @@ class _Shares:
         return budget - self.fixed - min(files, self._certain(budget, self.files))
 
     def for_files(self, budget: int, history: int) -> int:
-        return max(self._certain(budget, self.files), budget - self.fixed - history)
+        """Return the share for certain, or what the history leaves; that shrinks in steps as the history grows."""
+        taken, step = self.fixed + history, _step(budget)
+        left = budget - _rounded_up(taken, step)
+        if step > 1:
+            left = max(left, min(_before(step, 1), budget) - _rounded_up(taken, step // 2))
+        return max(self._certain(budget, self.files), left)
 
     def _certain(self, budget: int, share: float) -> int:
         """Return the share; a long question leaves both less, in proportion."""
@@ -103,12 +108,19 @@ def _in_steps(too_much: Callable[[int], int], budget: int, share: float) -> int:
     if (over := too_much(budget)) <= 0:
         return 0
     step = _step(share * budget)
-    whole = math.ceil(over / step) * step
-    if step == 1 or not share:
+    whole = _rounded_up(over, step)
+    if step == 1:
         return whole
-    before = math.ceil(STEPS_PER_SHARE * step / share) - 1
-    half = step // 2
-    return min(whole, math.ceil(too_much(min(before, budget)) / half) * half)
+    return min(whole, _rounded_up(too_much(min(_before(step, share), budget)), step // 2))
+
+
+def _before(step: int, share: float) -> int:
+    """Return the largest budget that has smaller steps."""
+    return math.ceil(STEPS_PER_SHARE * step / share) - 1
+
+
+def _rounded_up(tokens: int, step: int) -> int:
+    return math.ceil(tokens / step) * step
 
 
 def _step(share: float) -> int:

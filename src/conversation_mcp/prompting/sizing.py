@@ -6,7 +6,18 @@ from dataclasses import dataclass
 
 from conversation_mcp.prompting import frames
 from conversation_mcp.prompting.measure import Measure
-from conversation_mcp.prompting.presentation import LEFT_OUT, NOT_SEEN, WITHHELD, Kept, Place, first_line, known_as
+from conversation_mcp.prompting.presentation import (
+    LEFT_OUT,
+    NOT_SEEN,
+    NOWHERE,
+    WITHHELD,
+    Kept,
+    Place,
+    Rendered,
+    Shown,
+    first_line,
+    known_as,
+)
 from conversation_mcp.prompting.transcript import Said, key_of, named_by
 from conversation_mcp.providers.estimate import TOKENS_PER_MESSAGE
 from conversation_mcp.records.attached import AttachedFile, AttachedImage
@@ -77,10 +88,21 @@ class Scales:
         if isinstance(named, AttachedImage):
             return self.image(named)
         text = self._kept.texts[content.key]
-        return self._measure.count(("frame", named.path), lambda: self._frame(named.path)) + self._measure.count(
+        return self._framing(named) + self._measure.count(
             ("numbered", content.key, named.lines),
             lambda: self._measure.tokens(frames.numbered(text, first_line(named))),
         )
+
+    def request(self, rendered: Iterable[Rendered]) -> int:
+        """Return the tokens of messages as they stand."""
+        return sum(self.said(one.said) + sum(map(self._shown, one.shown)) for one in rendered)
+
+    def _shown(self, shown: Shown) -> int:
+        """Return the tokens of what stands for a file or an image, besides its line."""
+        named, key = shown.named, key_of(shown.named) or ""
+        if shown.sent == "whole":
+            return self.content(Content(key, named, NOWHERE))
+        return self._framing(named) + self._measure.tokens(shown.text) if shown.sent == "diff" else 0
 
     def image(self, image: AttachedImage) -> int:
         """Return the tokens of an image, by the formula of its provider."""
@@ -91,10 +113,7 @@ class Scales:
         chars = sum(len(one.text) for one in said) + sum(self._chars(content) for content in contents)
         lines = sum(self._introduction() + sum(map(self._line, named_by(one))) for one in said if named_by(one))
         images = sum(self.image(one.named) for one in contents if isinstance(one.named, AttachedImage))
-        framed = sum(
-            self._measure.count(("frame", one.named.path), lambda path=one.named.path: self._frame(path))
-            for one in contents
-        )
+        framed = sum(self._framing(one.named) for one in contents)
         return math.ceil(chars * self._measure.most_per_char) + len(said) * TOKENS_PER_MESSAGE + lines + images + framed
 
     def _chars(self, content: Content) -> int:
@@ -119,6 +138,9 @@ class Scales:
         if named.sent == "skipped":
             facts = [f"not sent: {named.reason}"]
         return max(self._measure.tokens(frames.line("image", named.path, one) + "\n") for one in facts)
+
+    def _framing(self, named: AttachedFile | AttachedImage) -> int:
+        return self._measure.count(("frame", named.path), lambda: self._frame(named.path))
 
     def _frame(self, path: str) -> int:
         facts = f", lines 1000000-1000000, changed since {LONG_NAME}, only the changes"
