@@ -9,7 +9,7 @@ from tests.fixtures.composing import ID, Talk, body, common_messages, file, word
 from conversation_mcp.attaching.contents import FileContent, ImageContent
 from conversation_mcp.errors import ConversationTooLongError, FilesTooLargeError
 from conversation_mcp.prompting.budget import Budget
-from conversation_mcp.prompting.composition import Composition
+from conversation_mcp.prompting.composed import Composition
 from conversation_mcp.prompting.transcript import key_of
 from conversation_mcp.records.models import Summary
 

@@ -16,7 +16,7 @@ from tests.fixtures.composing import (
 
 from conversation_mcp.attaching.contents import LeftOut
 from conversation_mcp.errors import BlindModelError, ConversationTooLongError, FilesTooLargeError
-from conversation_mcp.prompting.composition import Composition
+from conversation_mcp.prompting.composed import Composition
 from conversation_mcp.prompting.measure import Measure
 from conversation_mcp.records.models import Summary
 

@@ -56,6 +56,11 @@ def contents_of(
     return tuple(last.values())
 
 
+def image_size(image: AttachedImage, image_tokens: ImageTokens) -> int:
+    """Return the tokens of an image, by the formula of its provider."""
+    return image_tokens(image.width or UNKNOWN_SIDE_PIXELS, image.height or UNKNOWN_SIDE_PIXELS)
+
+
 def longest_paths(said: Iterable[Said]) -> Mapping[str, str]:
     """Return the longest path of each content that is named under several."""
     paths: dict[str, str] = {}
@@ -105,8 +110,8 @@ class Scales:
         return self._framing(named) + self._measure.tokens(shown.text) if shown.sent == "diff" else 0
 
     def image(self, image: AttachedImage) -> int:
-        """Return the tokens of an image, by the formula of its provider."""
-        return self._image_tokens(image.width or UNKNOWN_SIDE_PIXELS, image.height or UNKNOWN_SIDE_PIXELS)
+        """Return the tokens of an image."""
+        return image_size(image, self._image_tokens)
 
     def most(self, said: Sequence[Said], contents: Sequence[Content]) -> int:
         """Return an upper bound of the tokens of everything, from the lengths alone."""
