@@ -149,7 +149,7 @@ class _Work:
             raise self._too_long(fixed + last, takes)
         if fixed + sum(turns) <= limit:
             self._whole = self._made(Cut())
-            if system + scales.request(self._whole.rendered) <= limit:
+            if self._whole.tokens <= limit:
                 return None
         newest = self._earlier[-1].last.message if self._earlier else None
         sizes = Sizes(

@@ -1,9 +1,19 @@
 """The messages to send: the whole conversation, in its order. Nothing here changes the file."""
 
-from conversation_mcp.prompting.transcript import ROLES
+from collections.abc import Mapping
+from typing import Literal
+
 from conversation_mcp.providers.wire.roles import merged
 from conversation_mcp.records.chat import ChatMessage
 from conversation_mcp.records.models import Conversation
+
+ROLES: Mapping[str, Literal["system", "user", "assistant"]] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+}
+"""The role that a message is sent with, by its role in the file; tool messages are not sent."""
 
 
 def messages_to_send(conversation: Conversation, question: str) -> tuple[ChatMessage, ...]:

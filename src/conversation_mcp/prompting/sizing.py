@@ -9,12 +9,9 @@ from conversation_mcp.prompting.measure import Measure
 from conversation_mcp.prompting.presentation import (
     LEFT_OUT,
     NOT_SEEN,
-    NOWHERE,
     WITHHELD,
     Kept,
     Place,
-    Rendered,
-    Shown,
     first_line,
     known_as,
 )
@@ -97,17 +94,6 @@ class Scales:
             ("numbered", content.key, named.lines),
             lambda: self._measure.tokens(frames.numbered(text, first_line(named))),
         )
-
-    def request(self, rendered: Iterable[Rendered]) -> int:
-        """Return the tokens of messages as they stand."""
-        return sum(self.said(one.said) + sum(map(self._shown, one.shown)) for one in rendered)
-
-    def _shown(self, shown: Shown) -> int:
-        """Return the tokens of what stands for a file or an image, besides its line."""
-        named, key = shown.named, key_of(shown.named) or ""
-        if shown.sent == "whole":
-            return self.content(Content(key, named, NOWHERE))
-        return self._framing(named) + self._measure.tokens(shown.text) if shown.sent == "diff" else 0
 
     def image(self, image: AttachedImage) -> int:
         """Return the tokens of an image."""
