@@ -43,6 +43,11 @@ class Files:
         self._given_formats = formats
         self._limiter = anyio.CapacityLimiter(MAX_READINGS)
 
+    @property
+    def is_reading(self) -> bool:
+        """Whether a thread still reads, even if nobody waits for it any more."""
+        return self._limiter.borrowed_tokens > 0
+
     async def read(
         self,
         files: Sequence[str],
