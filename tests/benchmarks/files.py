@@ -11,7 +11,7 @@ from tests.benchmarks.measuring import Benchmark, Plan, alternate
 from tests.benchmarks.table import Budget, Row
 
 from conversation_mcp.attaching.cache import FileCache
-from conversation_mcp.attaching.limits import Limits
+from conversation_mcp.attaching.limits import ReadLimits
 from conversation_mcp.attaching.outcome import Outcome
 from conversation_mcp.attaching.secrets import SecretRules
 from conversation_mcp.attaching.tools import Tools
@@ -30,7 +30,13 @@ def measure_files(plan: Plan) -> Iterable[Row]:
     _write(folder)
     formats = Formats()
     tools = Tools(
-        Limits.of(Settings()), formats, SecretRules(formats), FileCache(), lambda _: True, lambda: 1.0, lambda: False
+        ReadLimits.of(Settings()),
+        formats,
+        SecretRules(formats),
+        FileCache(),
+        lambda _: True,
+        lambda: 1.0,
+        lambda: False,
     )
 
     def ours() -> None:

@@ -15,6 +15,7 @@ import pytest
 from tests.fixtures.attached_files import Desk, write
 from tests.fixtures.office import docx_of, zip_of
 
+from conversation_mcp.attaching.contents import FilesRead
 from conversation_mcp.attaching.limits import RefusedError
 from conversation_mcp.attaching.names import shown
 from conversation_mcp.attaching.opening import found, read
@@ -191,6 +192,7 @@ async def test_a_folder_of_100_000_files_does_not_stop_the_loop(tmp_path: Path) 
         for number in range(1_000):
             os.close(os.open(f"{tmp_path}/{folder}/{number}.py", os.O_CREAT | os.O_WRONLY))
     ticks = 0
+    everything = FilesRead()
 
     async def tick() -> None:
         nonlocal ticks
@@ -200,11 +202,11 @@ async def test_a_folder_of_100_000_files_does_not_stop_the_loop(tmp_path: Path) 
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(tick)
-        files = await Desk(tmp_path, Settings(max_files_seconds=100)).read(tmp_path)
+        everything = await Desk(tmp_path, Settings(max_files_seconds=100)).read(tmp_path)
         tasks.cancel_scope.cancel()
 
-    assert len(files.files) == 500
-    assert sum(files.more_left_out.values()) + len(files.left_out) == 99_500
+    assert len(everything.files) == 500
+    assert sum(everything.more_left_out.values()) + len(everything.left_out) == 99_500
     assert ticks > 50
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.fixtures.attached_files import Desk, long_after, write
 
-from conversation_mcp.attaching.cache import ENTRY_BYTES, FileCache, Seen
-from conversation_mcp.attaching.files import Files
+from conversation_mcp.attaching.cache import ENTRY_BYTES, FileCache, SeenFile
+from conversation_mcp.attaching.files import FileReader
 from conversation_mcp.clock import utc_now
 from conversation_mcp.settings import Settings
 
@@ -49,7 +49,7 @@ async def test_a_file_in_the_place_of_another_with_the_same_times_is_read(desk: 
 async def test_a_file_that_was_written_just_now_is_not_trusted_to_stay(tmp_path: Path) -> None:
     write(tmp_path, {"a.txt": "x"})
     now: list[datetime] = [utc_now()]
-    files = Files(Settings(), FileCache(), lambda: now[0])
+    files = FileReader(Settings(), FileCache(), lambda: now[0])
 
     async def read() -> object:
         (file,) = (await files.read([str(tmp_path / "a.txt")], working_folder=tmp_path, home=None)).files
@@ -80,17 +80,17 @@ async def test_a_path_in_the_cache_must_still_be_allowed(desk: Desk, tmp_path: P
 def test_the_cache_drops_what_was_not_used_for_longest() -> None:
     cache = FileCache(3 * ENTRY_BYTES + 10)
     for name in "abc":
-        cache.put(name, STAMP, Seen(name), is_image=False)
+        cache.put(name, STAMP, SeenFile(name), is_image=False)
     assert cache.get("a", STAMP, is_image=False)
-    cache.put("d", STAMP, Seen("d"), is_image=False)
+    cache.put("d", STAMP, SeenFile("d"), is_image=False)
 
     assert [name for name in "abcd" if cache.get(name, STAMP, is_image=False)] == ["a", "c", "d"]
 
 
 def test_what_is_larger_than_the_cache_is_not_kept_and_drops_nothing() -> None:
     cache = FileCache(ENTRY_BYTES + 10)
-    cache.put("a", STAMP, Seen("a"), is_image=False)
-    cache.put("b", STAMP, Seen("b" * 100), is_image=False)
+    cache.put("a", STAMP, SeenFile("a"), is_image=False)
+    cache.put("b", STAMP, SeenFile("b" * 100), is_image=False)
 
     assert cache.get("a", STAMP, is_image=False)
     assert not cache.get("b", STAMP, is_image=False)
@@ -98,6 +98,6 @@ def test_what_is_larger_than_the_cache_is_not_kept_and_drops_nothing() -> None:
 
 def test_as_an_image_and_as_a_text_a_file_is_two_things() -> None:
     cache = FileCache()
-    cache.put("a", STAMP, Seen("a"), is_image=True)
+    cache.put("a", STAMP, SeenFile("a"), is_image=True)
 
     assert not cache.get("a", STAMP, is_image=False)
