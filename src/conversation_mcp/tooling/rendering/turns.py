@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from conversation_mcp.conversations.expiry import expiry_line
 from conversation_mcp.conversations.phrases import answered_by, dotted, noted, paragraphs
 from conversation_mcp.records.models import Source, Usage
 from conversation_mcp.text import counted, dollars, one_line
@@ -33,6 +34,7 @@ def render_turn(result: TurnResult) -> str:
         f"Reasoning\n{result.reasoning}" if result.reasoning else "",
         render_sources(result.search_results or (), text),
         _listed("Related questions", [f"- {question}" for question in result.related_questions or ()]),
+        expiry_line(result.archived_after),
         f"File: {result.conversation_path}" if result.turn == 1 and result.conversation_path else "",
         result.next_step or "",
     )

@@ -1,88 +1,18 @@
-"""The settings: from options, environment, TOML file and defaults, validated once, with the origin of each value."""
+"""The fields of the settings."""
 
 import os
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from conversation_mcp.elsewhere import unread_variables
-from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.errors.validation import requirement
-from conversation_mcp.sources import (
-    PREFIX,
-    PROVIDER_FIELDS,
-    config_path,
-    gather,
-    provider_settings,
-    provider_tables,
-    read_toml,
-    unread_lists,
-    variable_of,
-    with_table_values,
-)
-from conversation_mcp.text import nearest, presentable
+from conversation_mcp.settings.tables import NOTHING_SET, Names, OwnModel, ProviderSettings, separated
+from conversation_mcp.sources import PROVIDER_FIELDS, config_path, store_url
 
-PLACEHOLDER = re.compile(
-    r"(pplx-)?(your\W.*|your_.*|change.?me.*|placeholder.*|example.*|todo.*|api.?key.*|x{3,}|\.{3,}|<.*>|\$\{?\w*\}?)",
-    re.IGNORECASE,
-)
 FLAT = re.compile(rf"(?P<provider>[a-z][a-z0-9_-]*)_(?P<field>{'|'.join(PROVIDER_FIELDS)})")
-TABLES = ("providers", "models")
-"""Settings that are tables and cannot come from a variable."""
-
 Kind = Literal["direct", "unified", "local", "custom"]
-
-
-def _separated(separator: str) -> BeforeValidator:
-    def split(value: object) -> object:
-        if isinstance(value, str):
-            return [part.strip() for part in value.split(separator) if part.strip()]
-        return value
-
-    return BeforeValidator(split)
-
-
-Names = Annotated[tuple[str, ...], _separated(",")]
-
-
-class ProviderSettings(BaseModel):
-    """The settings of one provider. Other keys of its table in the user's file change fields of its definition."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    api_key: SecretStr | None = None
-    """The API key; never logged or stored, and shown only by its last characters."""
-    base_url: str | None = None
-    """An address in place of the usual one."""
-    default_model: str | None = None
-    """The model to ask if none is named."""
-    allowed_models: Names = ()
-    """The only models that may be asked, by any of their names; empty allows all."""
-
-    @property
-    def extra(self) -> Mapping[str, object]:
-        """The fields of the provider's definition that the user's file sets."""
-        return self.model_extra or {}
-
-
-class OwnModel(BaseModel):
-    """The facts about a model that a user corrects or adds. Prices are US dollars per million tokens."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    aliases: Names = ()
-    context: int | None = Field(default=None, ge=1)
-    input: int | None = Field(default=None, ge=1)
-    output: int | None = Field(default=None, ge=1)
-    images: bool | None = None
-    reasoning: bool | None = None
-    price_in: float | None = Field(default=None, ge=0)
-    price_out: float | None = Field(default=None, ge=0)
-    ability: int | None = Field(default=None, ge=0, le=29)
 
 
 class Settings(BaseModel):
@@ -121,10 +51,10 @@ class Settings(BaseModel):
         description="Archive conversations that were not updated for this long, except those with tags or an "
         "unanswered question; done when a server starts, and by prune. Default: never.",
     )
-    tools: Annotated[tuple[str, ...], _separated(",")] = Field(
+    tools: Annotated[tuple[str, ...], separated(",")] = Field(
         default=("research",), description="The enabled sets of tools, separated by commas."
     )
-    documents: Annotated[tuple[Path, ...], _separated(os.pathsep)] = Field(
+    documents: Annotated[tuple[Path, ...], separated(os.pathsep)] = Field(
         default=(),
         description="Files, folders and patterns that the local provider answers from, separated by : (Windows: ;).",
     )
@@ -133,12 +63,12 @@ class Settings(BaseModel):
         description="Model that writes answers from the passages of the local provider, which are sent to it; named as "
         "in DEFAULT_MODEL; auto prefers a model on this machine. Default: none; passages are quoted and stay here.",
     )
-    roots: Annotated[tuple[Path, ...], _separated(os.pathsep)] = Field(
+    roots: Annotated[tuple[Path, ...], separated(os.pathsep)] = Field(
         default=(),
         description="Folders whose files may be sent with a question, separated by : (Windows: ;), if the client names "
         "none. Default: the working folder, unless that is the whole disk or holds the home folder.",
     )
-    allow_secrets: Annotated[tuple[Path, ...], _separated(os.pathsep)] = Field(
+    allow_secrets: Annotated[tuple[Path, ...], separated(os.pathsep)] = Field(
         default=(),
         description="Files, folders and patterns that may be sent although they are secrets by name or content, "
         "separated by : (Windows: ;); - for a pipe. Default: none.",
@@ -184,7 +114,7 @@ class Settings(BaseModel):
         description="When words that were only on this machine may leave it: named, if the call names the model or "
         "provider that gets them; always, whenever an outside provider is chosen.",
     )
-    provider_order: Annotated[tuple[Kind, ...], _separated(",")] = Field(
+    provider_order: Annotated[tuple[Kind, ...], separated(",")] = Field(
         default=get_args(Kind),
         description="The kinds of providers in the order in which they are searched for a model's name, separated by "
         "commas.",
@@ -251,77 +181,7 @@ class Settings(BaseModel):
         """Return the settings of a provider."""
         return self.providers.get(name, NOTHING_SET)
 
-
-NOTHING_SET = ProviderSettings()
-
-
-@dataclass(frozen=True)
-class LoadedSettings:
-    """The settings, the origin of each, and warnings about their sources."""
-
-    settings: Settings
-    origins: Mapping[str, str]
-    warnings: tuple[str, ...]
-
-
-def load_settings(
-    options: Mapping[str, object], environment: Mapping[str, str], config: Path, working_folder: Path
-) -> LoadedSettings:
-    """Merge command-line options, environment, TOML file and defaults.
-
-    Raises:
-        InvalidInputError: a value or name is not valid; the message names its variable, key or option.
-    """
-    filed = read_toml(config)
-    of_providers = {setting.name: setting for setting in provider_settings(provider_tables(filed))}
-    for name in filed:
-        if name not in Settings.model_fields and name not in of_providers:
-            near = nearest(name, (*Settings.model_fields, *of_providers))
-            hint = f" Did you mean {near!r}?" if near else ""
-            raise InvalidInputError(f"{config} has no setting {name!r}.{hint}")
-    variables = {name: (variable_of(name),) for name in Settings.model_fields if name not in TABLES}
-    variables |= {"models": (), **{name: setting.variables for name, setting in of_providers.items()}}
-    gathered = gather(variables, options, environment, config, working_folder)
-    values, origins = gathered.values, gathered.origins
-    tables = with_table_values(provider_tables(filed), of_providers.values(), values, origins, config)
-    unread = (*unread_lists(environment, of_providers.values()), *unread_variables(environment))
-    warnings = [*_unknown_variables(environment), *unread]
-    for name, setting in of_providers.items():
-        # A key left over from an example would be refused with every call; without it, another provider may answer.
-        if setting.field == "api_key" and PLACEHOLDER.fullmatch(str(values.get(name, ""))):
-            warnings.append(f"{origins[name]} holds a placeholder, not a key; it is ignored")
-            del values[name], origins[name]
-    try:
-        settings = Settings.model_validate({**values, "providers": tables or filed.get("providers", {})})
-    except ValidationError as error:
-        raise InvalidInputError(_sentence(error, origins, config)) from None
-    paths = {
-        "logs_dir": working_folder / settings.logs_dir.expanduser(),
-        "documents": tuple(working_folder / path.expanduser() for path in settings.documents),
-        "roots": tuple(working_folder / path.expanduser() for path in settings.roots),
-        "allow_secrets": tuple(
-            path if str(path) == "-" else working_folder / path.expanduser() for path in settings.allow_secrets
-        ),
-        "prompts_dir": working_folder / settings.prompts_dir.expanduser(),
-    }
-    return LoadedSettings(settings.model_copy(update=paths), origins, tuple(warnings))
-
-
-def _unknown_variables(environment: Mapping[str, str]) -> Iterator[str]:
-    known = {variable_of(name) for name in Settings.model_fields if name not in TABLES}
-    for name in sorted(environment):
-        if name.startswith(PREFIX) and name not in known:
-            near = nearest(name, known)
-            yield f"{name} is not a setting" + (f"; did you mean {near}?" if near else "")
-
-
-def _sentence(error: ValidationError, origins: Mapping[str, str], config: Path) -> str:
-    problem = error.errors(include_url=False)[0]
-    place = [str(part) for part in problem["loc"]]
-    name = "_".join(place[1:3]) if place[0] == "providers" else place[0]
-    origin = origins.get(name, str(config) if place[0] in TABLES else name)
-    where = f"{config}: {'.'.join(place)}" if origin == str(config) else origin
-    # A key is never shown, not even one that was put where a table belongs.
-    is_misplaced = place[0] in TABLES and not place[2:] and isinstance(problem["input"], str)
-    shown = "" if "api_key" in place or is_misplaced else f"; got {presentable(repr(problem['input']))}"
-    return f"{where}: {requirement(problem)}{shown}."
+    @property
+    def store_url(self) -> str:
+        """The URL of the store: the one that was set, else the URL of the folder of conversations."""
+        return store_url(self.store, self.logs_dir)
