@@ -9,7 +9,7 @@ from conversation_mcp.attaching.contents import FileContent, FilesRead, ImageCon
 from conversation_mcp.attaching.headers import header_of
 from conversation_mcp.attaching.limits import RefusedError
 from conversation_mcp.attaching.names import PIPE, LineRange, Naming, shown
-from conversation_mcp.attaching.opening import Found, ReadFile, found, read, stamp_of
+from conversation_mcp.attaching.opening import Found, ReadFile, found, looked_at, read, stamp_of
 from conversation_mcp.attaching.outcome import SECRET, Outcome
 from conversation_mcp.attaching.places import Exempt, Places
 from conversation_mcp.attaching.texts import AN_IMAGE, text_of
@@ -83,14 +83,14 @@ class FilesReading:
         if not folder.is_folder:
             raise RefusedError("not a folder")
         count = 0
-        for path, status in FolderSearch(folder.path, pattern, self._tools, self._outcome, is_image=is_image):
+        for path, is_wanted in FolderSearch(folder.path, pattern, self._tools, self._outcome, is_image=is_image):
             count += 1
-            if status is None:
+            if not is_wanted:
                 continue
             try:
                 self._tools.check_time()
                 self._outcome.check_room()
-                self._outcome.take(self._content(Found(path, status), None, is_image=is_image))
+                self._outcome.take(self._content(looked_at(path), None, is_image=is_image))
             except RefusedError as refused:
                 self._outcome.leave_out(path, str(refused), is_named=False)
         return count
