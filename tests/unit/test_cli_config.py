@@ -55,6 +55,10 @@ max_file_bytes	1048576	default
 max_document_bytes	20971520	default
 max_files_total_bytes	67108864	default
 max_files_seconds	20	default
+answer_share		default
+files_share		default
+history_share		default
+summaries		default
 max_image_pixels	64000000	default
 prompts_dir	/home/me/config/conversation-mcp/prompts	default
 default_model	auto	default
