@@ -55,7 +55,7 @@ def cut_to_fit(sizes: Sizes, budget: int, history_share: float, files_share: flo
     own_room = min(shares.for_files(budget, history), budget - fixed - last)
     own = _taken(sizes.own, own_room)
     if sizes.own and not own:  # an error would be worse than a step
-        own_room = min(max(own_room, budget - fixed - history), budget - fixed - last)
+        own_room = min(shares.beside(budget, history), budget - fixed - last)
         own = _taken(sizes.own, own_room, most=1)
     asked, sent = files + sum(sizes.own), files + sum(sizes.own[place] for place in own)
 
@@ -69,7 +69,7 @@ def cut_to_fit(sizes: Sizes, budget: int, history_share: float, files_share: flo
     too_much = _in_steps(too_much_history, budget, 1)
     turns = min(sum(start < too_much for start in starts), max(0, len(starts) - 1))
     kept = sum(sizes.turns[turns:])
-    least = max(too_many_files(budget), sent + kept + fixed - budget, 0)
+    least = max(sent - shares.beside(budget, history), sent + kept + fixed - budget, 0)
     most = max(least, _in_steps(too_many_files, budget, files_share))
     older = len(sizes.files) - (0 if own else sizes.newest)
     left_out = sum(start < (most if place < older else least) for place, start in enumerate(_starts(sizes.files)))
@@ -91,6 +91,10 @@ class _Shares:
         """Return the share for certain, or what the history leaves; that shrinks in steps as the history grows."""
         left = max(of - _rounded_up(self.fixed + history, step) for of, step in _steps(budget, 1))
         return max(self._certain(budget, self.files), left)
+
+    def beside(self, budget: int, history: int) -> int:
+        """Return the share of files for certain, or all that the history leaves."""
+        return max(self._certain(budget, self.files), budget - self.fixed - history)
 
     def _certain(self, budget: int, share: float) -> int:
         """Return the share; a long question leaves both less, in proportion."""
