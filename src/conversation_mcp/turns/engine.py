@@ -84,14 +84,13 @@ class TurnEngine:
         return await self._call(ask, check_id(conversation_id), caller)
 
     async def _call(self, ask: Ask, conversation_id: ConversationId | None, caller: Caller) -> TurnResult:
-        ask = replace(ask, files=(*ask.files, *caller.files), images=(*ask.images, *caller.images))
         self._check_question(ask)
         stored = await self._stored(conversation_id)
         material = await self._composer.begin(ask, caller, stored)
         choice = await self._choose(material, stored)
         if not isinstance(choice.provider, Reader):
             refuse_paths(ask.options, LOCAL)
-        key = ask.key(caller.owner, conversation_id)
+        key = ask.key(caller.owner, conversation_id, caller.pipe)
         # A turn that was given up has no answer to join. From the last look to `begin` nothing is awaited, so that the
         # same call in another request finds this turn.
         while (turn := self._running.get(key)) and turn.wishes.is_given_up:
@@ -124,7 +123,13 @@ class TurnEngine:
         known = whereabouts_of(stored, self._providers.sides) if stored else NOWHERE
         stays = kept(stored, ask.mode, self._mode_of) if stored else ()
         choice = await self._providers.choose(
-            ask.mode, ask.model, preset=ask.preset, kept=stays, needed=needed, whereabouts=known
+            ask.mode,
+            ask.model,
+            preset=ask.preset,
+            kept=stays,
+            needed=needed,
+            whereabouts=known,
+            has_images=bool(ask.images),
         )
         if stored and known.is_kept_here:
             try:
