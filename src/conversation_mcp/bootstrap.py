@@ -22,7 +22,6 @@ from conversation_mcp.providers.catalog import ProviderContext, build_providers
 from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.settings import Settings
-from conversation_mcp.sources import store_url
 from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.tools.catalog import mode_of, tools_of
 from conversation_mcp.turns.budget import Budget
@@ -70,7 +69,7 @@ async def open_app(
     """
     tools = tools_of(settings.tools)
     prompts = await anyio.to_thread.run_sync(load_prompts, settings.prompts_dir)
-    store = open_store(store_url(settings.store, settings.logs_dir), now)
+    store = open_store(settings.store_url, now)
     client = LazyClient(transport)
     build = (
         partial(build_providers, ProviderContext(settings, client, now=now)) if providers is None else lambda: providers
@@ -86,7 +85,7 @@ async def open_app(
         tasks.start_soon(store.run)
         running = RunningTurns(tasks)
         chosen = Providers(build, settings, now)
-        receiver = AnswerReceiver(store, unsaved)
+        receiver = AnswerReceiver(store, unsaved, settings.conversation_timeout_hours)
         settler = Settler(store, chosen, receiver, unsaved, now)
         room = Room(mode_of)
         sender = TurnSender(store, chosen, receiver, room, tasks)

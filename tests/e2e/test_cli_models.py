@@ -39,6 +39,7 @@ def test_programs_get_all_that_is_known_and_why_a_provider_cannot_be_asked(here:
                 "images": True,
                 "reasoning": True,
                 "inputUsdPerMillion": 2.0,
+                "cachedUsdPerMillion": 0.2,
                 "outputUsdPerMillion": 10.0,
                 "ability": 19,
                 "source": "models.json of 2026-09-28",

@@ -11,7 +11,7 @@ from tests.fixtures.cli import Here
 from conversation_mcp.cli.configuration.file import EXAMPLES, config_text
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.settings import TABLES, Settings, load_settings
-from conversation_mcp.sources import config_path, provider_settings, store_of, store_url
+from conversation_mcp.sources import config_path, provider_settings, store_of
 
 KEY = "pplx-0123456789abcdef"
 SUGGESTED = [setting.name for setting in provider_settings() if setting.is_suggested]
@@ -183,7 +183,7 @@ def test_commands_that_need_only_the_store_find_the_same_one(
     typed = Path(option) if option else None
     settings = load_settings({"logs_dir": typed}, environment, config, tmp_path).settings
     found = store_of(typed, environment, config, tmp_path)
-    assert found == store_url(settings.store, settings.logs_dir)
+    assert found == settings.store_url
     assert (found == url) is (url is not None and typed is None)
 
 

@@ -224,9 +224,11 @@ Usage: conversation-mcp stats [OPTIONS]
 
   As for a daily limit, questions that were charged but never answered count,
   and so do archived conversations and those in the trash. If a provider
-  reports no cost, an estimate counts, marked with ~. In a pipe, each row is a
-  line of name, turns, questions without an answer, tokens in and out, and
-  cost, separated by tabs; with --by conversation, the title comes last.
+  reports no cost, an estimate counts, marked with ~. Input that a provider
+  read from its cache is shown as a share of the tokens in, and estimated at
+  its own price. In a pipe, each row is a line of name, turns, questions
+  without an answer, tokens in and out, and cost, separated by tabs; with --by
+  conversation, the title comes last.
 
 Options:
   --by <day|tool|provider|model|conversation>

@@ -53,7 +53,7 @@ OF_OTHERS = {
     "MCP_TOOL_TIMEOUT",
     "NO_PROXY",
     "SSL_CERT_FILE",
-    *(name for table in tomllib.loads((SOURCES / "settings_elsewhere.toml").read_text()).values() for name in table),
+    *(name for table in tomllib.loads((SOURCES / "settings/elsewhere.toml").read_text()).values() for name in table),
 }
 TOOLS = tools_of(TOOL_SETS)
 RECORDS: list[type[BaseModel]] = [

@@ -98,6 +98,12 @@ async def test_a_model_that_needs_an_output_limit_gets_one() -> None:
     assert (await body_of("Why?", model="anthropic/claude-opus-5"))["max_output_tokens"] >= 4096
 
 
+async def test_that_limit_is_no_larger_than_the_room_for_an_answer() -> None:
+    body = await body_of("Why?", model="anthropic/claude-opus-5", output_limit_tokens=4_096)
+    assert body["max_output_tokens"] == 4_096
+    assert "max_output_tokens" not in await body_of("Why?", model="openai/gpt-6-luna", output_limit_tokens=4_096)
+
+
 @pytest.mark.parametrize("level", ["xhigh", "pro-search", "fast@2026-10-16.0"])
 async def test_a_level_may_be_named_as_the_model(level: str) -> None:
     body = await body_of("Why?", model=level)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from conversation_mcp.cli.output.terminal import say
 from conversation_mcp.clock import utc_now
-from conversation_mcp.sources import config_path, store_of, store_url
+from conversation_mcp.sources import config_path, store_of
 from conversation_mcp.stores.catalog import open_finder
 
 if TYPE_CHECKING:
@@ -47,4 +47,4 @@ def finder_from(logs_dir: Path | None) -> "Finder":
 
 def finder_of(settings: "Settings") -> "Finder":
     """Return the finder of the store in these settings."""
-    return open_finder(store_url(settings.store, settings.logs_dir), utc_now)
+    return open_finder(settings.store_url, utc_now)

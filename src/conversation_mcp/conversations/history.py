@@ -6,6 +6,7 @@ from itertools import accumulate
 
 from pydantic import JsonValue
 
+from conversation_mcp.conversations.expiry import archived_after
 from conversation_mcp.records.models import Conversation, Message, PendingTurn, without_snippets
 from conversation_mcp.records.record import Record
 from conversation_mcp.records.transcript import placed
@@ -32,6 +33,8 @@ class HistoryPage(Record):
     """All messages in the file, the system message included."""
     parents: tuple[dict[str, JsonValue], ...] | None = None
     """Of a merge: the conversations whose messages it holds, and how many messages each contributed."""
+    archived_after: str | None = None
+    """When it is archived if it is not used before; absent if it stays."""
     messages: tuple[NumberedMessage, ...]
     """The page, oldest first."""
     unanswered_turns: tuple[PendingTurn, ...] | None = None
@@ -67,6 +70,7 @@ def history_page(
     offset: int | None = None,
     with_system_prompt: bool = False,
     max_chars: int,
+    timeout_hours: float | None = None,
 ) -> HistoryPage:
     """Return up to `limit` messages from `offset` on, or the last ones if no offset is given.
 
@@ -93,6 +97,7 @@ def history_page(
         updated_at=conversation.updated_at,
         message_count=len(conversation.messages),
         parents=conversation.parents,
+        archived_after=archived_after(conversation, timeout_hours),
         messages=tuple(page),
         unanswered_turns=fitting or None,
         pending_turn=conversation.pending_turn,

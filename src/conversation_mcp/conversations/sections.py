@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from conversation_mcp.conversations.phrases import answered_by, minute
+from conversation_mcp.conversations.phrases import answered_by, charged, minute
 from conversation_mcp.records.costs import total_cost
 from conversation_mcp.records.models import Conversation, Message, PendingTurn, Source
 from conversation_mcp.records.transcript import transcript
-from conversation_mcp.text import dollars, one_line
+from conversation_mcp.text import one_line
 
 Kind = Literal["system", "question", "answer", "unanswered"]
 KINDS: dict[str, Kind] = {"user": "question", "assistant": "answer"}
@@ -89,7 +89,7 @@ def _message(message: Message, number: int, question: int) -> Section:
         number=number,
         tool=one_line(message.tool or ""),
         by=one_line(answered_by(message.provider, message.preset, message.model)),
-        cost=dollars(message.usage.cost_usd) if message.usage else "",
+        cost=charged(message.usage),
         time=one_line(minute(message.created_at)),
         text=message.content,
         reasoning=message.reasoning or "",
@@ -109,7 +109,7 @@ def _unanswered(turn: PendingTurn, number: int, *, is_waited_for: bool) -> Secti
         number=number,
         tool=one_line(turn.tool or ""),
         by=one_line(turn.provider or ""),
-        cost=dollars(turn.usage.cost_usd) if turn.usage else "",
+        cost=charged(turn.usage),
         time=one_line(minute(turn.started_at)),
         text=turn.question,
         partial_text=turn.partial_text or "",

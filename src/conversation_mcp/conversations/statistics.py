@@ -22,6 +22,8 @@ class Turn:
     provider: str | None
     model: str | None
     input_tokens: int
+    cached_tokens: int
+    """Those of them that the provider read from its cache."""
     output_tokens: int
     cost_usd: float
     """The cost that the provider reported, else an estimate."""
@@ -44,6 +46,7 @@ class Sums:
     answered: int = 0
     unanswered: int = 0
     input_tokens: int = 0
+    cached_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float = 0.0
     estimated_usd: float = 0.0
@@ -54,6 +57,7 @@ class Sums:
         self.answered += turn.is_answered is True
         self.unanswered += turn.is_answered is False
         self.input_tokens += turn.input_tokens
+        self.cached_tokens += turn.cached_tokens
         self.output_tokens += turn.output_tokens
         self.cost_usd += turn.cost_usd
         self.estimated_usd += turn.cost_usd if turn.is_estimate else 0.0
@@ -118,6 +122,7 @@ def turns_of(data: Data, prices: Prices) -> Iterator[Turn]:
             provider=turn.get("provider"),
             model=turn.get("model"),
             input_tokens=usage.get("inputTokens") or 0,
+            cached_tokens=usage.get("cachedInputTokens") or 0,
             output_tokens=usage.get("outputTokens") or 0,
             cost_usd=(told or 0.0) if estimate is None else estimate,
             is_estimate=estimate is not None,

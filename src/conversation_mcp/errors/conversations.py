@@ -178,12 +178,15 @@ class TurnLimitReachedError(ConversationMCPError):
 
     def __init__(self, conversation_id: str, limit: int) -> None:
         super().__init__(
-            f"{conversation_id} has reached {limit} turns, the limit set by MAX_CONVERSATION_TURNS.",
+            f"{conversation_id} has reached {limit} turns, the limit set by MAX_CONVERSATION_TURNS. Nothing was sent.",
             conversation_id=conversation_id,
         )
 
     def next_step(self, steps: Steps = NO_STEPS) -> str:
-        return new_conversation(steps)
+        if "continue" not in steps:
+            return new_conversation(steps)
+        how = steps["continue"].format(self.conversation_id)
+        return f"Continue it in a new conversation, to which its messages are sent along: {how}."
 
 
 class InternalError(ConversationMCPError):

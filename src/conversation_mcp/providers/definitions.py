@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, cast, get_args
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import (
@@ -255,13 +255,13 @@ def load_definitions(given: Mapping[str, Mapping[str, object]] | None = None) ->
 
 
 def _merged(table: Mapping[str, Any], fields: Mapping[str, object]) -> dict[str, Any]:
-    # One level deeper, so that a user can change one quirk and keep the others.
-    deeper = {
-        name: {**table.get(name, {}), **given}
-        for name in ("quirks", "images")
-        if isinstance(given := fields.get(name), Mapping)
-    }
-    return {**table, **fields, **deeper}
+    merged = {**table, **fields}
+    # One level deeper, so that a user can change one quirk or limit and keep the others.
+    for name in ("quirks", "images"):
+        given = fields.get(name)
+        if isinstance(given, Mapping):
+            merged[name] = {**table.get(name, {}), **cast("Mapping[str, object]", given)}
+    return merged
 
 
 def _definition(name: str, table: Mapping[str, Any], *, is_own: bool) -> Definition:

@@ -121,7 +121,8 @@ class Catalogue:
         source = f"models.json of {self.date}"
         rows: list[dict[str, Any]] = self._snapshot["providers"].get(provider, [])
         for row in rows:
-            facts = ModelFacts(source=source, **{"images": False, **row})
+            known: dict[str, Any] = {"images": False, **row}
+            facts = ModelFacts(source=source, **known)
             facts = replace(facts, aliases=tuple(facts.aliases))
             names = (facts.id, *facts.aliases)
             theirs = next((own.pop(name.casefold()) for name in names if name.casefold() in own), None)

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from conversation_mcp.app import ToolFacts
 
 COMMANDS: Steps = {
+    "continue": "`conversation-mcp ask --continue-from {}`",
     "stop": "`conversation-mcp cancel {}`",
     "check": "`conversation-mcp doctor`",
     "name": "model {0} (--model {0})",
@@ -24,4 +25,5 @@ def steps_of(tools: "Iterable[ToolFacts]") -> Steps:
             steps.setdefault(step, words)
         if tool.opens:
             steps.setdefault("start", tool.name)
+            steps.setdefault("continue", f"{tool.name} with continueFrom {{}}")
     return {**COMMANDS, **steps}

@@ -36,6 +36,7 @@ async def get_conversation_history(given: HistoryInput, app: App, caller: Caller
         offset=given.offset,
         with_system_prompt=given.include_system_prompt,
         max_chars=app.settings.max_result_chars,
+        timeout_hours=app.settings.conversation_timeout_hours,
     )
     return page.noting(view.notices, view.pending_age_seconds)
 

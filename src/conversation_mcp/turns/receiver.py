@@ -58,9 +58,11 @@ def open_question(
 class AnswerReceiver:
     """Receives the answers to open questions; every outcome is in the file before any caller learns of it."""
 
-    def __init__(self, store: Store, unsaved: UnsavedAnswers) -> None:
+    def __init__(self, store: Store, unsaved: UnsavedAnswers, timeout_hours: float | None) -> None:
+        """Make the receiver; idle conversations are archived after `timeout_hours`, which results tell."""
         self._store = store
         self._unsaved = unsaved
+        self._timeout_hours = timeout_hours
 
     async def receive(self, opened: OpenQuestion, provider: Provider, events: AsyncGenerator[Event]) -> TurnResult:
         """Consume the events of the provider and save the answer.
@@ -180,6 +182,7 @@ class AnswerReceiver:
             path=self._store.location(conversation_id),
             saved=saved,
             show_thinking=opened.turn.ask.show_thinking,
+            timeout_hours=self._timeout_hours,
             extra_notice=notice,
         )
 

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from conversation_mcp.conversations.expiry import archived_after
 from conversation_mcp.providers.base import Answer
 from conversation_mcp.records.models import Conversation, Source, Usage
 from conversation_mcp.records.record import Record
@@ -36,6 +37,8 @@ class TurnResult(Record):
     """The number of messages in the conversation now; absent if the answer could not be saved."""
     turn: int | None = None
     """The number of answered questions in the conversation; absent if the answer could not be saved."""
+    archived_after: str | None = None
+    """When the conversation is archived if it is not used before; absent if it stays."""
     related_questions: tuple[str, ...] | None = None
     """Present if they were requested."""
     reasoning: str | None = None
@@ -61,6 +64,7 @@ def answer_result(
     path: str,
     saved: Conversation | None,
     show_thinking: bool,
+    timeout_hours: float | None = None,
     extra_notice: str | None = None,
 ) -> TurnResult:
     """Return the result of an answered turn; `saved` is the conversation with the answer, None if it is not saved."""
@@ -78,6 +82,7 @@ def answer_result(
         usage=answer.usage,
         message_count=saved and saved.message_count,
         turn=saved and saved.turn_count,
+        archived_after=saved and archived_after(saved, timeout_hours),
         related_questions=answer.related_questions or None,
         reasoning=answer.reasoning if show_thinking else None,
         notices=notices or None,

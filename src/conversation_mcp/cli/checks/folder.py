@@ -7,7 +7,6 @@ from conversation_mcp.cli.setup import finder_of
 from conversation_mcp.clock import utc_now
 from conversation_mcp.records.findings import Finding
 from conversation_mcp.settings import LoadedSettings, Settings
-from conversation_mcp.sources import store_url
 from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.text import counted
 
@@ -21,7 +20,7 @@ def check_place(loaded: LoadedSettings) -> Iterable[Finding]:
 
 async def check_store(settings: Settings) -> Finding:
     """Try to use the store that the settings name."""
-    return await open_store(store_url(settings.store, settings.logs_dir), utc_now).try_out()
+    return await open_store(settings.store_url, utc_now).try_out()
 
 
 def check_cache(folder: Path) -> Iterable[Finding]:

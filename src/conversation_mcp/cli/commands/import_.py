@@ -22,7 +22,6 @@ from conversation_mcp.importing.catalog import IMPORT_FORMATS, import_formats
 from conversation_mcp.importing.importer import Importer, Outcome, Report
 from conversation_mcp.importing.recognition import Recognition, plan_of
 from conversation_mcp.importing.sources import list_files
-from conversation_mcp.sources import store_url
 from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.text import shorten
 
@@ -75,7 +74,7 @@ def import_(
     if file_format not in {AUTO, *IMPORT_FORMATS}:
         raise WrongUsageError(f"--format must be {AUTO} or one of {', '.join(IMPORT_FORMATS)}; got {file_format!r}.")
     settings = settings_from({"logs_dir": logs_dir}).settings
-    store = open_store(store_url(settings.store, settings.logs_dir), utc_now)
+    store = open_store(settings.store_url, utc_now)
     folder = store.finder.folder
     if folder is not None and path.resolve() == folder.resolve():
         raise WrongUsageError(f"{path} is the folder of the conversations itself; there is nothing to import.")

@@ -80,6 +80,7 @@ class Providers:
         kept: Sequence[Kept] = (),
         needed: Needed = nothing,
         whereabouts: Whereabouts = NOWHERE,
+        has_images: bool = False,
     ) -> Choice:
         """Return whom to ask: the named model, the last provider that answered and can do it, or the default.
 
@@ -91,6 +92,7 @@ class Providers:
             needed: returns the size of window that auto must find, in tokens; called only if auto chooses.
             whereabouts: the providers that have the words. They are searched for a name first, and auto sends words
                 that never left this machine to no other place while a model here can answer.
+            has_images: whether auto passes over models that are known not to see.
 
         Raises:
             ProviderNotConfiguredError: no configured provider can do it.
@@ -102,7 +104,7 @@ class Providers:
         if not able:
             how = how_to_configure(mode, self.definitions)
             raise ProviderNotConfiguredError(f"no provider can {DOING[mode]}. {how}")
-        need = Need(mode, preset, needed, whereabouts)
+        need = Need(mode, preset, needed, whereabouts, has_images)
         if model is None and (staying := await self._stay(need, kept, able)):
             return staying
         wanted = model or (self._settings.default_model if mode == "chat" else None)

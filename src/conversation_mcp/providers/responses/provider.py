@@ -16,6 +16,7 @@ from conversation_mcp.providers.wire.bodies import UnreadableBodyError
 from conversation_mcp.providers.wire.events import END, incoming
 from conversation_mcp.providers.wire.http import Sent
 from conversation_mcp.providers.wire.json_values import JsonObject, raw_text_at
+from conversation_mcp.providers.wire.parts import drafted
 from conversation_mcp.providers.wire.problems import WireProblem
 from conversation_mcp.providers.wire.provider import WireProvider
 from conversation_mcp.providers.wire.usage import with_usage
@@ -76,7 +77,7 @@ class ResponsesProvider(WireProvider):
                 yield step
 
     async def _stream(self, request: Request) -> AsyncGenerator[Event]:
-        inquiry, creation = self._begun(request)
+        inquiry, creation = await self._begun(request)
         async with aclosing(creation) as steps:
             async for step in steps:
                 if isinstance(step, Progress):
@@ -88,7 +89,7 @@ class ResponsesProvider(WireProvider):
 
     async def _research(self, request: Request) -> AsyncGenerator[Event]:
         """Start a background run and watch it; it continues when nobody listens."""
-        inquiry, creation = self._begun(request)
+        inquiry, creation = await self._begun(request)
         submitted_at = self._clock()
         response_id = ""
         async with aclosing(creation) as steps:
@@ -105,8 +106,8 @@ class ResponsesProvider(WireProvider):
             async for event in events:
                 yield event
 
-    def _begun(self, request: Request) -> tuple[Inquiry, Creation]:
-        inquiry, creation = self._put(request)
+    async def _begun(self, request: Request) -> tuple[Inquiry, Creation]:
+        inquiry, creation = await drafted(self._put, request)
         return replace(inquiry, secret=self._api.errors.secret), creation
 
     async def _read(self, sent: Sent, inquiry: Inquiry) -> AsyncGenerator[Event]:

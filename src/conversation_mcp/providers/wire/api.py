@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from anyio import fail_after
+from anyio import fail_after, to_thread
 
 from conversation_mcp.errors import (
     ProviderAuthError,
@@ -84,9 +84,11 @@ class Api:
 
     async def _post(self, client: "httpx.AsyncClient", path: str, payload: Mapping[str, object]) -> "httpx.Response":
         timeout = self._timeout(self.limits.timeouts.silence_seconds)
-        request = client.build_request(
-            "POST", self._address(path), json=payload, headers=self._headers(), timeout=timeout
+        build = partial(
+            client.build_request, "POST", self._address(path), json=payload, headers=self._headers(), timeout=timeout
         )
+        # In a thread: a body with images can have tens of megabytes.
+        request = await to_thread.run_sync(build)
         return await client.send(request, stream=True)
 
     async def created(self, response: "httpx.Response") -> JsonObject:

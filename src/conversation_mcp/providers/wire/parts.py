@@ -1,16 +1,20 @@
 """The parts of a message with images, on either wire."""
 
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
+
+from anyio import to_thread
 
 from conversation_mcp.errors import BlindModelError
+from conversation_mcp.providers.base import Request
 from conversation_mcp.providers.definitions import Definition
 from conversation_mcp.providers.images import Detail
 from conversation_mcp.records.chat import ChatMessage, ImagePart
 from conversation_mcp.text import storable
 
+T = TypeVar("T")
 Part = dict[str, object]
 Content = str | list[Part]
 
@@ -55,6 +59,13 @@ class PartForm:
 def form_of(definition: Definition) -> PartForm:
     """Return the form of the parts at a provider."""
     return PartForm(definition.family, definition.images.detail)
+
+
+async def drafted(draft: Callable[[Request], T], request: Request) -> T:
+    """Return the draft of a request; one with images is made in a thread, because encoding them takes a while."""
+    if any(message.images for message in request.messages):
+        return await to_thread.run_sync(draft, request)
+    return draft(request)
 
 
 def require_sight(messages: Iterable[ChatMessage], definition: Definition) -> None:

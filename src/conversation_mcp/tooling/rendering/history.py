@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 
+from conversation_mcp.conversations.expiry import expiry_line
 from conversation_mcp.conversations.history import HistoryPage, NumberedMessage
-from conversation_mcp.conversations.phrases import answered_by, dotted, merged_from, noted, paragraphs
+from conversation_mcp.conversations.phrases import answered_by, charged, dotted, merged_from, noted, paragraphs
 from conversation_mcp.records.models import PendingTurn
-from conversation_mcp.tooling.rendering.turns import cost, render_sources
+from conversation_mcp.tooling.rendering.turns import render_sources
 
 
 def render_history(page: HistoryPage) -> str:
@@ -16,6 +17,7 @@ def render_history(page: HistoryPage) -> str:
     return paragraphs(
         f"Conversation {page.conversation_id} · {shown} · updated {page.updated_at}",
         merged_from(page.parents),
+        expiry_line(page.archived_after),
         noted(page.notices),
         *_entries(page),
         _pending(page.pending_turn, page.pending_age_seconds) if page.pending_turn else "",
@@ -37,7 +39,7 @@ def _message(message: NumberedMessage) -> str:
         f"#{message.number} {message.role}",
         message.tool or "",
         answered_by(message.provider, message.preset, message.model),
-        cost(message.usage),
+        charged(message.usage),
         message.created_at or "",
     )
     return paragraphs(

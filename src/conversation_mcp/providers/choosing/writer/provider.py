@@ -31,6 +31,7 @@ from conversation_mcp.providers.base import (
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.writer.passages import checked, framed
 from conversation_mcp.providers.estimate import tokens_of, usable
+from conversation_mcp.providers.model_facts import answer_limit
 from conversation_mcp.providers.whereabouts import Whereabouts
 from conversation_mcp.records.chat import ChatMessage
 from conversation_mcp.records.models import Source
@@ -131,7 +132,14 @@ class Writer:
         choice, messages, run = await self._prepared(request, found, found.quotes)
         # Before the call: the file must name the model's provider as a recipient before it has the words.
         yield PassedOn(choice.provider.name, choice.side)
-        put = Request("chat", messages, "", choice.model, Options(reasoning_effort=effort))
+        put = Request(
+            "chat",
+            messages,
+            "",
+            choice.model,
+            Options(reasoning_effort=effort),
+            output_limit_tokens=answer_limit(choice.facts, tokens_of(messages)),
+        )
         async with aclosing(self._watched(choice.provider.name, choice.provider.ask(put), run)) as events:
             async for event in events:
                 yield event

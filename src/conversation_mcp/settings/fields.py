@@ -1,0 +1,161 @@
+"""The fields of the settings."""
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from conversation_mcp.settings.tables import NOTHING_SET, Names, OwnModel, ProviderSettings, separated
+from conversation_mcp.sources import PROVIDER_FIELDS, config_path, store_url
+
+FLAT = re.compile(rf"(?P<provider>[a-z][a-z0-9_-]*)_(?P<field>{'|'.join(PROVIDER_FIELDS)})")
+Kind = Literal["direct", "unified", "local", "custom"]
+
+
+class Settings(BaseModel):
+    """All settings.
+
+    The environment variable of a field is in NAMED_VARIABLES, or its upper-case name after CONVERSATION_MCP_. Settings
+    of a provider can also be given flat: `openai_api_key`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    providers: Mapping[str, ProviderSettings] = Field(
+        default_factory=dict[str, ProviderSettings],
+        description="A table for each provider: its key, its address, its models, and changes of its definition.",
+    )
+    models: Mapping[str, OwnModel] = Field(
+        default_factory=dict[str, OwnModel],
+        description="A table for each model, named provider:model: its windows, prices and aliases.",
+    )
+    logs_dir: Path = Field(
+        default=Path(),
+        description="Folder of the conversations. Default: conversation-logs in the working folder if it exists, "
+        "else in the user's data folder.",
+    )
+    store: str | None = Field(
+        default=None,
+        description="The URL of the store of conversations; it takes precedence over the folder. Default: the folder.",
+    )
+    max_conversation_turns: int | None = Field(
+        default=None, ge=1, description="The most answers in a conversation. Default: no limit."
+    )
+    conversation_timeout_hours: float | None = Field(
+        default=None,
+        gt=0,
+        le=1_000_000,
+        description="Archive conversations that were not updated for this long, except those with tags or an "
+        "unanswered question; done when a server starts, and by prune. Default: never.",
+    )
+    tools: Annotated[tuple[str, ...], separated(",")] = Field(
+        default=("research",), description="The enabled sets of tools, separated by commas."
+    )
+    documents: Annotated[tuple[Path, ...], separated(os.pathsep)] = Field(
+        default=(),
+        description="Files, folders and patterns that the local provider answers from, separated by : (Windows: ;).",
+    )
+    documents_model: str | None = Field(
+        default=None,
+        description="Model that writes answers from the passages of the local provider, which are sent to it; named as "
+        "in DEFAULT_MODEL; auto prefers a model on this machine. Default: none; passages are quoted and stay here.",
+    )
+    prompts_dir: Path = Field(
+        default_factory=lambda: config_path().parent / "prompts",
+        description="Folder with your own search.md and deep_research.md in place of the system messages. "
+        "Default: prompts beside the configuration file.",
+    )
+    default_model: str = Field(
+        default="auto",
+        description="Model of chat: auto, auto:fast, auto:balanced, auto:deep, a name, or provider:model.",
+    )
+    preferred_models: Names = Field(
+        default=(), description="Models that auto prefers to all others, in this order, separated by commas."
+    )
+    disabled_models: Names = Field(
+        default=(), description="Models that are never asked, by name or provider:model, separated by commas."
+    )
+    fallback_models: Names = Field(
+        default=(),
+        description="Models that are asked, in this order, if the chosen one did not accept the question and nothing "
+        "was billed; the result names the change. Default: none.",
+    )
+    sharing: Literal["named", "always"] = Field(
+        default="named",
+        description="When words that were only on this machine may leave it: named, if the call names the model or "
+        "provider that gets them; always, whenever an outside provider is chosen.",
+    )
+    provider_order: Annotated[tuple[Kind, ...], separated(",")] = Field(
+        default=get_args(Kind),
+        description="The kinds of providers in the order in which they are searched for a model's name, separated by "
+        "commas.",
+    )
+    search_preset: str = Field(default="fast", description="Preset of search, if the provider has presets.")
+    search_followup_preset: str = Field(
+        default="low", description="Preset of search_followup, if the provider has presets."
+    )
+    deep_research_preset: str = Field(
+        default="high", description="Preset of deep_research, if the provider has presets."
+    )
+    deep_research_followup_preset: str = Field(
+        default="high", description="Preset of deep_research_followup, if the provider has presets."
+    )
+    answer_wait_seconds: float = Field(
+        default=50,
+        ge=0,
+        le=3600,
+        description="How long a tool waits for its answer before it returns with status running. The turn continues.",
+    )
+    lock_wait_seconds: float = Field(
+        default=45, ge=0, le=3600, description="How long a follow-up waits for another one in its conversation."
+    )
+    ending_grace_seconds: float = Field(
+        default=4, ge=0, le=60, description="How long an ending server waits for answers that would otherwise be lost."
+    )
+    retries: int = Field(
+        default=2, ge=0, le=10, description="The most repetitions of a call that cannot have been billed."
+    )
+    max_question_chars: int = Field(default=500_000, ge=1, description="The longest question that is accepted.")
+    max_result_chars: int = Field(
+        default=60_000, ge=1_000, description="The longest answer in a result; the file always has all of it."
+    )
+    max_cost_usd_per_day: float | None = Field(
+        default=None,
+        ge=0,
+        description="Refuse questions once the cost of the day (UTC), reported or estimated, reaches this. Default: no "
+        "limit.",
+    )
+    log_level: str = Field(
+        default="WARNING",
+        pattern="^(DEBUG|INFO|WARNING|ERROR)$",
+        description="DEBUG, INFO, WARNING or ERROR; the log goes to stderr.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fold(cls, values: object) -> object:
+        """Move `openai_api_key` to the `api_key` of the provider `openai`."""
+        if not isinstance(values, dict):
+            return values
+        given = cast("dict[str, Any]", values)
+        flat = {name: FLAT.fullmatch(name) for name in given if name not in cls.model_fields}
+        if not any(flat.values()):
+            return given
+        folded = {name: value for name, value in given.items() if not flat.get(name)}
+        tables = {name: dict(table) for name, table in dict(given.get("providers") or {}).items()}
+        for name, found in flat.items():
+            if found:
+                tables.setdefault(found["provider"], {})[found["field"]] = given[name]
+        return {**folded, "providers": tables}
+
+    def provider(self, name: str) -> ProviderSettings:
+        """Return the settings of a provider."""
+        return self.providers.get(name, NOTHING_SET)
+
+    @property
+    def store_url(self) -> str:
+        """The URL of the store: the one that was set, else the URL of the folder of conversations."""
+        return store_url(self.store, self.logs_dir)
