@@ -26,9 +26,9 @@ from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.tools.catalog import mode_of, tools_of
-from conversation_mcp.turns.budget import Budget
 from conversation_mcp.turns.claims import Claims
 from conversation_mcp.turns.composer import Composer, ReadFiles
+from conversation_mcp.turns.daily_limit import DailyLimit
 from conversation_mcp.turns.earlier_calls import EarlierCalls
 from conversation_mcp.turns.engine import TurnEngine
 from conversation_mcp.turns.preview import Preview
@@ -111,9 +111,9 @@ async def open_app(
         sender = TurnSender(store, chosen, receiver, composer, tasks)
         worker = TurnWorker(store, chosen, receiver, sender, unsaved, settler, composer, prompts, limits)
         resumer = Resumer(worker, running)
-        budget = Budget(store, settings.max_cost_usd_per_day, chosen.catalogue, now)
+        daily_limit = DailyLimit(store, settings.max_cost_usd_per_day, chosen.catalogue, now)
         claims = Claims(store.calls, EarlierCalls(store, resumer, unsaved))
-        turns = TurnEngine(store, chosen, worker, running, claims, budget, limits, composer, mode_of, now)
+        turns = TurnEngine(store, chosen, worker, running, claims, daily_limit, limits, composer, mode_of, now)
         preview = Preview(store, chosen, composer, shares, mode_of)
         watch = Watch(store, worker, running, resumer, unsaved, now)
         library, trash = Library(store), TrashCan(store)

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversation_mcp.prompting.selection import Cut, Sizes, cut_to_fit
+from conversation_mcp.prompting.selection import Omission, Sizes, cut_to_fit
 
 SIZES = st.builds(
     Sizes,
@@ -20,7 +20,7 @@ def _least(sizes: Sizes) -> int:
     return sizes.fixed + sizes.summaries + sizes.turns[-1]
 
 
-def _kept(sizes: Sizes, cut: Cut) -> int:
+def _kept(sizes: Sizes, cut: Omission) -> int:
     own = sum(size for place, size in enumerate(sizes.own) if place not in cut.own)
     return sizes.fixed + sum(sizes.turns[cut.turns :]) + sum(sizes.files[cut.files :]) + own
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from conversation_mcp.prompting.measure import Measure
-from conversation_mcp.prompting.presentation import Rendered, Shown
+from conversation_mcp.prompting.presentation import Rendered, ShownContent
 from conversation_mcp.prompting.sizing import ImageTokens, image_size
 from conversation_mcp.prompting.summaries import NeededSummary
 from conversation_mcp.prompting.transcript import Said
@@ -83,10 +83,10 @@ class Composition:
     def _size(self, message: ChatMessage) -> int:
         return self.measure.tokens(message.content) + TOKENS_PER_MESSAGE
 
-    def _file(self, shown: Shown) -> int:
+    def _file(self, shown: ShownContent) -> int:
         return self.measure.tokens(shown.text) + self._image(shown)
 
-    def _image(self, shown: Shown) -> int:
+    def _image(self, shown: ShownContent) -> int:
         if shown.image is None or not isinstance(shown.named, AttachedImage):
             return 0
         return image_size(shown.named, self.image_tokens)

@@ -11,8 +11,8 @@ from conversation_mcp.prompting.composed import Composition
 from conversation_mcp.prompting.correction import TRUSTED_RATIOS
 from conversation_mcp.prompting.measure import Measure
 from conversation_mcp.prompting.notices import notices_of
-from conversation_mcp.prompting.presentation import NOWHERE, Kept, Presenter, Rendered
-from conversation_mcp.prompting.selection import Cut, Sizes, cut_to_fit
+from conversation_mcp.prompting.presentation import NOWHERE, Contents, Presenter, Rendered
+from conversation_mcp.prompting.selection import Omission, Sizes, cut_to_fit
 from conversation_mcp.prompting.sizing import ImageTokens, Scales, contents_of, longest_paths
 from conversation_mcp.prompting.summaries import (
     SUMMARY_SHARE,
@@ -43,7 +43,7 @@ def compose(
     chain: Sequence[Conversation],
     question: str | None,
     read: FilesRead,
-    kept: Kept,
+    kept: Contents,
     budget: Budget,
     *,
     sees: bool | None = None,
@@ -78,7 +78,7 @@ class _Wanted:
     chain: Sequence[Conversation]
     question: str | None
     read: FilesRead
-    kept: Kept
+    kept: Contents
     budget: Budget
     sees: bool
     image_tokens: ImageTokens
@@ -111,9 +111,9 @@ class _Work:
         cut = None if self._surely_fits() else self._cut()
         if cut:
             return self._made(cut)
-        return self._whole or self._made(Cut())
+        return self._whole or self._made(Omission())
 
-    def _made(self, cut: Cut) -> Composition:
+    def _made(self, cut: Omission) -> Composition:
         """Return the request without what is left out."""
         wanted = self._wanted
         first = sum(map(len, self._turns[: cut.turns]))
@@ -136,7 +136,7 @@ class _Work:
         self._budget = self._budget.corrected(self._wanted.correction())
         return False
 
-    def _cut(self) -> Cut | None:
+    def _cut(self) -> Omission | None:
         """Return what is left out; nothing if all of it fits as it stands, with only the changes of changed files."""
         scales, limit = self._scales, self._budget.input_tokens or 0
         system, question = sum(map(scales.said, self._system)), sum(map(scales.said, self._new))
@@ -148,7 +148,7 @@ class _Work:
             takes = {"the system text": system, "the last exchange": last + line, "this question": question}
             raise self._too_long(fixed + last, takes)
         if fixed + sum(turns) <= limit:
-            self._whole = self._made(Cut())
+            self._whole = self._made(Omission())
             if self._whole.tokens <= limit:
                 return None
         newest = self._earlier[-1].last.message if self._earlier else None
@@ -179,14 +179,14 @@ class _Work:
         limit = budget.shown(budget.input_tokens or 0)
         return ConversationTooLongError(budget.model, budget.shown(tokens), limit, budget.source, shown)
 
-    def _files_too_large(self, sizes: Sizes, cut: Cut) -> FilesTooLargeError:
+    def _files_too_large(self, sizes: Sizes, cut: Omission) -> FilesTooLargeError:
         budget, own = self._budget, dict(zip((one.named.path for one in self._own), sizes.own, strict=True))
         largest = sorted(own.items(), key=lambda item: -item[1])[:MOST_LISTED]
         needed = sizes.fixed + (sizes.turns[-1] if sizes.turns else 0) + min(sizes.own)
         files = {path: budget.shown(size) for path, size in largest}
         return FilesTooLargeError(budget.model, budget.shown(needed), budget.shown(cut.own_room), files)
 
-    def _without(self, cut: Cut) -> tuple[Said, ...]:
+    def _without(self, cut: Omission) -> tuple[Said, ...]:
         """Return the question with those of its files marked as skipped for which there is no room."""
         if not cut.own:
             return self._new

@@ -31,7 +31,7 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class Cut:
+class Omission:
     """What is left out: so many of the first turns and of the first files, and these of the question's own."""
 
     turns: int = 0
@@ -41,7 +41,7 @@ class Cut:
     """The room that there was for the question's own files."""
 
 
-def cut_to_fit(sizes: Sizes, budget: int, history_share: float, files_share: float) -> Cut:
+def cut_to_fit(sizes: Sizes, budget: int, history_share: float, files_share: float) -> Omission:
     """Choose what is left out so that the rest fits into the budget.
 
     The last turn always stays; the caller has checked that it fits with what is fixed. As the budget grows, less of
@@ -49,7 +49,7 @@ def cut_to_fit(sizes: Sizes, budget: int, history_share: float, files_share: flo
     """
     history, files, last = sum(sizes.turns), sum(sizes.files), sizes.turns[-1] if sizes.turns else 0
     if sizes.fixed + history + files + sum(sizes.own) <= budget:
-        return Cut()
+        return Omission()
     fixed = sizes.fixed + sizes.summaries
     shares = _Shares(fixed, history_share, files_share)
     own_room = min(shares.for_files(budget, history), budget - fixed - last)
@@ -73,7 +73,7 @@ def cut_to_fit(sizes: Sizes, budget: int, history_share: float, files_share: flo
     most = max(least, _in_steps(too_many_files, budget, files_share))
     older = len(sizes.files) - (0 if own else sizes.newest)
     left_out = sum(start < (most if place < older else least) for place, start in enumerate(_starts(sizes.files)))
-    return Cut(turns, left_out, frozenset(range(len(sizes.own))) - own, own_room)
+    return Omission(turns, left_out, frozenset(range(len(sizes.own))) - own, own_room)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from conversation_mcp.prompting.composed import Composition
 from conversation_mcp.prompting.composition import compose
 from conversation_mcp.prompting.correction import correction_of
 from conversation_mcp.prompting.measure import Measure
-from conversation_mcp.prompting.presentation import Kept
+from conversation_mcp.prompting.presentation import Contents
 from conversation_mcp.prompting.transcript import hashes_needed, key_of, named_by, said_in
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
@@ -207,7 +207,7 @@ class Composer:
             chain,
             question,
             read,
-            Kept(material.texts, material.images),
+            Contents(material.texts, material.images),
             budget_of(choice.facts, self._shares, choice.shown),
             sees=sight_of(choice),
             image_tokens=partial(image_tokens_of, choice),
