@@ -3,9 +3,8 @@
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast, get_args
+from typing import Annotated, Any, Literal, NamedTuple, cast, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
@@ -52,7 +51,7 @@ Names = Annotated[tuple[str, ...], _separated(",")]
 class ProviderSettings(BaseModel):
     """The settings of one provider. Other keys of its table in the user's file change fields of its definition."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
     api_key: SecretStr | None = None
     """The API key; never logged or stored, and shown only by its last characters."""
@@ -72,7 +71,7 @@ class ProviderSettings(BaseModel):
 class OwnModel(BaseModel):
     """The facts about a model that a user corrects or adds. Prices are US dollars per million tokens."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     aliases: Names = ()
     context: int | None = Field(default=None, ge=1)
@@ -223,14 +222,10 @@ class Settings(BaseModel):
 
     def provider(self, name: str) -> ProviderSettings:
         """Return the settings of a provider."""
-        return self.providers.get(name, NOTHING_SET)
+        return self.providers.get(name) or ProviderSettings()
 
 
-NOTHING_SET = ProviderSettings()
-
-
-@dataclass(frozen=True)
-class LoadedSettings:
+class LoadedSettings(NamedTuple):
     """The settings, the origin of each, and warnings about their sources."""
 
     settings: Settings

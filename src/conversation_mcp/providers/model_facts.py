@@ -2,9 +2,8 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from anyio import to_thread
 
@@ -14,8 +13,7 @@ ANSWER_TOKENS = 4096
 """The most room that is kept for an answer; in a small window it is a quarter of the window."""
 
 
-@dataclass(frozen=True)
-class ModelFacts:
+class ModelFacts(NamedTuple):
     """One model of one provider. Windows are in tokens, prices in US dollars per million tokens."""
 
     id: str
@@ -107,7 +105,7 @@ class Catalogue:
         rows: list[dict[str, Any]] = self._snapshot["providers"].get(provider, [])
         for row in rows:
             facts = ModelFacts(source=source, **row)
-            facts = replace(facts, aliases=tuple(facts.aliases))
+            facts = facts._replace(aliases=tuple(facts.aliases))
             names = (facts.id, *facts.aliases)
             theirs = next((own.pop(name.casefold()) for name in names if name.casefold() in own), None)
             yield facts if theirs is None else _changed(facts, theirs[1])
@@ -123,4 +121,4 @@ def names_of(*names: str) -> frozenset[str]:
 def _changed(facts: ModelFacts, own: OwnModel) -> ModelFacts:
     known = own.model_dump(exclude_none=True, exclude={"aliases"})
     aliases = (*facts.aliases, *own.aliases)
-    return replace(facts, **known, aliases=aliases, source="your configuration file", is_own=True)
+    return facts._replace(**known, aliases=aliases, source="your configuration file", is_own=True)

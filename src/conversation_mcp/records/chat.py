@@ -1,11 +1,9 @@
 """The messages of a conversation as providers receive them."""
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 
-@dataclass(frozen=True)
-class ChatMessage:
+class ChatMessage(NamedTuple):
     """A message as it is sent: its text alone, without the facts of the record."""
 
     role: Literal["system", "user", "assistant"]

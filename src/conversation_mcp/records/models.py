@@ -37,7 +37,12 @@ class Record(BaseModel):
     """A frozen record with camelCase JSON names that keeps the fields it does not know."""
 
     model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="allow", frozen=True, allow_inf_nan=False
+        alias_generator=to_camel,
+        populate_by_name=True,
+        extra="allow",
+        frozen=True,
+        allow_inf_nan=False,
+        defer_build=True,  # every client pays for the start of a server, which only lists its tools
     )
 
     @classmethod

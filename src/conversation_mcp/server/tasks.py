@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from mcp import MCPError
@@ -62,7 +61,7 @@ class TasksExtension(Extension):
         if params.name not in self._calls.names or not is_declared(ctx):
             return await call_next(ctx)
         places: list[QuestionPlace] = []
-        caller = replace(self._caller_of(ctx), on_asked=places.append)
+        caller = self._caller_of(ctx)._replace(on_asked=places.append)
         result = await self._calls.call(params.name, params.arguments or {}, ctx.lifespan_context, caller)
         return {"resultType": "task", **working(places[0])} if places else result
 

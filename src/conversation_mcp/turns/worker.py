@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import anyio
 
@@ -41,8 +41,7 @@ LOOK_SECONDS = 0.5
 MAX_LOOK_SECONDS = 5.0
 
 
-@dataclass(frozen=True)
-class TurnLimits:
+class TurnLimits(NamedTuple):
     """The limits of a turn."""
 
     lock_wait_seconds: float
@@ -50,8 +49,7 @@ class TurnLimits:
     max_turns: int | None
 
 
-@dataclass(frozen=True)
-class NewQuestion:
+class NewQuestion(NamedTuple):
     """A question to be written: its turn, its place, and the choice of whom to ask."""
 
     turn: RunningTurn

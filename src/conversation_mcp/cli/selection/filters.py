@@ -1,7 +1,6 @@
 """The filters of `list` and `search`, from the options as typed."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from conversation_mcp.cli.selection.moments import milliseconds_at
 from conversation_mcp.cli.usage import WrongUsageError
@@ -27,8 +26,7 @@ def chosen(
     """
     if archived and state not in (None, "archived"):
         raise WrongUsageError(f"--archived and --state {state} cannot be combined.")
-    return replace(
-        wanted_of(query, state="archived" if archived else state, tags=tags, **kinds),
+    return wanted_of(query, state="archived" if archived else state, tags=tags, **kinds)._replace(
         after_milliseconds=None if after is None else milliseconds_at("--after", after),
         before_milliseconds=None if before is None else milliseconds_at("--before", before),
     )

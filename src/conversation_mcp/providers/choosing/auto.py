@@ -1,7 +1,6 @@
 """The choice behind `auto`, or without any name: the best known model that the user allows."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from conversation_mcp.errors import (
@@ -113,7 +112,7 @@ class Auto:
             if here_only and choice.side != HERE:
                 continue
             notice = f"auto chose {choice.name}: the first of PREFERRED_MODELS that can be asked"
-            return replace(choice, notices=(notice, *choice.notices))
+            return choice._replace(notices=(notice, *choice.notices))
         chosen = best(await self._candidates(able, needed_tokens, here_only=here_only), wanted)
         if chosen is None:
             return None

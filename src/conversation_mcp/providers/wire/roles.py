@@ -1,7 +1,6 @@
 """Roles and texts of messages on the wire."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Literal
 
 from conversation_mcp.records.chat import ChatMessage
@@ -35,7 +34,7 @@ def merged(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
     kept: list[ChatMessage] = []
     for message in messages:
         if kept and kept[-1].role == message.role:
-            kept[-1] = replace(message, content=f"{kept[-1].content}\n\n{message.content}")
+            kept[-1] = message._replace(content=f"{kept[-1].content}\n\n{message.content}")
         else:
             kept.append(message)
     return kept
