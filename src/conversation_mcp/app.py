@@ -1,6 +1,7 @@
 """The services of a running program."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from anyio.abc import TaskGroup
 
@@ -34,8 +35,7 @@ class ToolFacts:
     """The steps that errors advise and that this tool takes, with its name in them."""
 
 
-@dataclass(frozen=True)
-class App:
+class App(NamedTuple):
     """The services for tools and commands. `tools` are the enabled ones; `mode_of` knows every tool by its name.
 
     Tasks started in `tasks` run until the program ends, which cancels them.

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import AsyncGenerator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +143,7 @@ async def test_a_conversation_that_does_not_fit_is_refused_before_anything_is_se
 
 async def test_what_a_model_reported_corrects_the_estimate_for_it(tmp_path: Path) -> None:
     async def counted(request: Request) -> AsyncGenerator[Event]:
-        yield Finished(replace(answer_to(request, 1), usage=Usage(input_tokens=2_000), model="small"))
+        yield Finished(answer_to(request, 1)._replace(usage=Usage(input_tokens=2_000), model="small"))
 
     ollama = FakeModels(counted, name="ollama", listed=[ListedModel("small", 4_096)])
     async with serving(tmp_path, ollama, tools=TOOLS) as client:

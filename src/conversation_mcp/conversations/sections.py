@@ -1,8 +1,7 @@
 """The sections of a conversation as a reader sees it, facts first; all pages for people are made of them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from conversation_mcp.conversations.phrases import answered_by, charged, minute
 from conversation_mcp.records.attached import AttachedFile, AttachedImage, named_by
@@ -15,8 +14,7 @@ Kind = Literal["system", "question", "answer", "unanswered"]
 KINDS: dict[str, Kind] = {"user": "question", "assistant": "answer"}
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """A message or an unanswered question. Texts are Markdown as their authors wrote it, facts are plain text."""
 
     kind: Kind

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from conversation_mcp.conversations.prices import Prices
 from conversation_mcp.records.costs import Data, chargeable
@@ -13,8 +13,7 @@ from conversation_mcp.stores.headway import Headway
 By = Literal["day", "tool", "provider", "model", "conversation"]
 
 
-@dataclass(frozen=True)
-class Turn:
+class Turn(NamedTuple):
     """A question, with its answer if it has one."""
 
     milliseconds: int
@@ -63,8 +62,7 @@ class Sums:
         self.estimated_usd += turn.cost_usd if turn.is_estimate else 0.0
 
 
-@dataclass(frozen=True)
-class Statistics:
+class Statistics(NamedTuple):
     """The sums by key: days in order, other keys by cost, highest first. The key None is for unknown ones."""
 
     sums: Mapping[str | None, Sums]

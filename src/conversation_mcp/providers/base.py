@@ -1,28 +1,27 @@
 """The port of a provider: an answer engine under one name."""
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkable
 
 from conversation_mcp.providers.whereabouts import NOWHERE, Side, Whereabouts
 from conversation_mcp.records.chat import ChatMessage
 from conversation_mcp.records.models import Source, Usage
 from conversation_mcp.records.modes import Mode
-from conversation_mcp.records.options import Options
+from conversation_mcp.records.options import NO_OPTIONS, Options
 
 if TYPE_CHECKING:
     from conversation_mcp.providers.definitions import Configured
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """One question with the whole history; the last message is the user's."""
 
     mode: Mode
     messages: tuple[ChatMessage, ...]
     preset: str
     model: str | None = None
-    options: Options = field(default_factory=Options)
+    options: Options = NO_OPTIONS
     whereabouts: Whereabouts = NOWHERE
     """Who already has the words that are sent."""
     output_limit_tokens: int | None = None
@@ -54,16 +53,14 @@ class TextDelta:
     """Whether everything before it has turned out not to be part of the answer."""
 
 
-@dataclass(frozen=True)
-class Quotes:
+class Quotes(NamedTuple):
     """The content of an answer that only quotes: the text of each source, in order, and remarks on their limits."""
 
     texts: tuple[str, ...]
     remarks: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """A whole answer and the facts about it. `finish_reason` is `stop`, or `length` if it was cut."""
 
     content: str
@@ -196,8 +193,7 @@ class ModelLister(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Survey:
+class Survey(NamedTuple):
     """The files that a provider found: how many it reads, and which ones it leaves out."""
 
     read: int

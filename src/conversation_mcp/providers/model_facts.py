@@ -2,9 +2,8 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from anyio import to_thread
 
@@ -16,8 +15,7 @@ ANSWER_TOKENS = 4096
 """The most room that is kept for an answer; in a small window it is a quarter of the window."""
 
 
-@dataclass(frozen=True)
-class ModelFacts:
+class ModelFacts(NamedTuple):
     """One model of one provider. Windows are in tokens, prices in US dollars per million tokens."""
 
     id: str
@@ -139,4 +137,4 @@ def names_of(*names: str) -> frozenset[str]:
 def _changed(facts: ModelFacts, own: OwnModel) -> ModelFacts:
     known = own.model_dump(exclude_none=True, exclude={"aliases"})
     aliases = (*facts.aliases, *own.aliases)
-    return replace(facts, **known, aliases=aliases, source="your configuration file", is_own=True)
+    return facts._replace(**known, aliases=aliases, source="your configuration file", is_own=True)

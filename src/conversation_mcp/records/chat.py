@@ -1,7 +1,6 @@
 """The messages of a conversation as providers receive them."""
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ Day = Annotated[date, BeforeValidator(_date)]
 class SearchFilters(BaseModel):
     """Which pages a search may use."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     search_recency_filter: Recency | None = Field(default=None, description="Only pages this recent.")
     search_domain_filter: Annotated[tuple[str, ...] | None, BeforeValidator(_domains)] = Field(
@@ -88,7 +88,7 @@ class SearchFilters(BaseModel):
 class ResearchOptions(BaseModel):
     """How hard a research tries."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     reasoning_effort: Effort | None = None
     """How hard the provider thinks; more takes longer and costs more."""

@@ -4,8 +4,7 @@ import json
 import os
 import re
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, NoReturn, cast
+from typing import Any, NamedTuple, NoReturn, cast
 
 from mcp.types import INVALID_REQUEST, PARSE_ERROR, JSONRPCMessage, jsonrpc_message_adapter
 
@@ -23,8 +22,7 @@ LAST_ID = re.compile(rf'"id"{ID_VALUE.pattern}(?:\s*,\s*"jsonrpc"\s*:\s*"2\.0")?
 Id = str | int
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(NamedTuple):
     """A line that is not a message: the problem, and the ids to answer. None stands for an id that cannot be read."""
 
     code: int
@@ -32,8 +30,7 @@ class Refusal:
     ids: tuple[Id | None, ...] = (None,)
 
 
-@dataclass(frozen=True)
-class OversizedLine:
+class OversizedLine(NamedTuple):
     """A line above the limit, of which only the beginning and the end are kept, to look for its id."""
 
     head: bytes

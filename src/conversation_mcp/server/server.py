@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -214,4 +213,4 @@ class ConversationServer(MCPServer[App]):
         caller = Caller(wait_seconds=wait_seconds, report=report, roots=roots)
         if self.deliveries is None:
             return caller
-        return replace(caller, on_result=partial(self.deliveries.owe, request.request_id))
+        return caller._replace(on_result=partial(self.deliveries.owe, request.request_id))

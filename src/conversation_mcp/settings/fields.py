@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast, get_args
+from typing import Annotated, Any, Literal, NamedTuple, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -205,7 +205,7 @@ class Settings(BaseModel):
 
     def provider(self, name: str) -> ProviderSettings:
         """Return the settings of a provider."""
-        return self.providers.get(name, NOTHING_SET)
+        return self.providers.get(name) or ProviderSettings()
 
     @property
     def store_url(self) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from conversation_mcp.records.findings import Finding
 from conversation_mcp.records.models import Conversation, ConversationId
@@ -77,8 +77,7 @@ class CallRegister(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Trashed:
+class Trashed(NamedTuple):
     """A conversation in the trash, which may hold several with the same id."""
 
     conversation_id: ConversationId

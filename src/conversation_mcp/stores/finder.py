@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from conversation_mcp.records.found import Listed, Page, Place, Wanted
 from conversation_mcp.records.plain import Data
@@ -22,16 +22,14 @@ PAGE = 500
 """The most conversations held in memory at a time, however many are asked for."""
 
 
-@dataclass(frozen=True)
-class Standing:
+class Standing(NamedTuple):
     """How many conversations an index knows, and when it was last compared with what is stored."""
 
     conversation_count: int
     compared_at: datetime | None
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(NamedTuple):
     """The differences between an index and what is stored."""
 
     damage: str | None = None

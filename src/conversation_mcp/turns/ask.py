@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.records.modes import Mode
-from conversation_mcp.records.options import Options
+from conversation_mcp.records.options import NO_OPTIONS, Options
 
 Report = Callable[[str], Awaitable[None]]
 Note = Callable[[], Awaitable[None]]
@@ -21,8 +21,7 @@ OnText = Callable[[str, bool], None]
 """Receives each piece of the answer's text, and whether it replaces everything before it; must not block or raise."""
 
 
-@dataclass(frozen=True)
-class Ask:
+class Ask(NamedTuple):
     """One question, as a tool received it. `preset` applies when no model is named."""
 
     tool: str
@@ -30,7 +29,7 @@ class Ask:
     question: str
     preset: str
     model: str | None = None
-    options: Options = field(default_factory=Options)
+    options: Options = NO_OPTIONS
     show_thinking: bool = False
     system: str | None = None
     """Replaces the usual system text if the question opens a conversation."""
@@ -72,8 +71,7 @@ async def _at_once(note: Note) -> None:
     await note()
 
 
-@dataclass(frozen=True)
-class QuestionPlace:
+class QuestionPlace(NamedTuple):
     """Where a question is stored; any process can find the answer by it, at any later time."""
 
     conversation_id: ConversationId
@@ -82,8 +80,7 @@ class QuestionPlace:
     show_thinking: bool = False
 
 
-@dataclass(frozen=True)
-class Caller:
+class Caller(NamedTuple):
     """The asker: where progress is reported, and how many seconds it waits for the answer at most."""
 
     wait_seconds: float

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -73,7 +72,7 @@ class TurnEngine:
         Raises:
             ConversationMCPError: nothing was written, or the file says why there is no answer.
         """
-        return await self._call(replace(ask, system=caller.system), None, caller)
+        return await self._call(ask._replace(system=caller.system), None, caller)
 
     async def follow_up(self, conversation_id: str, ask: Ask, caller: Caller) -> TurnResult:
         """Ask the next question of a conversation; the provider sees all that was said before.

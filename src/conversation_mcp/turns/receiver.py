@@ -3,7 +3,7 @@
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import anyio
 
@@ -27,8 +27,7 @@ FETCHED = "the connection broke off; the whole answer was fetched by its id, not
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class OpenQuestion:
+class OpenQuestion(NamedTuple):
     """A question on disk that waits for its answer."""
 
     turn: RunningTurn
@@ -106,7 +105,7 @@ class AnswerReceiver:
         try:
             with anyio.fail_after(WATCH_BROKEN_SECONDS):
                 answer = await self._consume(opened, events)
-                return replace(answer, notices=(FETCHED, *answer.notices))
+                return answer._replace(notices=(FETCHED, *answer.notices))
         except ProviderError as problem:
             error.usage = problem.usage
             run.in_background = not problem.ends_run
@@ -162,7 +161,7 @@ class AnswerReceiver:
     async def save(self, opened: OpenQuestion, answer: Answer) -> TurnResult:
         """Add the answer to the file; if that fails, return it all the same, with a loud notice."""
         conversation_id, notice = opened.conversation_id, None
-        answer = replace(answer, notices=(*(opened.pending.notices or ()), *answer.notices))
+        answer = answer._replace(notices=(*(opened.pending.notices or ()), *answer.notices))
         saved: Conversation | None = None
         with anyio.CancelScope(shield=True):  # the answer is paid for, so that a cancellation has to wait
             try:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import anyio
 
@@ -43,8 +43,7 @@ LOOK_SECONDS = 0.5
 MAX_LOOK_SECONDS = 5.0
 
 
-@dataclass(frozen=True)
-class TurnLimits:
+class TurnLimits(NamedTuple):
     """The limits of a turn."""
 
     lock_wait_seconds: float

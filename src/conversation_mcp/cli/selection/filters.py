@@ -1,7 +1,6 @@
 """The filters of `list` and `search`, from the options as typed."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from conversation_mcp.cli.selection.moments import milliseconds_at
 from conversation_mcp.conversations.filters import wanted_of

@@ -1,7 +1,6 @@
 """The choice behind `auto`, or without any name: the best known model that the user allows."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from conversation_mcp.errors import (

@@ -1,7 +1,7 @@
 """The choice of whom to ask: a provider and one of its models."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from conversation_mcp.providers.base import Defined, Provider, Reader
 from conversation_mcp.providers.model_facts import ModelFacts
@@ -16,15 +16,14 @@ LISTING = ("local", "custom")
 """Kinds of providers whose models only the provider itself can list."""
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """The provider to ask, and the model; None if the provider chooses the model itself."""
 
     provider: Provider
     model: str | None = None
     name: str | None = None
     """The name of the model among those of all providers; None if the provider chooses it."""
-    facts: ModelFacts = field(default_factory=lambda: ModelFacts(""))
+    facts: ModelFacts = ModelFacts("")
     notices: tuple[str, ...] = ()
 
     @property
@@ -61,8 +60,7 @@ class Choice:
         return is_own or (kind_of(provider) == "direct" and wanted in self.facts.names)
 
 
-@dataclass(frozen=True)
-class Kept:
+class Kept(NamedTuple):
     """A provider that answered in the conversation, and the models that it was asked for."""
 
     provider: str
@@ -79,8 +77,7 @@ async def nothing() -> int:
     return 0
 
 
-@dataclass(frozen=True)
-class Need:
+class Need(NamedTuple):
     """The requirements of a question, whoever is chosen."""
 
     mode: Mode

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -146,7 +145,7 @@ class Providers:
                 if (model := there.other_model) is None:
                     raise
         choice = await self._resolver.at(provider, model.removeprefix(f"{provider.name}:"))
-        return replace(choice, notices=())  # said when the model was first chosen
+        return choice._replace(notices=())  # said when the model was first chosen
 
     async def fallbacks(self, mode: Mode, first: Choice, whereabouts: Whereabouts) -> list[Choice]:
         """Return the choices of the user's own fallback list; those that cannot be asked are left out."""

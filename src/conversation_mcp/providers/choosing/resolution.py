@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from conversation_mcp.errors import Argument, InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError
@@ -96,7 +95,7 @@ class Resolver:
         provider, facts = max(found, key=lambda one: (one[1].ability or 0, mode != "chat" or not presets_of(one[0])))
         choice = await self.at(provider, facts.id)
         notice = f"{family.casefold()} is {choice.shown} here, the newest of its family that can be asked"
-        return replace(choice, notices=(notice, *choice.notices))
+        return choice._replace(notices=(notice, *choice.notices))
 
     async def at(self, provider: Provider, model: str) -> Choice:
         """Return the model at its provider, with its window.
@@ -144,7 +143,7 @@ class Resolver:
             if told.context_tokens is not None:
                 return replace(facts, context=told.context_tokens, source="told by the server")
         usual = defined.configured.definition.default_window_tokens
-        return facts if usual is None else replace(facts, context=usual, source=ASSUMED)
+        return facts if usual is None else facts._replace(context=usual, source=ASSUMED)
 
     async def _places(
         self, name: str, mode: Mode, providers: Sequence[Provider], whereabouts: Whereabouts

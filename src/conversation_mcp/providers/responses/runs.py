@@ -1,7 +1,6 @@
 """Background runs, which continue at the provider without a connection: how to look at, watch and stop them."""
 
 from collections.abc import AsyncGenerator, Callable, Iterator
-from dataclasses import replace
 
 from conversation_mcp.errors import ProviderTimeoutError, RunLostError
 from conversation_mcp.providers.base import Event, Finished, Progress, StillRunning, TextDelta
@@ -92,7 +91,7 @@ def outcome(response: JsonObject, inquiry: Inquiry, response_id: str) -> Finishe
     """Return the state of the run with this id; raises if it ended without an answer."""
     if has_ended(response):
         answer = settle(response, inquiry.noting(other_run(response, response_id)))
-        return Finished(replace(answer, response_id=response_id))
+        return Finished(answer._replace(response_id=response_id))
     return StillRunning(_doing(response), _visible(response))
 
 

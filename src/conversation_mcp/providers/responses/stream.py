@@ -1,7 +1,6 @@
 """The reader that turns the typed events of a streamed run into the program's own."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from conversation_mcp.providers.base import Event, Finished, Progress, Started
 from conversation_mcp.providers.responses.inquiry import Inquiry
@@ -135,7 +134,7 @@ class StreamReader:
             response = {**response, "error": event.get("error")}
         inquiry = self._inquiry.noting(other_run(response, self._response_id)) if self._response_id else self._inquiry
         answer = settle(response, inquiry, streamed_text=self._text(), seen=self._items)
-        return Finished(replace(answer, response_id=self._response_id or answer.response_id))
+        return Finished(answer._replace(response_id=self._response_id or answer.response_id))
 
     def _text(self) -> str:
         messages: dict[object, str] = {}

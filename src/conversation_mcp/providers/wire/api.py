@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -172,7 +171,7 @@ class Api:
         if "data" not in body:
             raise self.errors.of_create(self.errors.problem_in(body, NOT_FOUND) or WireProblem(NOT_FOUND))
         guard = Guard(self.errors.secret)
-        return tuple(replace(model, id=guard.clean(model.id)) for model in listed_models(body))
+        return tuple(model._replace(id=guard.clean(model.id)) for model in listed_models(body))
 
     async def check(self) -> str:
         """List the models and return their number in words; raises as `list_models`."""

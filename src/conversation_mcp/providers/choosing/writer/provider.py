@@ -68,8 +68,7 @@ class _Run:
         if written.sources:
             pages = len(written.sources)
             notices.append(f"the model used {pages} other source{'s' * (pages != 1)} too; its numbers may mean those")
-        return replace(
-            written,
+        return written._replace(
             content=text,
             sources=self.sources,
             response_id=response_id,
@@ -117,7 +116,7 @@ class Writer:
         effort = request.options.reasoning_effort
         without = request.options.model_copy(update={"reasoning_effort": None})
         found: Answer | None = None
-        async with aclosing(self._reader.ask(replace(request, options=without))) as events:
+        async with aclosing(self._reader.ask(request._replace(options=without))) as events:
             async for event in events:
                 if isinstance(event, Finished):
                     found = event.answer
@@ -127,7 +126,7 @@ class Writer:
             return
         if found.quotes is None:
             yield TextDelta(found.content)
-            yield Finished(replace(found, notices=(NOT_ASKED, *found.notices)))
+            yield Finished(found._replace(notices=(NOT_ASKED, *found.notices)))
             return
         choice, messages, run = await self._prepared(request, found, found.quotes)
         # Before the call: the file must name the model's provider as a recipient before it has the words.
