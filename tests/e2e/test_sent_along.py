@@ -1,7 +1,6 @@
 """Files, images and continued conversations: from the arguments of a tool and from the command line to the engine."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -95,7 +94,7 @@ async def test_the_command_line_sends_files_along_with_any_question(
     arguments = {"prompt" if kind == "chat" else "query": "Why?"} | ({"conversationId": ID} if conversation else {})
     caller = caller_for(question, Display(streams=False), [])
     async with open_app(settings_for(tmp_path), providers=()) as app:
-        listening = replace(app, turns=cast("TurnEngine", engine))
+        listening = app._replace(turns=cast("TurnEngine", engine))
         result = await tool.run(parse(tool, arguments), listening, caller)
     heard = heard_of(result.data())
     assert (heard["files"], heard["images"], heard["roots"]) == (["/work/a.py", "-"], ["/work/a.png"], [str(tmp_path)])

@@ -171,8 +171,7 @@ class Checkable(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class ListedModel:
+class ListedModel(NamedTuple):
     """A model in a server's list, with its window and whether it sees images, if the server says so."""
 
     id: str

@@ -121,7 +121,7 @@ class Catalogue:
         for row in rows:
             known: dict[str, Any] = {"images": False, **row}
             facts = ModelFacts(source=source, **known)
-            facts = replace(facts, aliases=tuple(facts.aliases))
+            facts = facts._replace(aliases=tuple(facts.aliases))
             names = (facts.id, *facts.aliases)
             theirs = next((own.pop(name.casefold()) for name in names if name.casefold() in own), None)
             yield facts if theirs is None else _changed(facts, theirs[1])

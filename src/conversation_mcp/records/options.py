@@ -98,6 +98,9 @@ class Options(SearchFilters, ResearchOptions):
     """Every option a question can carry."""
 
 
+NO_OPTIONS = Options.model_construct()
+
+
 def refuse_paths(options: Options, reader: str) -> None:
     """Accept only domains in the filter; paths are for the `reader` of files.
 

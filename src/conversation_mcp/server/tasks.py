@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, Protocol
 
 from mcp import MCPError
@@ -73,7 +72,7 @@ class TasksExtension(Extension):
         if wanted := wanted_roots(ctx, params.arguments or {}, params.input_responses):
             return wanted
         places: list[QuestionPlace] = []
-        caller = replace(self._caller_of(ctx, params.input_responses), on_asked=places.append)
+        caller = self._caller_of(ctx, params.input_responses)._replace(on_asked=places.append)
         result = await self._calls.call(params.name, params.arguments or {}, ctx.lifespan_context, caller)
         return {"resultType": "task", **working(places[0])} if places else result
 

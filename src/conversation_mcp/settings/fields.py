@@ -4,11 +4,11 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, cast, get_args
+from typing import Annotated, Any, Literal, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from conversation_mcp.settings.tables import NOTHING_SET, Names, OwnModel, ProviderSettings, separated
+from conversation_mcp.settings.tables import Names, OwnModel, ProviderSettings, separated
 from conversation_mcp.sources import PROVIDER_FIELDS, config_path, store_url
 
 FLAT = re.compile(rf"(?P<provider>[a-z][a-z0-9_-]*)_(?P<field>{'|'.join(PROVIDER_FIELDS)})")

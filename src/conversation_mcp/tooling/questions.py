@@ -1,7 +1,7 @@
 """The common part of the tools that ask: arguments, the question to the engine, and the next step of a result."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -78,7 +78,7 @@ async def put_question(ask: Ask, app: App, caller: Caller, conversation_id: str 
 
     What the caller sends along with every question goes with it.
     """
-    ask = replace(ask, files=(*ask.files, *caller.files), images=(*ask.images, *caller.images))
+    ask = ask._replace(files=(*ask.files, *caller.files), images=(*ask.images, *caller.images))
     if conversation_id is None:
         result = await app.turns.start(ask, caller)
     else:

@@ -51,8 +51,7 @@ class TurnLimits(NamedTuple):
     max_turns: int | None
 
 
-@dataclass(frozen=True)
-class NewQuestion:
+class NewQuestion(NamedTuple):
     """A question to be written: its turn, its place, whom to ask, and what is sent along."""
 
     turn: RunningTurn
@@ -74,8 +73,7 @@ class NewQuestion:
         return self.turn.conversation_id is None
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """A question that is in its file, and the request that was composed for it."""
 
     conversation: Conversation

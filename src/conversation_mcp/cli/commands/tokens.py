@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 def tokens(*, conversation_id: Id, model: ModelName = None, as_json: AsJson = False, logs_dir: LogsDir = None) -> None:
     """Show what the next question of a conversation carries.
 
-    Each message is shown with what it takes, and what all of it costs. Nobody is asked. The tokens are estimated as they are before a question is sent. In a pipe, each message is a line
-    of number, role, tokens and whether it is sent, separated by tabs.
+    Each message is shown with what it takes, and what all of it costs. Nobody is asked. The tokens are estimated as
+    they are before a question is sent. In a pipe, each message is a line of number, role, tokens and whether it is
+    sent, separated by tabs.
     """
     settings = settings_from({"logs_dir": logs_dir}).settings
     chosen = resolve(finder_of(settings), conversation_id)

@@ -25,8 +25,7 @@ def chosen(
     """
     if archived and state not in (None, "archived"):
         raise InvalidInputError(f"--archived and --state {state} cannot be combined.")
-    return replace(
-        wanted_of(query, state="archived" if archived else state, tags=tags, **kinds),
+    return wanted_of(query, state="archived" if archived else state, tags=tags, **kinds)._replace(
         after_milliseconds=None if after is None else milliseconds_at("--after", after),
         before_milliseconds=None if before is None else milliseconds_at("--before", before),
     )

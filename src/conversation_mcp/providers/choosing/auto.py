@@ -138,7 +138,7 @@ class Auto:
             if (here_only and choice.side != HERE) or (need.has_images and sight_of(choice) is False):
                 continue
             notice = f"auto chose {choice.name}: the first of PREFERRED_MODELS that can be asked"
-            return replace(choice, notices=(notice, *choice.notices))
+            return choice._replace(notices=(notice, *choice.notices))
         chosen = best(await self._fitting(need, able, needed_tokens, here_only=here_only), wanted)
         if chosen is None:
             return None

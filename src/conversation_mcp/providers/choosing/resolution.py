@@ -139,9 +139,9 @@ class Resolver:
         if kind_of(provider) != "direct":
             known = await self.listings.of(provider) or ()
             told = next((model for model in known if model.id == facts.id), ListedModel(facts.id))
-            facts = replace(facts, images=told.images if facts.images is None else facts.images)
+            facts = facts._replace(images=told.images if facts.images is None else facts.images)
             if told.context_tokens is not None:
-                return replace(facts, context=told.context_tokens, source="told by the server")
+                return facts._replace(context=told.context_tokens, source="told by the server")
         usual = defined.configured.definition.default_window_tokens
         return facts if usual is None else facts._replace(context=usual, source=ASSUMED)
 

@@ -1,7 +1,7 @@
 """The body of a create call: only fields that the Agent API accepts, and only options that were set."""
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal
 
@@ -69,7 +69,7 @@ def draft(request: Request, facts: AgentFacts, definition: Definition) -> AgentD
 def _input(request: Request, facts: AgentFacts) -> list[dict[str, object]]:
     # In the question, not in the system text: an instruction belongs to this turn alone.
     last = request.messages[-1]
-    question = replace(last, content="\n\n".join([last.content, *_instructions(request.options, facts)]))
+    question = last._replace(content="\n\n".join([last.content, *_instructions(request.options, facts)]))
     return [{"type": "message", **message} for message in sent_messages((*request.messages[:-1], question))]
 
 

@@ -1,7 +1,6 @@
 """Roles and contents of messages on the wire."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import groupby
 from typing import Literal, TypedDict
 
@@ -44,8 +43,7 @@ def sent_messages(
 def merged(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
     """Return the messages with adjacent ones of the same role merged into paragraphs."""
     return [
-        replace(
-            group[-1],
+        group[-1]._replace(
             content="\n\n".join(message.content for message in group),
             images=tuple(image for message in group for image in message.images),
         )
