@@ -5,12 +5,12 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fnmatch import translate
 from importlib.resources import files
 from math import log2
 from typing import Any
 
 from conversation_mcp.documents.formats import Formats
+from conversation_mcp.documents.name_patterns import NamePatterns
 
 MAX_LINE_CHARS = 4_000
 """How far around a word a line is looked at; the files of programs may be one line."""
@@ -22,7 +22,10 @@ PLACEHOLDER = re.compile(
     r"(?i)your|change.?me|change.?it|example|sample|placeholder|dummy|fake|mock|redacted|secret.?here|not.?a|x{4,}|"
     r"\*{3,}|\.{3}|todo|fixme|12345|abcde|qwerty|0000|foo|bar\b|test|p[a@]ssw(?:o|0)?r?d|^secret|^token|lorem|none|null"
 )
-REFERENCE = re.compile(r"[$%{<#&@|\\]|://|^[a-z_]+(?:[._/-][a-z_]+)*$|^[A-Z_]+(?:[._/-][A-Z_]+)*$|\w\(|^/|^\.{1,2}/")
+REFERENCE = re.compile(
+    r"[$%{<#&@|\\]|://|^[a-z_]+(?:[._/-][a-z_]+)*$|^[A-Z_]+(?:[._/-][A-Z_]+)*$|\w\(|^/|^\.{1,2}/|"
+    r"^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|^(?:[A-Z]*[a-z]{2,}|[A-Z]{2,}|[A-Z]?\d{1,5})+$"
+)
 """A variable, an expression, a path, or a name that is made of words."""
 EXAMPLE_HOST = re.compile(
     r"(?i)(?:.*\.)?example(?:\.\w+)?|host(?:name)?|server|localhost|127\.0\.0\.1|\[?::1\]?|proxy|domain.*"
@@ -46,9 +49,9 @@ class SecretRules:
             files("conversation_mcp.attaching").joinpath("secret_rules.toml").read_text("utf-8")
         )
         self._formats = formats
-        self._names = [(_any_of(one["names"]), one["what"]) for one in facts["names"]]
-        self._any_name = _any_of([name for one in facts["names"] for name in one["names"]])
-        self._harmless = _any_of(facts["harmless"]["names"])
+        self._names = [(NamePatterns(one["names"]), one["what"]) for one in facts["names"]]
+        self._any_name = NamePatterns(name for one in facts["names"] for name in one["names"])
+        self._harmless = NamePatterns(facts["harmless"]["names"])
         self._folders = [(f"/{path}/", one["what"]) for one in facts["folders"] for path in one["paths"]]
         self._contents = [
             _Rule(
@@ -127,7 +130,3 @@ def _is_typed(value: str) -> bool:
     """Tell whether somebody may have chosen this as a password, rather than as a name."""
     is_mixed = re.search(r"\d", value) and re.search(r"[A-Za-z]", value)
     return bool(is_mixed) and not REFERENCE.search(value)
-
-
-def _any_of(patterns: list[str]) -> re.Pattern[str]:
-    return re.compile("|".join(translate(pattern) for pattern in patterns))

@@ -12,12 +12,11 @@ from conversation_mcp.attaching.outcome import Outcome
 from conversation_mcp.attaching.texts import AN_IMAGE
 from conversation_mcp.attaching.tools import Tools
 from conversation_mcp.documents.folders import FolderWalk
-from conversation_mcp.documents.ignore_rules import Ignoring
 from conversation_mcp.documents.roots import Root
 from conversation_mcp.documents.skips import Reason, suffix
 
 IMAGES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".gif"})
-BY_NAME = frozenset({Reason.GENERATED, Reason.OTHER, Reason.NEEDS_EXTRA})
+OF_ANOTHER_KIND = "not an image"
 ENTRIES_BETWEEN_CHECKS = 100
 
 
@@ -43,44 +42,47 @@ class FolderSearch:
             enters=_entering(str(self._root.path), self._pattern) if self._pattern else bool,
             with_hidden=self._with_hidden,
         )
+        takes = self._root.takes if self._pattern else bool
+        judged_by_name = self._judge_image if self._is_image else self._judge_file
         for number, (entry, ignoring) in enumerate(walk):
             if number % ENTRIES_BETWEEN_CHECKS == 0:
                 self._tools.check_stop()
                 if number >= MAX_ENTRIES or self._tools.seconds_left() < 0:
                     self._outcome.leave_out(str(self._root.path), self._tools.limits.too_late, is_named=True)
                     return
-            if self._root.pattern and not self._root.takes(entry.path):
+            path = entry.path
+            if not takes(path):
                 continue
-            if self._is_image and not is_named_image(entry.name):
+            reason = judged_by_name(entry.name)
+            if reason is OF_ANOTHER_KIND:
                 continue
-            judged = self._judged(entry, ignoring)
-            if isinstance(judged, str):
-                self._outcome.leave_out(entry.path, judged, is_named=False)
-                yield entry.path, None
-            else:
-                yield entry.path, judged
+            if ignoring.ignores(path, is_folder=False):
+                reason = Reason.IGNORED
+            status = None if reason else _status(entry)
+            if status is not None and not stat.S_ISREG(status.st_mode):
+                status, reason = None, Reason.LINKED if stat.S_ISLNK(status.st_mode) else SPECIAL
+            if status is None:
+                self._outcome.leave_out(path, reason or Reason.UNREADABLE, is_named=False)
+            yield path, status
 
-    def _judged(self, entry: "os.DirEntry[str]", ignoring: Ignoring) -> os.stat_result | str:
-        """Return what the disk says of a file, or why it is left out without being read."""
-        if entry.name.startswith(".") and not self._with_hidden:
+    def _judge_file(self, name: str) -> str | None:
+        """Return why a file is left out whatever is in it."""
+        if name.startswith(".") and not self._with_hidden:
             return Reason.HIDDEN
-        if ignoring.ignores(entry.path, is_folder=False):
-            return Reason.IGNORED
-        if entry.is_symlink():
-            return Reason.LINKED
-        if not self._is_image and (reason := self._by_name(entry.name)):
-            return reason
-        try:
-            status = entry.stat(follow_symlinks=False)
-        except OSError:
-            return Reason.UNREADABLE
-        return status if stat.S_ISREG(status.st_mode) else SPECIAL
+        reason = self._tools.formats.unwanted(name)
+        return AN_IMAGE if reason and is_named_image(name) else reason
 
-    def _by_name(self, name: str) -> str | None:
-        if is_named_image(name):
-            return AN_IMAGE
-        judged = self._tools.formats.of(name)
-        return judged if judged in BY_NAME else None
+    def _judge_image(self, name: str) -> str | None:
+        if not is_named_image(name):
+            return OF_ANOTHER_KIND
+        return Reason.HIDDEN if name.startswith(".") and not self._with_hidden else None
+
+
+def _status(entry: "os.DirEntry[str]") -> os.stat_result | None:
+    try:
+        return entry.stat(follow_symlinks=False)
+    except OSError:
+        return None
 
 
 def is_named_image(name: str) -> bool:

@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from pathlib import Path
 
 from conversation_mcp.documents.ignore_rules import Ignoring
 from conversation_mcp.documents.skips import Reason
 
 VIRTUAL_ENVIRONMENT = "pyvenv.cfg"
+NAME = attrgetter("name")
 
 
 class FolderWalk:
@@ -36,7 +38,7 @@ class FolderWalk:
             folder, above = waiting.pop()
             try:
                 with os.scandir(folder) as found:
-                    entries = sorted(found, key=lambda entry: entry.name)
+                    entries = sorted(found, key=NAME)
             except OSError:
                 self._leave_out(Reason.UNREADABLE, folder)
                 continue

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
+ANYWHERE = "^(?:.+/)?"
 NAMED_GROUP = re.compile(r"\(\?P<\w+>")
 EXCLUDED = os.path.join(".git", "info", "exclude")  # noqa: PTH118 -- a part of paths
 FILE_NAME = ".gitignore"
 MAX_BYTES = 1 << 20
+IS_POSIX = os.sep == "/"
 
 
 class FolderRules:
@@ -22,13 +24,17 @@ class FolderRules:
     def __init__(self, folder: str, lines: Sequence[str]) -> None:
         self._start = len(folder.rstrip(os.sep)) + 1
         self._rules = rules_of(lines)
-        self._any = _any_of(self._rules)
+        self._matches_any = _any_of(self._rules).match
 
     def decide(self, path: str, *, is_folder: bool) -> bool | None:
         """Tell whether the path is ignored; None if no rule says anything about it."""
-        below = path[self._start :].replace(os.sep, "/") + ("/" if is_folder else "")
+        below = path[self._start :]
+        if not IS_POSIX:
+            below = below.replace(os.sep, "/")
+        if is_folder:
+            below += "/"
         # Hardly any path matches a rule, and one expression for all of them finds that out at once.
-        return self._rules.check_file(below).include if self._any.match(below) else None
+        return self._rules.check_file(below).include if self._matches_any(below) else None
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,8 @@ class Ignoring:
                 lines = file.read(MAX_BYTES).decode("utf-8-sig", "replace").splitlines()
         except OSError:
             return self
+        if not any(line.strip() and not line.startswith("#") for line in lines):
+            return self
         return Ignoring((*self.rules, FolderRules(folder, lines)))
 
     def ignores(self, path: str, *, is_folder: bool) -> bool:
@@ -86,7 +94,11 @@ def rules_of(lines: Sequence[str]) -> "GitIgnoreSpec":
 def _any_of(rules: "GitIgnoreSpec") -> re.Pattern[str]:
     """Return an expression that matches every path that any of the rules says something about."""
     compiled = cast("list[re.Pattern[str] | None]", [rule.regex for rule in rules.patterns])  # pyright: ignore[reportUnknownMemberType] -- untyped there
-    return re.compile("|".join(NAMED_GROUP.sub("(?:", one.pattern) for one in compiled if one) or "(?!)")
+    expressions = [NAMED_GROUP.sub("(?:", one.pattern) for one in compiled if one]
+    anywhere = [one.removeprefix(ANYWHERE) for one in expressions if one.startswith(ANYWHERE)]
+    below = [one for one in expressions if not one.startswith(ANYWHERE)]
+    # What matches in any folder is tried together, because going through the folders takes longest.
+    return re.compile("|".join(below + ([f"{ANYWHERE}(?:{'|'.join(anywhere)})"] if anywhere else [])) or "(?!)")
 
 
 def _is_pattern(line: str) -> bool:
