@@ -1,7 +1,7 @@
 """The entry: files and images that a question names, read off the event loop."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -33,11 +33,18 @@ NOTHING = FilesRead()
 class Files:
     """Reads the files that questions name."""
 
-    def __init__(self, settings: Settings, cache: FileCache, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        cache: FileCache,
+        now: Callable[[], datetime],
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self._settings = settings
         self._limits = Limits.of(settings)
         self._cache = cache
         self._now = now
+        self._environment = environment or {}
         self._limiter = anyio.CapacityLimiter(MAX_READINGS)
 
     async def read(
@@ -54,7 +61,8 @@ class Files:
         """Return the contents of what is named, and what is left out and why.
 
         Args:
-            files: paths, folders and patterns of text files and documents; `-` for the pipe.
+            files: paths, folders and patterns of text files and documents; `-` for the pipe; `git:staged` and the
+                like for changes of a repository.
             images: the same of images.
             roots: the client's roots, if it has any.
             working_folder: where relative paths begin, and what may be read if nothing else is said.
@@ -98,6 +106,7 @@ class Files:
             is_settled=lambda changed_ns: is_settled(changed_ns, self._now()),
             seconds_left=lambda: until - time.monotonic(),
             is_stopped=is_stopped,
+            environment=self._environment,
         )
         allowed = places(roots, self._settings.roots, naming.working_folder, naming.home)
         try:

@@ -134,6 +134,8 @@ class Presenter:
 
     def _framed(self, file: AttachedFile, key: str, mark: str, base: str | None) -> Shown:
         text = self._kept.texts[key]
+        if file.is_change:  # its lines are not those of a file, and a diff of diffs says nothing to anybody
+            return Shown(file, "whole", frames.frame(mark, file.path, text.rstrip("\n")))
         facts = f", lines {file.lines}" if file.lines else ""
         since = self._standing[base][0] if base else None
         if since:
