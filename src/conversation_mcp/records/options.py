@@ -12,7 +12,7 @@ from conversation_mcp.errors import Argument, InvalidInputError
 from conversation_mcp.text import listed
 
 Recency = Literal["hour", "day", "week", "month", "year"]
-Effort = Literal["low", "medium", "high"]
+Effort = Literal["minimal", "low", "medium", "high", "max"]
 
 RECENCY, DOMAINS = Argument("search_recency_filter"), Argument("search_domain_filter")
 AFTER, BEFORE = Argument("search_after_date_filter"), Argument("search_before_date_filter")
