@@ -65,7 +65,8 @@ class Formats:
         self._generated = NamePatterns(facts["left_out"]["generated"])
         self._wordless = frozenset(facts["left_out"]["wordless"])
         needing = {ending for ending, form in self._by_suffix.items() if form in self.missing}
-        self._unwanted = dict.fromkeys(needing, Reason.NEEDS_EXTRA) | dict.fromkeys(self._wordless, Reason.OTHER)
+        self._unwanted = dict.fromkeys((suffix(one) for one in facts["left_out"]["generated"]), Reason.GENERATED)
+        self._unwanted |= dict.fromkeys(needing, Reason.NEEDS_EXTRA) | dict.fromkeys(self._wordless, Reason.OTHER)
         self._folders = frozenset(facts["left_out"]["folders"])
         self._max_bytes: tuple[int, int] = facts["max_text_bytes"], facts["max_converted_bytes"]
 
@@ -83,10 +84,8 @@ class Formats:
 
     def unwanted(self, name: str) -> Reason | None:
         """Return why a file in a folder need not be opened, because of its name, to know that it is not wanted."""
-        lower = name.lower()
-        if reason := self._unwanted.get(suffix(lower)):
-            return reason
-        return Reason.GENERATED if self._generated.match(lower) else None
+        reason = self._unwanted.get(name[name.rfind(".") :].lower())
+        return None if reason is Reason.GENERATED and not self._generated.match(name.lower()) else reason
 
     def named(self, name: str) -> Format | Reason:
         """Return the format of a file that was named itself, which is read whatever its name, as text if need be."""

@@ -22,19 +22,11 @@ class FolderRules:
     """The rules of one file, for the paths below a folder."""
 
     def __init__(self, folder: str, lines: Sequence[str]) -> None:
-        self._start = len(folder.rstrip(os.sep)) + 1
-        self._rules = rules_of(lines)
-        self._matches_any = _any_of(self._rules).match
-
-    def decide(self, path: str, *, is_folder: bool) -> bool | None:
-        """Tell whether the path is ignored; None if no rule says anything about it."""
-        below = path[self._start :]
-        if not IS_POSIX:
-            below = below.replace(os.sep, "/")
-        if is_folder:
-            below += "/"
-        # Hardly any path matches a rule, and one expression for all of them finds that out at once.
-        return self._rules.check_file(below).include if self._matches_any(below) else None
+        self.start = len(folder.rstrip(os.sep)) + 1
+        """Where the part of a path begins that the rules are about."""
+        self.rules = rules_of(lines)
+        self.match_any = _any_of(self.rules).match
+        """Matches if any rule says anything about such a part; hardly any path does, and this finds it out at once."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +64,12 @@ class Ignoring:
     def ignores(self, path: str, *, is_folder: bool) -> bool:
         """Tell whether git would ignore the path."""
         for rules in reversed(self.rules):
-            if (decided := rules.decide(path, is_folder=is_folder)) is not None:
+            below = path[rules.start :]
+            if not IS_POSIX:
+                below = below.replace(os.sep, "/")
+            if is_folder:
+                below += "/"
+            if rules.match_any(below) and (decided := rules.rules.check_file(below).include) is not None:
                 return decided
         return False
 

@@ -33,6 +33,12 @@ class Asked:
     """The only path of the repository that is meant."""
 
     @property
+    def name(self) -> str:
+        """How it can be named in full."""
+        parts = (NAME, *filter(None, (self.repository,)), self.what, self.below)
+        return ":".join(parts).rstrip(":")
+
+    @property
     def label(self) -> str:
         """How the change is called in what is sent."""
         return f"{PREFIX}{self.what}" if self.what else NAME
