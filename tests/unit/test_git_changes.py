@@ -140,7 +140,7 @@ async def test_a_repository_above_the_root_shows_only_what_is_below_it(app: Repo
     app.write("sub/x.py", "y\n")
     app.write("a.py", "hidden\n")
     found = await read("git", roots=[app.folder / "sub"])
-    assert [Path(file.path).name for file in found.files] == ["app", "x.py"]
+    assert [Path(file.path).name for file in found.files] == ["app (summary)", "x.py"]
     assert "a.py" not in found.files[0].text
     assert "Only what is in the folders that may be read." in found.files[0].text
 

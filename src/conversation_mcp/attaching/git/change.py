@@ -22,6 +22,8 @@ from conversation_mcp.documents.skips import Reason
 CONTEXT_LINES = 10
 TOGETHER = 50
 """How many files git is asked for at once."""
+SUMMARY = " (summary)"
+"""What tells the summary from a file, also where what was sent is written to a folder."""
 NOTHING_CHANGED = "nothing has changed there"
 SEVERAL = "there are several repositories; name one, as in git:/path/of/repository:staged"
 HEADER_BYTES = 16_384
@@ -122,7 +124,7 @@ class ChangeReader:
         if outside := self._outside(repository):
             facts.append(outside)
         text = summary_of(repository.folder, listing.comparison.title, facts, named, left_out, untracked)
-        summary = FileContent(f"{asked.label} {shown(repository.folder)}", text.encode(), text)
+        summary = FileContent(f"{asked.label} {shown(repository.folder)}{SUMMARY}", text.encode(), text)
         return Change(summary, tuple(one for one in named if one.path not in left_out), left_out)
 
     def _outside(self, repository: Repository) -> str:
