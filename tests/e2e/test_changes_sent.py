@@ -68,12 +68,10 @@ async def test_a_change_that_cannot_be_sent_is_refused_before_anybody_is_asked(h
     assert openai.requests == []
 
 
-def test_the_command_line_sends_the_change_of_the_repository_that_it_runs_in(
-    app: Repository,
-) -> None:
+def test_the_command_line_sends_the_change_of_the_repository_that_it_runs_in(app: Repository, tmp_path: Path) -> None:
     asked = ("ask", "--chat", "-m", "fast", "-f", "git:staged", "review this")
     with LoopbackAgent() as agent:
-        ended = piped(app.folder / "src", *asked, base_url=agent.base_url)
+        ended = piped(app.folder / "src", *asked, base_url=agent.base_url, HOME=str(tmp_path / "home"))
     assert ended.code == 0, ended.err
     sent = agent.requests[0]["input"][-1]["content"]
     assert STAGED in sent

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from conversation_mcp.attaching.git.asked import Asked, asked_in, is_change
+from conversation_mcp.attaching.git.asked import AskedChange, asked_in, is_change
 from conversation_mcp.attaching.git.listing import changed_in
 from conversation_mcp.attaching.git.patches import patch_text, sides_of
 from conversation_mcp.attaching.limits import RefusedError
@@ -16,22 +16,22 @@ NAMING = Naming(Path("/work"), Path("/home/me"), takes_relative=False)
 @pytest.mark.parametrize(
     ("given", "asked"),
     [
-        ("git", Asked("")),
-        ("git:", Asked("")),
-        ("git:staged", Asked("staged")),
-        ("git:HEAD~1", Asked("HEAD~1")),
-        ("git:main..feature/x", Asked("main..feature/x")),
-        ("git:origin/main...", Asked("origin/main...")),
-        ("git:HEAD@{1}", Asked("HEAD@{1}")),
-        ("git:abc123^!", Asked("abc123^!")),
-        ("git:unstaged:src/app.py", Asked("unstaged", below="src/app.py")),
-        ("git::src/", Asked("", below="src")),
-        ("git:/srv/app", Asked("", "/srv/app")),
-        ("git:/srv/app:staged", Asked("staged", "/srv/app")),
-        ("git:~/app:HEAD~2:docs", Asked("HEAD~2", "/home/me/app", "docs")),
+        ("git", AskedChange("")),
+        ("git:", AskedChange("")),
+        ("git:staged", AskedChange("staged")),
+        ("git:HEAD~1", AskedChange("HEAD~1")),
+        ("git:main..feature/x", AskedChange("main..feature/x")),
+        ("git:origin/main...", AskedChange("origin/main...")),
+        ("git:HEAD@{1}", AskedChange("HEAD@{1}")),
+        ("git:abc123^!", AskedChange("abc123^!")),
+        ("git:unstaged:src/app.py", AskedChange("unstaged", below="src/app.py")),
+        ("git::src/", AskedChange("", below="src")),
+        ("git:/srv/app", AskedChange("", "/srv/app")),
+        ("git:/srv/app:staged", AskedChange("staged", "/srv/app")),
+        ("git:~/app:HEAD~2:docs", AskedChange("HEAD~2", "/home/me/app", "docs")),
     ],
 )
-def test_a_change_has_a_repository_a_kind_and_a_path(given: str, asked: Asked) -> None:
+def test_a_change_has_a_repository_a_kind_and_a_path(given: str, asked: AskedChange) -> None:
     assert is_change(given)
     assert asked_in(given, NAMING) == asked
 
@@ -67,8 +67,8 @@ def test_a_relative_repository_is_refused_where_paths_are_absolute() -> None:
 def test_a_folder_with_a_colon_in_its_name_is_found(tmp_path: Path) -> None:
     folder = tmp_path / "a:staged"
     folder.mkdir()
-    assert asked_in(f"git:{folder}", NAMING) == Asked("", str(folder))
-    assert asked_in(f"git:{folder}:HEAD", NAMING) == Asked("HEAD", str(folder))
+    assert asked_in(f"git:{folder}", NAMING) == AskedChange("", str(folder))
+    assert asked_in(f"git:{folder}:HEAD", NAMING) == AskedChange("HEAD", str(folder))
 
 
 def test_names_with_tabs_line_feeds_and_colons_are_listed_as_they_are() -> None:

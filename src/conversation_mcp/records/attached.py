@@ -12,7 +12,7 @@ class AttachedFile(Record):
     """A file that a question names, as it was then. Its bytes are kept with the conversation, by their hash."""
 
     path: str
-    """The absolute path, or the name of a pipe; of the change of a file, as `git:staged /home/me/app/main.py`."""
+    """The absolute path, or the name of a pipe; of the change of a file, as `git:staged /path/of/main.py`."""
     sha256: str | None = None
     """The hash of what is kept: the file, or the lines of it that were named; absent if it was skipped."""
     bytes: int | None = None

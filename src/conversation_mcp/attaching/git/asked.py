@@ -22,7 +22,7 @@ NOT_UNDERSTOOD = (
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedChange:
     """Which change of which repository is meant."""
 
     what: str
@@ -49,7 +49,7 @@ def is_change(given: str) -> bool:
     return given == NAME or (given.startswith(PREFIX) and not ADDRESS.match(given))
 
 
-def asked_in(given: str, naming: Naming) -> Asked:
+def asked_in(given: str, naming: Naming) -> AskedChange:
     """Understand the name of a change.
 
     Raises:
@@ -66,7 +66,7 @@ def asked_in(given: str, naming: Naming) -> Asked:
         raise RefusedError(NOT_UNDERSTOOD)
     if what and not all(REVISION.fullmatch(side) for side in revisions_of(what) if side):
         raise RefusedError(NOT_UNDERSTOOD)
-    return Asked(what, repository, below)
+    return AskedChange(what, repository, below)
 
 
 def revisions_of(what: str) -> tuple[str, ...]:

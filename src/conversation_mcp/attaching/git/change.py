@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from conversation_mcp.attaching.contents import FileContent
-from conversation_mcp.attaching.git.asked import Asked
-from conversation_mcp.attaching.git.listing import NO_CHANGE_HERE, Changed, Listing
+from conversation_mcp.attaching.git.asked import AskedChange
+from conversation_mcp.attaching.git.listing import NO_CHANGE_HERE, Changed, ChangeListing
 from conversation_mcp.attaching.git.patches import has_hunk, patch_text, sides_of
 from conversation_mcp.attaching.git.program import Output, Program
 from conversation_mcp.attaching.git.repository import NO_REPOSITORY, Repository, may_read, repository_at
@@ -50,7 +50,7 @@ class ChangeReader:
         self._exempt = exempt
         self._outcome = outcome
 
-    def read(self, asked: Asked, folder: str | None) -> None:
+    def read(self, asked: AskedChange, folder: str | None) -> None:
         """Take a change in: a summary, then a diff of each file.
 
         Args:
@@ -64,7 +64,7 @@ class ChangeReader:
         program = Program(self._tools.environment, self._tools.check_time)
         repository = self._repository(asked, folder, program)
         with shadow_of(repository, self._places, program, self._tools.check_time) as shadow:
-            listing = Listing(shadow, asked)
+            listing = ChangeListing(shadow, asked)
             change = self._change(asked, shadow, listing)
             self._outcome.take(change.summary)
             for path, reason in change.left_out.items():
@@ -72,7 +72,9 @@ class ChangeReader:
             for start in range(0, len(change.changed), TOGETHER):
                 self._take(change.changed[start : start + TOGETHER], asked, listing, repository)
 
-    def _take(self, changed: Sequence[Changed], asked: Asked, listing: Listing, repository: Repository) -> None:
+    def _take(
+        self, changed: Sequence[Changed], asked: AskedChange, listing: ChangeListing, repository: Repository
+    ) -> None:
         limits = self._tools.limits
         outputs: Sequence[Output | RefusedError]
         try:
@@ -89,7 +91,7 @@ class ChangeReader:
             except RefusedError as refused:
                 self._outcome.leave_out(label, str(refused), is_named=False)
 
-    def _repository(self, asked: Asked, folder: str | None, program: Program) -> Repository:
+    def _repository(self, asked: AskedChange, folder: str | None, program: Program) -> Repository:
         if asked.repository or folder:
             return repository_at(asked.repository or folder or "", self._places, program)
         there: dict[str, Repository] = {}
@@ -107,7 +109,7 @@ class ChangeReader:
             raise refusal
         return next(iter(there.values()))
 
-    def _change(self, asked: Asked, shadow: Shadow, listing: Listing) -> Change:
+    def _change(self, asked: AskedChange, shadow: Shadow, listing: ChangeListing) -> Change:
         repository = shadow.repository
         changed = [one for one in listing.changed() if self._is_within(repository, one)]
         untracked = [name for name in listing.untracked() if self._is_untracked(repository, name)]
@@ -184,7 +186,7 @@ class ChangeReader:
             if what := self._tools.secrets.by_content(side):
                 raise RefusedError(f"{SECRET}content: {what}")
 
-    def _label(self, asked: Asked, repository: Repository, path: str) -> str:
+    def _label(self, asked: AskedChange, repository: Repository, path: str) -> str:
         return f"{asked.label} {shown(_real(repository, path))}"
 
 

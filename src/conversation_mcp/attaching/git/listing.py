@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from conversation_mcp.attaching.git.asked import ONE_COMMIT, STAGED, UNSTAGED, Asked, revisions_of
+from conversation_mcp.attaching.git.asked import ONE_COMMIT, STAGED, UNSTAGED, AskedChange, revisions_of
 from conversation_mcp.attaching.git.program import Output
 from conversation_mcp.attaching.git.shadow import Shadow
 from conversation_mcp.attaching.limits import RefusedError
@@ -88,7 +88,7 @@ class Changed:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparedSides:
     """What is compared with what."""
 
     command: tuple[str, ...]
@@ -97,10 +97,10 @@ class Comparison:
     with_untracked: bool = False
 
 
-class Listing:
+class ChangeListing:
     """Lists a change, and shows the changes of its files."""
 
-    def __init__(self, shadow: Shadow, asked: Asked) -> None:
+    def __init__(self, shadow: Shadow, asked: AskedChange) -> None:
         self._shadow = shadow
         self._below = (asked.below,) if asked.below else ()
         self.comparison = self._comparison(asked.what)
@@ -194,29 +194,29 @@ class Listing:
     def _nothing(self) -> Commit:
         return Commit("nothing", self._shadow.run("hash-object", "-t", "tree", os.devnull).line)
 
-    def _comparison(self, what: str) -> Comparison:
+    def _comparison(self, what: str) -> ComparedSides:
         sides = revisions_of(what)
         if len(sides) == 2:  # noqa: PLR2004 -- before and after
             before, after = (self.commit(side or "HEAD") for side in sides)
             if "..." in what:
                 before = self._common(before, after)
-            return Comparison(("diff-tree", "-r", before.hash, after.hash), f"from {before.shown} to {after.shown}")
+            return ComparedSides(("diff-tree", "-r", before.hash, after.hash), f"from {before.shown} to {after.shown}")
         if what.endswith(ONE_COMMIT):
             commit = self.commit(sides[0])
             parent = self._found(f"{commit.hash}^1")
             before = parent or self._nothing().hash
-            return Comparison(("diff-tree", "-r", before, commit.hash), f"of commit {commit.shown}")
+            return ComparedSides(("diff-tree", "-r", before, commit.hash), f"of commit {commit.shown}")
         if self._shadow.repository.top is None:
             raise RefusedError(NO_FILES_HERE)
         if what == STAGED:
-            return Comparison(("diff-index", "--cached", self._head().hash), "that is staged")
+            return ComparedSides(("diff-index", "--cached", self._head().hash), "that is staged")
         if what == UNSTAGED:
-            return Comparison(("diff-files",), "that is not staged", with_untracked=True)
+            return ComparedSides(("diff-files",), "that is not staged", with_untracked=True)
         if not what:
             title = "since the last commit, staged and not staged"
-            return Comparison(("diff-index", self._head().hash), title, with_untracked=True)
+            return ComparedSides(("diff-index", self._head().hash), title, with_untracked=True)
         commit = self.commit(what)
-        return Comparison(("diff-index", commit.hash), f"since {commit.shown}", with_untracked=True)
+        return ComparedSides(("diff-index", commit.hash), f"since {commit.shown}", with_untracked=True)
 
     def _common(self, before: Commit, after: Commit) -> Commit:
         base = self._shadow.run("merge-base", before.hash, after.hash)

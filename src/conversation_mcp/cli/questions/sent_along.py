@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from glob import escape, has_magic
 from pathlib import Path
 
-from conversation_mcp.attaching.git.asked import Asked, asked_in, is_change
+from conversation_mcp.attaching.git.asked import AskedChange, asked_in, is_change
 from conversation_mcp.attaching.limits import RefusedError
 from conversation_mcp.attaching.names import Naming
 from conversation_mcp.cli.questions.piped import stdin_bytes
@@ -112,7 +112,7 @@ class TypedPath:
                 yield plain.resolve()
 
 
-def _change(text: str, folder: Path) -> Asked | None:
+def _change(text: str, folder: Path) -> AskedChange | None:
     """Return the change that a name stands for, with its repository: the one around the folder if none is named."""
     if not is_change(text):
         return None
