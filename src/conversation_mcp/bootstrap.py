@@ -1,5 +1,6 @@
 """The composition root: from settings to a running program."""
 
+import os
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
@@ -60,7 +61,8 @@ def open_files(settings: Settings, now: Callable[[], datetime]) -> ReadFiles:
     from conversation_mcp.attaching.cache import FileCache
     from conversation_mcp.attaching.files import FileReader
 
-    return partial(FileReader(settings, FileCache(), now).read, working_folder=Path.cwd(), home=home_folder())
+    reader = FileReader(settings, FileCache(), now, environment=os.environ)
+    return partial(reader.read, working_folder=Path.cwd(), home=home_folder())
 
 
 @asynccontextmanager

@@ -109,7 +109,7 @@ BAD_ARGUMENTS: list[tuple[str, dict[str, Any], Any]] = [
     (
         "deep_research",
         {"query": "x", "reasoning_effort": "extreme"},
-        snapshot("reasoning_effort must be one of low, medium, high; got 'extreme'."),
+        snapshot("reasoning_effort must be one of minimal, low, medium, high, max; got 'extreme'."),
     ),
     ("search_followup", {"query": "x"}, snapshot("search_followup needs the argument 'conversationId'.")),
     ("get_conversation_history", {"conversationId": UNKNOWN, "limit": 0}, snapshot("limit must be at least 1; got 0.")),

@@ -85,9 +85,9 @@ Options:
                                   start of it, last, or /words in it.
   --continue-from ID              Open a conversation that continues this one,
                                   for example a full one: an ID as for -c.
-  -f, --file PATH                 Send a file, its lines as in app.py:10-80, a
-                                  folder or a glob, or a pipe with -; may be
-                                  repeated.
+  -f, --file PATH                 Send a file, lines as in app.py:10-80, a
+                                  folder, a glob, git:staged, or a pipe with
+                                  -; may be repeated.
   --image PATH                    Send an image, or a pipe with -, to a model
                                   that sees; may be repeated.
   -i, --interactive               Open a prompt for more questions in the
@@ -108,7 +108,8 @@ Options:
   --before, --until DATE          Only pages from before this day.
   --academic                      Prefer scholarly sources.
   --related                       Also get related questions.
-  --effort <low|medium|high>      How hard the research or the model tries;
+  --effort <minimal|low|medium|high|max>
+                                  How hard the research or the model tries;
                                   goes with --deep or --chat.
   --show-thinking                 Also show the model's reasoning, if it gives
                                   any.

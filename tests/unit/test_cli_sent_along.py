@@ -65,6 +65,26 @@ def test_an_address_stays_as_it_is_so_that_it_is_refused_as_one(folder: Path) ->
     assert (sent.files, sent.roots) == (addresses, (folder,))
 
 
+def test_a_change_is_that_of_the_repository_around_the_working_folder(folder: Path) -> None:
+    (folder / ".git").mkdir()
+    sent = typed(folder / "src", "git", "git:staged:src/app.py", "git:../src:main..x")
+    assert sent.files == (
+        f"git:{folder}/src",
+        f"git:{folder}/src:staged:src/app.py",
+        f"git:{folder}/src/../src:main..x",
+    )
+    assert sent.roots == (folder, folder / "src")
+
+
+def test_a_file_that_has_the_name_of_a_change_is_a_file(folder: Path) -> None:
+    (folder / "git").mkdir()
+    assert typed(folder, "git", "git:HEAD").files == (f"{folder}/git", f"git:{folder}:HEAD")
+
+
+def test_a_change_that_cannot_be_meant_is_left_to_the_reader(folder: Path) -> None:
+    assert typed(folder, "git:a b").files == ("git:a b",)
+
+
 def test_who_types_a_path_means_it_wherever_it_leads(folder: Path) -> None:
     (folder / "link").symlink_to("../elsewhere/secret.txt")
     secret = folder.parent / "elsewhere/secret.txt"

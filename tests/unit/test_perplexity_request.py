@@ -57,6 +57,11 @@ async def test_a_research_is_a_stored_background_run() -> None:
     )
 
 
+async def test_the_efforts_at_the_ends_have_names_of_their_own() -> None:
+    assert (await body_of("Why?", reasoning_effort="minimal"))["reasoning"] == {"effort": "minimal"}
+    assert (await body_of("Why?", reasoning_effort="max"))["reasoning"] == {"effort": "xhigh"}
+
+
 async def test_filters_leave_in_the_form_that_the_api_takes() -> None:
     dated = await body_of(
         "Why?",

@@ -1,7 +1,7 @@
 """The entry: files and images that a question names, read off the event loop."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -34,12 +34,19 @@ class FileReader:
     """Reads the files that questions name."""
 
     def __init__(
-        self, settings: Settings, cache: FileCache, now: Callable[[], datetime], formats: Formats | None = None
+        self,
+        settings: Settings,
+        cache: FileCache,
+        now: Callable[[], datetime],
+        formats: Formats | None = None,
+        *,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self._settings = settings
         self._limits = ReadLimits.of(settings)
         self._cache = cache
         self._now = now
+        self._environment = environment or {}
         self._given_formats = formats
         self._limiter = anyio.CapacityLimiter(MAX_READINGS)
 
@@ -62,7 +69,8 @@ class FileReader:
         """Return the contents of what is named, and what is left out and why.
 
         Args:
-            files: paths, folders and patterns of text files and documents; `-` for the pipe.
+            files: paths, folders and patterns of text files and documents; `-` for the pipe; `git:staged` and the
+                like for changes of a repository.
             images: the same of images.
             roots: the client's roots, if it has any.
             working_folder: where relative paths begin, and what may be read if nothing else is said.
@@ -106,6 +114,7 @@ class FileReader:
             is_settled=lambda changed_ns: is_settled(changed_ns, self._now()),
             seconds_left=lambda: until - time.monotonic(),
             is_stopped=is_stopped,
+            environment=self._environment,
         )
         allowed = places(roots, self._settings.roots, naming.working_folder, naming.home)
         try:

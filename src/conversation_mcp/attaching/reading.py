@@ -6,6 +6,8 @@ from pathlib import Path
 
 from conversation_mcp.attaching.cache import SeenFile
 from conversation_mcp.attaching.contents import FileContent, FilesRead, ImageContent
+from conversation_mcp.attaching.git.asked import asked_in, is_change
+from conversation_mcp.attaching.git.change import ChangeReader
 from conversation_mcp.attaching.headers import header_of
 from conversation_mcp.attaching.limits import RefusedError
 from conversation_mcp.attaching.names import PIPE, LineRange, Naming, shown
@@ -57,6 +59,11 @@ class FilesReading:
         if given == PIPE:
             self._piped(is_image=is_image)
             return
+        if not is_image and is_change(given) and not self._is_file(given):
+            folder = str(self._naming.working_folder) if self._naming.takes_relative else None
+            changes = ChangeReader(self._tools, self._places, self._exempt, self._outcome)
+            changes.read(asked_in(given, self._naming), folder)
+            return
         named = self._naming.of(given, with_lines=not is_image)
         base, pattern = split_pattern(Path(named.path))
         there = found(str(base) if pattern else named.path, self._places)
@@ -68,6 +75,10 @@ class FilesReading:
                 self._outcome.leave_out(given, NOTHING_MATCHES if pattern else NO_FILES, is_named=True)
         else:
             self._outcome.take(self._content(there, named.lines, is_image=is_image))
+
+    def _is_file(self, given: str) -> bool:
+        """Tell whether a file has the name of a change."""
+        return self._naming.takes_relative and (self._naming.working_folder / given).exists()
 
     def _piped(self, *, is_image: bool) -> None:
         if self._pipe is None:

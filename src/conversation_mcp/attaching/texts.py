@@ -40,14 +40,19 @@ def text_of(path: str, data: bytes, formats: Formats, limits: ReadLimits) -> Fil
         except Exception as error:  # noqa: BLE001 -- converters raise whatever they like over files that others made
             raise RefusedError(reason_of(error)) from None
     else:
-        text = _decoded(data, suffix(path).lower())
+        text = decoded_text(data, suffix(path).lower())
     text = storable(LINE_ENDS.sub("\n", text))
     if len(text) > limits.file_bytes:
         raise RefusedError(limits.too_large(is_document=False))
     return FileContent(path, data, text, is_converted=text.encode() != data)
 
 
-def _decoded(data: bytes, ending: str) -> str:
+def decoded_text(data: bytes, ending: str) -> str:
+    """Return the text of bytes, as it is in the file; `ending` is that of its name.
+
+    Raises:
+        RefusedError: it is none, or in an unknown encoding.
+    """
     try:
         text = decoded(data, ending)
     except UnknownEncodingError:

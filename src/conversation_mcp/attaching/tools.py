@@ -1,7 +1,7 @@
 """What every reading of files uses."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from conversation_mcp.attaching.cache import FileCache
 from conversation_mcp.attaching.limits import ReadLimits, RefusedError
@@ -25,6 +25,8 @@ class Tools:
     """Tells whether a file that was changed at this time, in nanoseconds, cannot change again unnoticed."""
     seconds_left: Callable[[], float]
     is_stopped: Callable[[], bool]
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The variables by which programs are found."""
 
     def check_stop(self) -> None:
         """End the reading if nobody waits for it.

@@ -64,7 +64,7 @@ Files = Annotated[
         "--file",
         "-f",
         metavar="PATH",
-        help="Send a file, its lines as in app.py:10-80, a folder or a glob, or a pipe with -; may be repeated.",
+        help="Send a file, lines as in app.py:10-80, a folder, a glob, git:staged, or a pipe with -; may be repeated.",
     ),
 ]
 Images = Annotated[

@@ -138,6 +138,9 @@ class Presenter:
         since = self._standing[base][0] if base else None
         if since:
             facts += f", changed since {since.name}"
+        if file.is_change:  # its lines are not those of a file, and a diff of diffs says nothing to anybody
+            framed = frames.frame(mark, file.path, text.rstrip("\n"), facts)
+            return ShownContent(file, "whole", framed, changed_since=since)
         whole = self._measure.text(("numbered", key, file.lines), lambda: frames.numbered(text, first_line(file)))
         if base and since and not file.lines:
             changes = self._changes(base, key, text)

@@ -17,6 +17,7 @@ from pydantic import (
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.errors.validation import requirement
 from conversation_mcp.providers.data import Data
+from conversation_mcp.providers.efforts import EffortWords
 from conversation_mcp.providers.images import Images
 from conversation_mcp.records.modes import Mode
 from conversation_mcp.settings import Kind
@@ -46,6 +47,8 @@ class Quirks(Data):
     """The most domains in such a filter."""
     effort_field: Literal["reasoning", "reasoning_effort", "none"] | None = None
     """The field of the reasoning effort; by default the field of the family."""
+    efforts: tuple[EffortWords, ...] = ()
+    """The words for efforts; the first for the model counts. For other models minimal is low and max is high."""
     store: bool | None = None
     """The value of `store`. A run can be found by its id only if this is true, or if it runs in the background."""
     output_limit_tokens: int | None = Field(default=None, ge=1)

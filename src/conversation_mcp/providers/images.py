@@ -1,28 +1,19 @@
 """The images that a provider accepts with a message, and how many tokens one takes."""
 
 import math
-from fnmatch import fnmatchcase
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from conversation_mcp.providers.data import Data
+from conversation_mcp.providers.data import Data, ForModels
 
 Detail = Literal["low", "auto", "high"]
 Pixels = Annotated[int, Field(ge=1)]
 Tokens = Annotated[int, Field(ge=0)]
 
 
-class Formula(Data):
-    """A formula of image tokens; one without patterns is for every model."""
-
-    models: tuple[str, ...] = ()
-    """Patterns, in lower case, of the names of models, without a maker in front."""
-
-    def is_for(self, model: str) -> bool:
-        """Tell whether the formula is that of the model."""
-        name = model.casefold().rpartition("/")[2]
-        return not self.models or any(fnmatchcase(name, pattern) for pattern in self.models)
+class Formula(ForModels):
+    """A formula of image tokens."""
 
 
 class Tiles(Formula):

@@ -12,7 +12,7 @@ class AttachedFile(Record):
     """A file that a question names, as it was then. Its bytes are kept with the conversation, by their hash."""
 
     path: str
-    """The absolute path, or the name of a pipe."""
+    """The absolute path, or the name of a pipe; of the change of a file, as `git:staged /path/of/main.py`."""
     sha256: str | None = None
     """The hash of what is kept: the file, or the lines of it that were named; absent if it was skipped."""
     bytes: int | None = None
@@ -27,6 +27,11 @@ class AttachedFile(Record):
     """The number of the message with the version before this one, if there is one."""
     reason: str | None = None
     """Why it was skipped."""
+
+    @property
+    def is_change(self) -> bool:
+        """Whether it is what git says of a change, rather than a file."""
+        return self.path.startswith(("git ", "git:"))
 
 
 class AttachedImage(Record):

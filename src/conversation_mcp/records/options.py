@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter,
 from conversation_mcp.errors import Argument, InvalidInputError
 
 Recency = Literal["hour", "day", "week", "month", "year"]
-Effort = Literal["low", "medium", "high"]
+Effort = Literal["minimal", "low", "medium", "high", "max"]
 
 RECENCY, DOMAINS = Argument("search_recency_filter"), Argument("search_domain_filter")
 AFTER, BEFORE = Argument("search_after_date_filter"), Argument("search_before_date_filter")

@@ -25,7 +25,7 @@ Query = Annotated[str, Field(description="The question.")]
 class AskingInput(Input):
     """The arguments of every question."""
 
-    show_thinking: bool = Field(default=False, alias="showThinking", description="Also return the model's reasoning.")
+    show_thinking: bool = Field(default=False, alias="showThinking", description="Also return the reasoning.")
     model: str | None = Field(default=None, description="Preset (fast to xhigh), provider/model, or local.")
 
 

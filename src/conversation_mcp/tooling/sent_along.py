@@ -24,7 +24,7 @@ class AttachedArguments(BaseModel):
 
     files: Paths = Field(
         default=(),
-        description="Absolute paths: files, folders, globs, path:10-80; only in allowed folders; sent once.",
+        description="Absolute paths: files, folders, globs, path:10-80, git:staged; in allowed folders; sent once.",
     )
     images: Paths = ()
     """Absolute paths of PNG, JPEG, WebP or GIF files, for models that see."""

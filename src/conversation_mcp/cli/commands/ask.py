@@ -59,7 +59,7 @@ def ask(
     academic: Annotated[bool, typer.Option("--academic", help="Prefer scholarly sources.")] = False,
     related: Annotated[bool, typer.Option("--related", help="Also get related questions.")] = False,
     effort: Annotated[
-        Literal["low", "medium", "high"] | None,
+        Literal["minimal", "low", "medium", "high", "max"] | None,
         typer.Option(help="How hard the research or the model tries; goes with --deep or --chat."),
     ] = None,
     show_thinking: Annotated[

@@ -4,10 +4,13 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from glob import escape, has_magic
 from pathlib import Path
 
+from conversation_mcp.attaching.git.asked import AskedChange, asked_in, is_change
+from conversation_mcp.attaching.limits import RefusedError
+from conversation_mcp.attaching.names import Naming
 from conversation_mcp.cli.questions.piped import stdin_bytes
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.text import listed
@@ -75,7 +78,8 @@ class TypedPath:
         if self._path.startswith("~") and not os.path.lexists(folder / self._path):
             self._path = os.path.expanduser(self._path)  # noqa: PTH111 -- pathlib fails for an unknown user
         self._is_there = os.path.lexists(folder / self._path)
-        self._is_path = text != FROM_PIPE and (self._is_there or not ADDRESS.match(text))
+        self._change = None if self._is_there else _change(text, folder)
+        self._is_path = text != FROM_PIPE and (self._is_there or not (is_change(text) or ADDRESS.match(text)))
         self._is_pattern = self._is_path and not self._is_there and has_magic(self._path)
 
     @property
@@ -86,13 +90,17 @@ class TypedPath:
     @property
     def absolute(self) -> str:
         """The path in full, with the lines that it names; the pipe and addresses stay as they are."""
+        if self._change:
+            return self._change.name
         if not self._is_path:
             return self.text
         before = escape(str(self._folder)) if self._is_pattern else str(self._folder)
         return os.path.join(before, self._path) + self._lines  # noqa: PTH118 -- pathlib drops what a pattern may end with
 
     def roots(self) -> Iterator[Path]:
-        """Yield the real path of a file or folder, or of the folder that a pattern begins in."""
+        """Yield the real path of a file, folder or repository, or of the folder that a pattern begins in."""
+        if self._change and self._change.repository:
+            yield from _bounded(_repository_around(Path(self._change.repository)))
         plain = self._folder / self._path
         if self._is_pattern:
             parts = plain.parts
@@ -102,6 +110,22 @@ class TypedPath:
         elif self._is_path:
             with suppress(OSError, RuntimeError):  # such as a loop of links, which the reader will name
                 yield plain.resolve()
+
+
+def _change(text: str, folder: Path) -> AskedChange | None:
+    """Return the change that a name stands for, with its repository: the one around the folder if none is named."""
+    if not is_change(text):
+        return None
+    try:
+        asked = asked_in(text, Naming(folder, Path.home(), takes_relative=True))
+    except (RefusedError, RuntimeError):  # the reader says what is wrong with it
+        return None
+    return asked if asked.repository else replace(asked, repository=str(folder))
+
+
+def _repository_around(folder: Path) -> Path:
+    real = folder.resolve()
+    return next((each for each in (real, *real.parents) if os.path.lexists(each / ".git")), real)
 
 
 def _bounded(folder: Path) -> Iterator[Path]:

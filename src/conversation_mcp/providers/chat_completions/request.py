@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 
 from conversation_mcp.providers.base import Request
-from conversation_mcp.providers.definitions import Configured
+from conversation_mcp.providers.definitions import Configured, Definition
+from conversation_mcp.providers.efforts import effort_sent
 from conversation_mcp.providers.wire.names import model_of
 from conversation_mcp.providers.wire.option_notices import option_notices
 from conversation_mcp.providers.wire.output_limits import optional_limit
@@ -42,7 +43,7 @@ def draft(request: Request, configured: Configured) -> Draft:
         **quirks.body,
         **(quirks.search if request.mode == "search" else {}),
     }
-    effort = _effort(request.options, quirks.effort_field or EFFORT)
+    effort, changed = _effort(request.options, definition, model)
     honoured = frozenset({EFFORT} if effort else ())
     return Draft(
         model,
@@ -50,11 +51,14 @@ def draft(request: Request, configured: Configured) -> Draft:
         limit_tokens=optional_limit(request, quirks),
         longest_tokens=request.output_limit_tokens,
         effort=effort,
-        notices=option_notices(definition.title, request.options, honoured),
+        notices=(*changed, *option_notices(definition.title, request.options, honoured)),
     )
 
 
-def _effort(options: Options, name: str) -> dict[str, object]:
+def _effort(options: Options, definition: Definition, model: str) -> tuple[dict[str, object], tuple[str, ...]]:
+    quirks = definition.quirks
+    name = quirks.effort_field or EFFORT
     if options.reasoning_effort is None or name == "none":
-        return {}
-    return {name: {"effort": options.reasoning_effort} if name == "reasoning" else options.reasoning_effort}
+        return {}, ()
+    word, notices = effort_sent(options.reasoning_effort, quirks.efforts, definition.title, model)
+    return {name: {"effort": word} if name == "reasoning" else word}, notices

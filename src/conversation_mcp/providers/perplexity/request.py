@@ -7,6 +7,7 @@ from typing import Literal
 
 from conversation_mcp.providers.base import Request
 from conversation_mcp.providers.definitions import Definition
+from conversation_mcp.providers.efforts import effort_sent
 from conversation_mcp.providers.perplexity.facts import AgentFacts
 from conversation_mcp.providers.responses.inquiry import Inquiry
 from conversation_mcp.providers.wire.output_limits import at_most
@@ -55,13 +56,16 @@ def draft(request: Request, facts: AgentFacts, definition: Definition) -> AgentD
     body: dict[str, object] = {"model": model} if model else {}
     body["input"] = _input(request, facts)
     body |= _search(request, model)
+    notices = (ACADEMIC_NOTICE,) if options.search_mode == "academic" else ()
     if options.reasoning_effort:
-        body["reasoning"] = {"effort": options.reasoning_effort}
+        words = definition.quirks.efforts
+        word, changed = effort_sent(options.reasoning_effort, words, definition.title, model)
+        body["reasoning"] = {"effort": word}
+        notices += changed
     if model and model.partition("/")[0] in facts.output_limit_makers:
         body["max_output_tokens"] = at_most(facts.output_limit_tokens, request)
     body["background" if request.mode == "deep_research" else "stream"] = True
     body["store"] = True
-    notices = (ACADEMIC_NOTICE,) if options.search_mode == "academic" else ()
     inquiry = Inquiry(definition.title, preset, model, bool(options.return_related_questions), notices)
     return AgentDraft(inquiry, body)
 

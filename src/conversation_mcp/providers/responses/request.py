@@ -4,6 +4,7 @@ from typing import Any, cast
 
 from conversation_mcp.providers.base import Request
 from conversation_mcp.providers.definitions import Configured, Definition, Quirks
+from conversation_mcp.providers.efforts import effort_sent
 from conversation_mcp.providers.responses.inquiry import Inquiry
 from conversation_mcp.providers.wire.names import model_of
 from conversation_mcp.providers.wire.option_notices import option_notices
@@ -29,8 +30,10 @@ def draft(request: Request, configured: Configured) -> tuple[Inquiry, dict[str, 
     if request.mode != "chat":
         body |= quirks.research if in_background else quirks.search
     honoured = _filter(body, request.options, quirks) if request.mode != "chat" else set[str]()
+    changed: tuple[str, ...] = ()
     if request.options.reasoning_effort and quirks.effort_field != "none":
-        body |= _effort(request.options.reasoning_effort, quirks)
+        word, changed = effort_sent(request.options.reasoning_effort, quirks.efforts, definition.title, model)
+        body |= _effort(word, quirks)
         honoured.add("reasoning_effort")
     limit_tokens = optional_limit(request, quirks)
     if limit_tokens:
@@ -45,7 +48,7 @@ def draft(request: Request, configured: Configured) -> tuple[Inquiry, dict[str, 
         definition.title,
         model=model,
         related=False,
-        notices=option_notices(definition.title, request.options, frozenset(honoured)),
+        notices=(*changed, *option_notices(definition.title, request.options, frozenset(honoured))),
         is_kept=in_background or quirks.store is True,
         wants_sources=request.mode != "chat",
         output_limit_tokens=limit_tokens,
