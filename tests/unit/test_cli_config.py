@@ -41,6 +41,7 @@ tools	research	default
 documents	/a:/b	--documents
 documents_model		default
 prompts_dir	/home/me/config/conversation-mcp/prompts	default
+workflows_dir	/home/me/config/conversation-mcp/workflows	default
 default_model	auto	default
 preferred_models		default
 disabled_models		default

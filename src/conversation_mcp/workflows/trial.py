@@ -1,0 +1,113 @@
+"""The trial of a definition: a made-up run from step 1 to the end, which shows that the file can be used."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.records.workflow_steps import WorkflowIssue, WorkflowStep
+from conversation_mcp.workflows.definition import Definition, Option, When
+from conversation_mcp.workflows.engine import Accepted, ChoiceDue, next_step, stored_with
+from conversation_mcp.workflows.given import Given
+from conversation_mcp.workflows.message import answer_of, system_text, validation_message
+
+LEAST_STEPS, MOST_STEPS = 4, 20
+SAMPLES = {"string": "sample", "integer": 1, "boolean": True, "list": ["sample"]}
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A run that went from step 1 to the end."""
+
+    name: str
+    """The option and value that it was made with, or nothing."""
+    steps: tuple[Accepted, ...]
+    message: str
+    """What a validating model would get."""
+
+
+def try_definition(definition: Definition) -> Iterator[Tried]:
+    """Yield a run with the usual options, then one for each other choice of an option.
+
+    Raises:
+        InvalidInputError: a run cannot reach its end.
+    """
+    if definition.kind == "template":
+        yield Tried("", (), answer_of(definition, "sample"))
+        return
+    yield _run(definition, "", _options(definition))
+    for option in definition.options:
+        for choice in option.choices:
+            if not _is_asked(definition, option, choice) and choice != option.default:
+                value = [choice] if option.type == "list" else choice
+                yield _run(definition, f"{option.name} {choice}", {**_options(definition), option.name: value})
+
+
+def _run(definition: Definition, name: str, options: dict[str, object]) -> Tried:
+    total = _total(definition)
+    steps: tuple[WorkflowStep, ...] = ()
+    taken: list[Accepted] = []
+    for number in range(1, total + 1):
+        found = next_step(definition, steps, _given(definition, number, total, options))
+        if isinstance(found, ChoiceDue):
+            raise InvalidInputError(f"{definition.name} asks the user for {found.option} before every run.")
+        if not found.guidance:
+            raise InvalidInputError(f"{definition.name} says nothing after step {number}.")
+        steps = stored_with(steps, found.step)
+        taken.append(found)
+    if taken[-1].state == "in_progress":
+        raise InvalidInputError(f"{definition.name} does not end.")
+    validated = system_text(definition) + "\n\n" + validation_message(definition, steps)
+    return Tried(name, tuple(taken), validated)
+
+
+def _given(definition: Definition, number: int, total: int, options: dict[str, object]) -> Given:
+    scale = definition.confidence.scale
+    place = min(len(scale) - 1, (number - 1) * len(scale) // max(total - 1, 1))
+    own = {option.name for option in definition.options if not option.kept}
+    return Given(
+        step=f"Step {number} of a trial.",
+        step_number=number,
+        total_steps=total,
+        next=number < total,
+        findings=f"What step {number} found.",
+        checked=(f"checked-{number}.txt",),
+        files=(f"file-{number}.txt",),
+        symbols=(f"symbol_{number}",),
+        issues=(WorkflowIssue(severity="medium", description=f"An issue of step {number}."),),
+        hypothesis=f"Hypothesis {number}.",
+        confidence=scale[place] if scale else None,
+        options=options if number == 1 else {name: value for name, value in options.items() if name in own},
+    )
+
+
+def _options(definition: Definition) -> dict[str, object]:
+    """Return a value for each option that is required, compared, or chosen by the user before a run."""
+    compared = {name for guard in definition.guards for name in (guard.option, guard.than) if isinstance(name, str)}
+    found: dict[str, object] = {}
+    for option in definition.options:
+        is_chosen = definition.choice is not None and definition.choice.option == option.name
+        if option.required != "never" or option.name in compared or is_chosen:
+            found[option.name] = _sample(definition, option)
+    for guard in definition.guards:
+        if isinstance(guard.than, int):
+            found[guard.option] = guard.than
+    return found
+
+
+def _sample(definition: Definition, option: Option) -> object:
+    choices = [choice for choice in option.choices if not _is_asked(definition, option, choice)]
+    if not choices:
+        return SAMPLES[option.type]
+    return choices[:1] if option.type == "list" else choices[0]
+
+
+def _is_asked(definition: Definition, option: Option, choice: str) -> bool:
+    asked = definition.choice
+    return asked is not None and (asked.option, asked.value) == (option.name, choice)
+
+
+def _total(definition: Definition) -> int:
+    """Return so many steps that every rule for a number of a step is met, within limits."""
+    whens: list[When] = [rule.when for rule in definition.guidance]
+    named = [number + 1 for when in whens for number in (when.min_step, when.max_step) if number]
+    return max(definition.min_steps, min(MOST_STEPS, max([LEAST_STEPS, *named])))
