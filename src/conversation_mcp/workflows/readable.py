@@ -81,7 +81,8 @@ def _conditions(when: When) -> Iterator[str]:
         yield f"an issue of severity {when.severity} or above"
     yield from (f"{name} {listed(map(_value, values), 'or')}" for name, values in when.options.items())
     flags = (
-        ("before the last step", when.last), ("after the end", when.ended), ("continuing a conversation", when.continuing),
+        ("before the last step", when.last), ("after the end", when.ended),
+        ("continuing a conversation", when.continuing),
         ("revising a step", when.revising), ("on a branch", when.branching),
     )  # fmt: skip
     yield from (words if flag else f"not {words}" for words, flag in flags if flag is not None)

@@ -26,7 +26,7 @@ class Tried:
 
 
 def try_definition(definition: Definition) -> Iterator[Tried]:
-    """Yield a run with the usual options, then one for each other choice of an option.
+    """Yield a run with the usual options, one that never gets sure, and one for each other choice of an option.
 
     Raises:
         InvalidInputError: a run cannot reach its end.
@@ -35,6 +35,8 @@ def try_definition(definition: Definition) -> Iterator[Tried]:
         yield Tried("", (), answer_of(definition, "sample"))
         return
     yield _run(definition, "", _options(definition))
+    if definition.confidence.scale[1:]:
+        yield _run(definition, f"confidence {definition.confidence.scale[0]}", _options(definition), is_sure=False)
     for option in definition.options:
         for choice in option.choices:
             if not _is_asked(definition, option, choice) and choice != option.default:
@@ -42,12 +44,12 @@ def try_definition(definition: Definition) -> Iterator[Tried]:
                 yield _run(definition, f"{option.name} {choice}", {**_options(definition), option.name: value})
 
 
-def _run(definition: Definition, name: str, options: dict[str, object]) -> Tried:
+def _run(definition: Definition, name: str, options: dict[str, object], *, is_sure: bool = True) -> Tried:
     total = _total(definition)
     steps: tuple[WorkflowStep, ...] = ()
     taken: list[Accepted] = []
     for number in range(1, total + 1):
-        found = next_step(definition, steps, _given(definition, number, total, options))
+        found = next_step(definition, steps, _given(definition, number, total, options, is_sure=is_sure))
         if isinstance(found, ChoiceDue):
             raise InvalidInputError(f"{definition.name} asks the user for {found.option} before every run.")
         if not found.guidance:
@@ -60,8 +62,8 @@ def _run(definition: Definition, name: str, options: dict[str, object]) -> Tried
     return Tried(name, tuple(taken), validated)
 
 
-def _given(definition: Definition, number: int, total: int, options: dict[str, object]) -> Given:
-    scale = definition.confidence.scale
+def _given(definition: Definition, number: int, total: int, options: dict[str, object], *, is_sure: bool) -> Given:
+    scale = definition.confidence.scale if is_sure else definition.confidence.scale[:1]
     place = min(len(scale) - 1, (number - 1) * len(scale) // max(total - 1, 1))
     own = {option.name for option in definition.options if not option.kept}
     return Given(

@@ -30,7 +30,7 @@ def _workflows() -> Workflows:
 def list_workflows(*, context: typer.Context, as_json: AsJson = False) -> None:
     """Show the workflows, and try your own.
 
-    In a pipe, each workflow is a line of name, kind, owner, what it is for, and what is wrong with it, separated by tabs.
+    In a pipe, each workflow is a line of name, kind, owner, purpose and what is wrong with it, separated by tabs.
     """
     if context.invoked_subcommand is not None:
         return
