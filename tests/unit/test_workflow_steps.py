@@ -1,6 +1,7 @@
 """The engine takes only a step that is the next one, is new and is whole; every refusal says what to send."""
 
-from dataclasses import replace
+import json
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -11,10 +12,13 @@ from conversation_mcp.records.workflow_steps import WorkflowIssue, WorkflowStep
 from conversation_mcp.workflows.definition import MAX_STEPS
 from conversation_mcp.workflows.engine import ChoiceDue, next_step, settled, state_of, stored_with
 from conversation_mcp.workflows.given import MAX_CHARS, MAX_ITEMS, Given
+from conversation_mcp.workflows.library import SHIPPED as NAMES
 from conversation_mcp.workflows.order import MAX_BRANCHES, MAX_DEPTH
 from conversation_mcp.workflows.outcome import Outcome
 from conversation_mcp.workflows.severity import returned_issues
+from conversation_mcp.workflows.trial import try_definition
 
+ENDING = [name for name in NAMES if SHIPPED.find(name).kind == "steps"]
 DEBUG = SHIPPED.find("debug")
 TWO = taken(DEBUG, given(1), given(2))
 REFUSED: dict[str, tuple[Given, str]] = {
@@ -63,6 +67,28 @@ def test_a_growing_total_is_told() -> None:
     assert accepted(DEBUG, TWO, given(3, 3)).notices == ("the total of steps fell from 5 to 3",)
     early = accepted(DEBUG, TWO, given(3, 5, next=False))
     assert early.notices == ("it ended at step 3 of 5 steps",)
+
+
+@pytest.mark.parametrize("name", ENDING)
+def test_a_run_goes_on_from_the_file_after_each_step(name: str) -> None:
+    definition = SHIPPED.find(name)
+    (first, *_) = try_definition(definition)
+    kept: tuple[WorkflowStep, ...] = ()
+    for taken_before in first.steps:
+        sent = _sent_again(taken_before.step)
+        found = accepted(definition, kept, sent)
+        assert found == taken_before
+        stored = stored_with(kept, found.step)
+        kept = tuple(WorkflowStep.model_validate(json.loads(json.dumps(step.data()))) for step in stored)
+        assert kept == stored
+        again = accepted(definition, kept, sent)
+        assert again.is_stored
+        assert (again.state, again.guidance, again.form) == (found.state, found.guidance, found.form)
+
+
+def _sent_again(step: WorkflowStep) -> Given:
+    facts = {field.name: getattr(step, field.name, None) for field in fields(Given)}
+    return Given(**{name: fact for name, fact in facts.items() if fact is not None})
 
 
 def test_the_last_step_once_more_is_taken_for_the_same() -> None:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from conversation_mcp.records.workflow_steps import SEVERITIES
 from conversation_mcp.text import listed, nearest
 from conversation_mcp.workflows.definition import Definition, When
 from conversation_mcp.workflows.options import problem_with
@@ -99,6 +100,9 @@ def _ends(definition: Definition) -> Problems:
     ):
         if name is not None and definition.option(name) is None:
             yield (field,), _no_option(definition, name)
+    filtering = definition.option(definition.severity_filter or "")
+    if filtering and not set(filtering.choices) & set(SEVERITIES):
+        yield ("severity_filter",), f"{filtering.name} must have choices among {listed(SEVERITIES)}"
     choice = definition.choice
     option = choice and definition.option(choice.option)
     if choice and option and choice.value not in option.choices:

@@ -35,7 +35,9 @@ def checked_options(definition: Definition, given: Mapping[str, object], *, is_f
             continue
         if problem := problem_with(option, value):
             raise InvalidInputError(OPTIONS, f".{name} {problem}.")
-        found[name] = cast("JsonValue", value)
+        found[name] = (
+            list(cast("tuple[JsonValue, ...]", value)) if isinstance(value, tuple) else cast("JsonValue", value)
+        )
     if is_first:
         defaults = {option.name: option.default for option in definition.options if option.default is not None}
         return {**defaults, **found}
