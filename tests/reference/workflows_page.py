@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.reference.markdown import MADE_BY, code, document, table
 from tests.reference.records import Model, fields_of, records_in, summary_of
 
-from conversation_mcp.workflows.definition import Definition
+from conversation_mcp.workflows.definition import Workflow
 from conversation_mcp.workflows.library import MAX_FILES, SHIPPED, Workflows
 from conversation_mcp.workflows.outcome import MEANINGS
 from conversation_mcp.workflows.reader import MAX_BYTES
@@ -99,7 +99,7 @@ def workflows_page() -> str:
         f"```text\n{EXAMPLE}```",
         "## What a file can say",
         "A field that is not named here is an error. In a table of the type When, everything that is given must hold.",
-        *(part for record in records_in(Definition).values() for part in _record(record)),
+        *(part for record in records_in(Workflow).values() for part in _record(record)),
     )
 
 
@@ -113,4 +113,4 @@ def _record(record: Model) -> Iterator[str]:
     )
 
 
-FROM_THE_FILE = frozenset({(Definition, "name"), (Definition, "prompt")})
+FROM_THE_FILE = frozenset({(Workflow, "name"), (Workflow, "prompt")})

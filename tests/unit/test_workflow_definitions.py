@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.workflows.definition import Definition
+from conversation_mcp.workflows.definition import Workflow
 from conversation_mcp.workflows.library import MAX_FILES, SHIPPED, Workflows, read_workflow
 from conversation_mcp.workflows.readable import readable
 from conversation_mcp.workflows.reader import MAX_BYTES
@@ -164,4 +164,4 @@ def test_no_more_files_are_read_than_the_limit(tmp_path: Path) -> None:
 def test_a_definition_in_windows_form_is_read(tmp_path: Path) -> None:
     path = tmp_path / "own.md"
     path.write_bytes(b"\xef\xbb\xbf" + SMALL.replace("\n", "\r\n").encode())
-    assert isinstance(read_workflow(path).definition, Definition)
+    assert isinstance(read_workflow(path).definition, Workflow)

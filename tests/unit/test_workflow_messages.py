@@ -10,7 +10,7 @@ from tests.fixtures.workflows import SHIPPED, given, taken
 from conversation_mcp.records.workflow_steps import WorkflowIssue
 from conversation_mcp.workflows.definition import ALL_SECTIONS
 from conversation_mcp.workflows.message import answer_of, files_of, system_text, validation_message
-from conversation_mcp.workflows.outcome import MAX_NEEDS, MEANINGS, NO_OUTCOME, Outcome, outcome_of
+from conversation_mcp.workflows.outcome import MAX_NEEDS, MEANINGS, NO_OUTCOME, ValidationOutcome, outcome_of
 
 REVIEW = SHIPPED.find("codereview")
 FIRST = given(
@@ -83,15 +83,15 @@ def test_a_template_takes_the_words_of_the_user_as_they_are() -> None:
 
 
 OUTCOMES = {
-    "a plain line": ('It leaks.\n{"outcome": "needs_files", "needs": ["b.py", "c.py"]}', Outcome("needs_files", ("b.py", "c.py"))),
-    "in a fence": ('It leaks.\n```json\n{"outcome": "too_broad"}\n```\n', Outcome("too_broad")),
-    "one need": ('{"outcome": "sample_needed", "needs": "a test"}', Outcome("sample_needed", ("a test",))),
+    "a plain line": ('It leaks.\n{"outcome": "needs_files", "needs": ["b.py", "c.py"]}', ValidationOutcome("needs_files", ("b.py", "c.py"))),
+    "in a fence": ('It leaks.\n```json\n{"outcome": "too_broad"}\n```\n', ValidationOutcome("too_broad")),
+    "one need": ('{"outcome": "sample_needed", "needs": "a test"}', ValidationOutcome("sample_needed", ("a test",))),
     "an unknown one": ('{"outcome": "done"}', NO_OUTCOME),
     "not at the end": ('{"outcome": "too_broad"}\nBut it is fine.', NO_OUTCOME),
     "other JSON": ('{"a": 1}', NO_OUTCOME),
     "an odd type": ('{"outcome": ["too_broad"]}', NO_OUTCOME),
     "no JSON": ("{outcome: too_broad}", NO_OUTCOME),
-    "needs of another type": ('{"outcome": "too_broad", "needs": {"a": 1}}', Outcome("too_broad")),
+    "needs of another type": ('{"outcome": "too_broad", "needs": {"a": 1}}', ValidationOutcome("too_broad")),
     "nothing": ("", NO_OUTCOME),
     "nesting without end": ("[" * 9000, NO_OUTCOME),
     "deep nesting": ('{"a":' * 3000 + "1" + "}" * 3000, NO_OUTCOME),

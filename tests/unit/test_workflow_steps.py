@@ -11,17 +11,17 @@ from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.records.workflow_steps import WorkflowIssue, WorkflowStep
 from conversation_mcp.workflows.definition import MAX_STEPS
 from conversation_mcp.workflows.engine import ChoiceDue, next_step, settled, state_of, stored_with
-from conversation_mcp.workflows.given import MAX_CHARS, MAX_ITEMS, Given
+from conversation_mcp.workflows.given import MAX_CHARS, MAX_ITEMS, GivenStep
 from conversation_mcp.workflows.library import SHIPPED as NAMES
 from conversation_mcp.workflows.order import MAX_BRANCHES, MAX_DEPTH
-from conversation_mcp.workflows.outcome import Outcome
+from conversation_mcp.workflows.outcome import ValidationOutcome
 from conversation_mcp.workflows.severity import returned_issues
 from conversation_mcp.workflows.trial import try_definition
 
 ENDING = [name for name in NAMES if SHIPPED.find(name).kind == "steps"]
 DEBUG = SHIPPED.find("debug")
 TWO = taken(DEBUG, given(1), given(2))
-REFUSED: dict[str, tuple[Given, str]] = {
+REFUSED: dict[str, tuple[GivenStep, str]] = {
     "a step that was skipped": (given(4), "stepNumber must be 3: step 2 of debug is stored already"),
     "a step for the second time": (given(2, findings="Other."), "stepNumber must be 3"),
     "step 1 again": (given(1), "use another conversation"),
@@ -86,9 +86,9 @@ def test_a_run_goes_on_from_the_file_after_each_step(name: str) -> None:
         assert (again.state, again.guidance, again.form) == (found.state, found.guidance, found.form)
 
 
-def _sent_again(step: WorkflowStep) -> Given:
-    facts = {field.name: getattr(step, field.name, None) for field in fields(Given)}
-    return Given(**{name: fact for name, fact in facts.items() if fact is not None})
+def _sent_again(step: WorkflowStep) -> GivenStep:
+    facts = {field.name: getattr(step, field.name, None) for field in fields(GivenStep)}
+    return GivenStep(**{name: fact for name, fact in facts.items() if fact is not None})
 
 
 def test_the_last_step_once_more_is_taken_for_the_same() -> None:
@@ -213,15 +213,15 @@ def test_defect_23_each_state_means_what_it_says() -> None:
     assert accepted(DEBUG, TWO, given(3)).next_number == 4
     due = accepted(DEBUG, TWO, given(3, 3, confidence="high"))
     assert (due.state, due.effort, due.next_number) == ("validation_due", "high", None)
-    assert state_of(settled(due.step, Outcome("no_bug_found"), 5)) == "validated"
-    assert state_of(settled(due.step, Outcome("needs_files", ("b.py",)), 5)) == "in_progress"
+    assert state_of(settled(due.step, ValidationOutcome("no_bug_found"), 5)) == "validated"
+    assert state_of(settled(due.step, ValidationOutcome("needs_files", ("b.py",)), 5)) == "in_progress"
 
 
 def test_a_model_that_needs_files_keeps_the_run_open_and_any_other_ends_it() -> None:
     due = accepted(DEBUG, TWO, given(3, 3)).step
-    asked = (*TWO, settled(due, Outcome("needs_files", ("b.py",)), 5))
+    asked = (*TWO, settled(due, ValidationOutcome("needs_files", ("b.py",)), 5))
     assert accepted(DEBUG, asked, given(4, 4, files=("b.py",))).step.run == 1
-    done = (*TWO, settled(due, Outcome(), 5))
+    done = (*TWO, settled(due, ValidationOutcome(), 5))
     with pytest.raises(InvalidInputError, match="stepNumber must be 1: debug ended with step 3"):
         next_step(DEBUG, done, given(4, 4))
     assert accepted(DEBUG, done, given(1)).step.run == 2
@@ -274,6 +274,6 @@ def test_a_run_has_a_thousand_steps_and_no_more() -> None:
     for number in range(1, MAX_STEPS + 1):
         steps.append(accepted(DEBUG, steps, given(number, MAX_STEPS)).step)
     assert steps[-1].step_number == MAX_STEPS
-    steps[-1] = settled(steps[-1], Outcome("more_to_come"), 3)
+    steps[-1] = settled(steps[-1], ValidationOutcome("more_to_come"), 3)
     with pytest.raises(InvalidInputError, match="at most 1,000 steps; begin again in another conversation"):
         next_step(DEBUG, steps, given(MAX_STEPS, findings="More."))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from conversation_mcp.records.workflow_steps import SEVERITIES
 from conversation_mcp.text import listed, nearest
-from conversation_mcp.workflows.definition import Definition, When
+from conversation_mcp.workflows.definition import When, Workflow
 from conversation_mcp.workflows.options import problem_with
 
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
@@ -17,7 +17,7 @@ Problems = Iterator[tuple[Path, str]]
 ALWAYS = When()
 
 
-def problems_in(definition: Definition) -> Problems:
+def problems_in(definition: Workflow) -> Problems:
     """Yield what is wrong, each with the path of its field."""
     yield from _options(definition)
     yield from _confidence(definition)
@@ -28,7 +28,7 @@ def problems_in(definition: Definition) -> Problems:
     yield from _template(definition) if definition.kind == "template" else _steps(definition)
 
 
-def _options(definition: Definition) -> Problems:
+def _options(definition: Workflow) -> Problems:
     counts = Counter(option.name for option in definition.options)
     for number, option in enumerate(definition.options):
         path: Path = ("options", number)
@@ -44,7 +44,7 @@ def _options(definition: Definition) -> Problems:
             yield (*path, "kept"), f"must be false if the option is required {option.required}"
 
 
-def _confidence(definition: Definition) -> Problems:
+def _confidence(definition: Workflow) -> Problems:
     confidence = definition.confidence
     if confidence.end is not None and confidence.end not in confidence.scale:
         yield ("confidence", "end"), f"must be {listed(confidence.scale, 'or') or 'left out, as the scale is empty'}"
@@ -52,7 +52,7 @@ def _confidence(definition: Definition) -> Problems:
         yield ("needs",), "cannot have confidence if the scale is empty"
 
 
-def _rules(definition: Definition) -> Problems:
+def _rules(definition: Workflow) -> Problems:
     last = len(definition.guidance) - 1
     for number, rule in enumerate(definition.guidance):
         if number < last and rule.when == ALWAYS:
@@ -63,7 +63,7 @@ def _rules(definition: Definition) -> Problems:
             yield ("guidance", number, "when"), "must be left out in the last rule, so that something is always said"
 
 
-def _situations(definition: Definition) -> Iterator[tuple[Path, When]]:
+def _situations(definition: Workflow) -> Iterator[tuple[Path, When]]:
     yield from ((("guidance", place, "when"), rule.when) for place, rule in enumerate(definition.guidance))
     yield from ((("output", place, "when"), rule.when) for place, rule in enumerate(definition.output))
     validation = definition.validation
@@ -71,7 +71,7 @@ def _situations(definition: Definition) -> Iterator[tuple[Path, When]]:
     yield from ((("validation", "evidence", place), when) for place, when in enumerate(validation.evidence))
 
 
-def _when(definition: Definition, when: When, path: Path) -> Problems:
+def _when(definition: Workflow, when: When, path: Path) -> Problems:
     for word in when.confidence:
         if word not in definition.confidence.scale:
             yield (*path, "confidence"), f"{word!r} is not in the scale of confidence"
@@ -85,7 +85,7 @@ def _when(definition: Definition, when: When, path: Path) -> Problems:
         yield (*path, "max_step"), "must not be less than min_step"
 
 
-def _ends(definition: Definition) -> Problems:
+def _ends(definition: Workflow) -> Problems:
     for number, guard in enumerate(definition.guards):
         for field, name in (("option", guard.option), ("than", guard.than)):
             if isinstance(name, str):
@@ -109,14 +109,14 @@ def _ends(definition: Definition) -> Problems:
         yield ("choice", "value"), f"{choice.value!r} is not a choice of {choice.option}"
 
 
-def _steps(definition: Definition) -> Problems:
+def _steps(definition: Workflow) -> Problems:
     if not definition.guidance:
         yield ("guidance",), "is missing: at least one rule says what to do next"
     if definition.validation.ask == "at_end" and not definition.prompt:
         yield ("prompt",), "is missing below the second +++: the validating model gets it as its system message"
 
 
-def _template(definition: Definition) -> Problems:
+def _template(definition: Workflow) -> Problems:
     if definition.prompt.count(SLOT) != 1:
         yield ("prompt",), f"must have {SLOT} once, where the words of the user go"
     for field in ("guidance", "guards", "output", "options", "needs"):
@@ -128,6 +128,6 @@ def _template(definition: Definition) -> Problems:
         yield ("choice",), "a template has none, as it has no steps"
 
 
-def _no_option(definition: Definition, name: str) -> str:
+def _no_option(definition: Workflow, name: str) -> str:
     near = nearest(name, [option.name for option in definition.options])
     return f"there is no option {name!r}" + (f"; did you mean {near}?" if near else "")

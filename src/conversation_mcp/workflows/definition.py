@@ -26,13 +26,13 @@ ALL_SECTIONS: tuple[SectionName, ...] = (
 )  # fmt: skip
 
 
-class Entry(BaseModel):
+class DefinitionPart(BaseModel):
     """A part of a definition: frozen, and without fields that nobody reads."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-class When(Entry):
+class When(DefinitionPart):
     """A situation. Everything that is given must hold; nothing given always holds."""
 
     min_step: StepCount | None = None
@@ -67,7 +67,7 @@ class When(Entry):
     """Whether the step is on a branch."""
 
 
-class Option(Entry):
+class Option(DefinitionPart):
     """An argument that only this workflow has."""
 
     name: Name
@@ -86,7 +86,7 @@ class Option(Entry):
     """Whether its value of step 1 holds for all steps; otherwise each step gives its own."""
 
 
-class Guidance(Entry):
+class Guidance(DefinitionPart):
     """What an answer says to do next. The first rule whose situation holds counts; the last rule always holds.
 
     After the end, only rules for it count; without one, the answer says what it says of every workflow.
@@ -98,7 +98,7 @@ class Guidance(Entry):
     """Two or three plain sentences."""
 
 
-class Confidence(Entry):
+class Confidence(DefinitionPart):
     """The words for how sure the agent is."""
 
     scale: tuple[Name, ...] = CONFIDENCE
@@ -112,7 +112,7 @@ class Confidence(Entry):
         return self.end or next(iter(self.scale[-1:]), None)
 
 
-class Guard(Entry):
+class EndGuard(DefinitionPart):
     """A comparison of options that must hold before the workflow can end."""
 
     option: Name
@@ -125,7 +125,7 @@ class Guard(Entry):
     """What is missing if it does not hold."""
 
 
-class Skip(Entry):
+class Skip(DefinitionPart):
     """A situation in which no model is asked."""
 
     when: When
@@ -134,7 +134,7 @@ class Skip(Entry):
     """The reason, which the result gives."""
 
 
-class Validation(Entry):
+class Validation(DefinitionPart):
     """The validation by another model."""
 
     ask: Literal["never", "at_end"] = "never"
@@ -151,7 +151,7 @@ class Validation(Entry):
     """The words for an outcome that it may end its answer with."""
 
 
-class Output(Entry):
+class Output(DefinitionPart):
     """The form in which the agent presents the result."""
 
     when: When = When()
@@ -160,7 +160,7 @@ class Output(Entry):
     """The form."""
 
 
-class Choice(Entry):
+class UserChoice(DefinitionPart):
     """A choice that the user makes before step 1."""
 
     option: Name
@@ -171,7 +171,7 @@ class Choice(Entry):
     """What the user is asked."""
 
 
-class Definition(Entry):
+class Workflow(DefinitionPart):
     """A workflow."""
 
     name: Name
@@ -190,7 +190,7 @@ class Definition(Entry):
     """The words for how sure the agent is."""
     guidance: tuple[Guidance, ...] = ()
     """What an answer says to do next."""
-    guards: tuple[Guard, ...] = ()
+    guards: tuple[EndGuard, ...] = ()
     """What must hold before it can end."""
     validation: Validation = Validation()
     """The validation by another model."""
@@ -198,7 +198,7 @@ class Definition(Entry):
     """The option that names the least severity of the issues that are returned."""
     output: tuple[Output, ...] = ()
     """The form of the result, for the agent."""
-    choice: Choice | None = None
+    choice: UserChoice | None = None
     """A choice that the user makes before step 1."""
     prompt: str = ""
     """The text below: the system message of the validating model. Of a template: the answer, with `{prompt}` in it."""

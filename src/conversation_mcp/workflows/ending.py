@@ -3,7 +3,7 @@
 from conversation_mcp.errors import Argument, InvalidInputError
 from conversation_mcp.records.workflow_steps import WorkflowStep
 from conversation_mcp.text import counted, listed
-from conversation_mcp.workflows.definition import Definition, Guard, When
+from conversation_mcp.workflows.definition import EndGuard, When, Workflow
 from conversation_mcp.workflows.outcome import KEEPS_OPEN
 from conversation_mcp.workflows.situation import Situation
 
@@ -16,7 +16,7 @@ WEIGH = "Weigh the answer of the other model against your findings, and check in
 MORE = "The other model needs more before it can judge{needs}. Send step {number} with that; the run is still open."
 
 
-def check_end(definition: Definition, situation: Situation) -> None:
+def check_end(definition: Workflow, situation: Situation) -> None:
     """Refuse the last step if the workflow cannot end yet.
 
     Raises:
@@ -38,7 +38,7 @@ def check_end(definition: Definition, situation: Situation) -> None:
             )  # fmt: skip
 
 
-def reason_not_to_ask(definition: Definition, situation: Situation, *, is_wanted: bool) -> str | None:
+def reason_not_to_ask(definition: Workflow, situation: Situation, *, is_wanted: bool) -> str | None:
     """Return why no model is asked at the end; None if one is."""
     validation = definition.validation
     if validation.ask == "never":
@@ -79,15 +79,15 @@ def _many(number: int, noun: str) -> str:
     return counted(number, noun) if not noun.startswith("step") or number == 1 else f"{number:,} steps with findings"
 
 
-def _other(guard: Guard, situation: Situation) -> object:
+def _other(guard: EndGuard, situation: Situation) -> object:
     return guard.than if isinstance(guard.than, int) else situation.options.get(guard.than)
 
 
-def _holds(guard: Guard, one: int, other: int) -> bool:
+def _holds(guard: EndGuard, one: int, other: int) -> bool:
     return {"==": one == other, ">=": one >= other, "<=": one <= other}[guard.comparison]
 
 
-def _words(guard: Guard) -> str:
+def _words(guard: EndGuard) -> str:
     return {"==": "equal to", ">=": "at least", "<=": "at most"}[guard.comparison]
 
 

@@ -7,12 +7,12 @@ from typing import Literal
 from conversation_mcp.errors import Argument, InvalidInputError
 from conversation_mcp.records.workflow_steps import WorkflowStep, WorkflowValidation
 from conversation_mcp.text import counted, listed, nearest
-from conversation_mcp.workflows.definition import MAX_STEPS, Definition, Effort
+from conversation_mcp.workflows.definition import MAX_STEPS, Effort, Workflow
 from conversation_mcp.workflows.ending import check_end, reason_not_to_ask, words_after
-from conversation_mcp.workflows.given import Given, check_sizes
+from conversation_mcp.workflows.given import GivenStep, check_sizes
 from conversation_mcp.workflows.options import check_kept, check_required, checked_options, held_options
-from conversation_mcp.workflows.order import Run, check_evidence, check_order, latest_run, next_run
-from conversation_mcp.workflows.outcome import KEEPS_OPEN, Outcome
+from conversation_mcp.workflows.order import WorkflowRun, check_evidence, check_order, latest_run, next_run
+from conversation_mcp.workflows.outcome import KEEPS_OPEN, ValidationOutcome
 from conversation_mcp.workflows.situation import Situation
 
 State = Literal["in_progress", "validation_due", "finished", "validated"]
@@ -54,9 +54,9 @@ class ChoiceDue:
 
 
 def next_step(
-    definition: Definition,
+    definition: Workflow,
     steps: Sequence[WorkflowStep],
-    given: Given,
+    given: GivenStep,
     *,
     is_continuing: bool = False,
     after_message: int = 0,
@@ -103,7 +103,7 @@ def next_step(
     return _accepted(definition, run, step, given, is_continuing=is_continuing)
 
 
-def settled(step: WorkflowStep, outcome: Outcome, message_number: int) -> WorkflowStep:
+def settled(step: WorkflowStep, outcome: ValidationOutcome, message_number: int) -> WorkflowStep:
     """Return the last step of a run with the answer of the model that was asked."""
     validation = WorkflowValidation.of(
         asked=True, message_number=message_number, outcome=outcome.name, needs=outcome.needs or None
@@ -133,7 +133,9 @@ def state_of(step: WorkflowStep) -> State:
     return "validated" if step.validation.asked else "finished"
 
 
-def _accepted(definition: Definition, run: Run, step: WorkflowStep, given: Given, *, is_continuing: bool) -> Accepted:
+def _accepted(
+    definition: Workflow, run: WorkflowRun, step: WorkflowStep, given: GivenStep, *, is_continuing: bool
+) -> Accepted:
     is_stored = step is run.last
     before = run.steps[:-1] if is_stored else run.steps
     whole = (*before, step)
@@ -157,7 +159,7 @@ def _accepted(definition: Definition, run: Run, step: WorkflowStep, given: Given
     )
 
 
-def _guidance(definition: Definition, situation: Situation) -> str:
+def _guidance(definition: Workflow, situation: Situation) -> str:
     has_ended = not situation.step.next
     rules = (rule for rule in definition.guidance if bool(rule.when.ended) == has_ended)
     return next((rule.say for rule in rules if situation.is_a(rule.when)), "")
@@ -177,9 +179,9 @@ def _notices(before: Sequence[WorkflowStep], step: WorkflowStep, *, is_stored: b
 
 
 def _step(
-    definition: Definition,
-    run: Run,
-    given: Given,
+    definition: Workflow,
+    run: WorkflowRun,
+    given: GivenStep,
     options: Mapping[str, object],
     *,
     after_message: int | None = None,
@@ -208,7 +210,7 @@ def _step(
     )
 
 
-def _is_repeat(definition: Definition, run: Run, given: Given) -> bool:
+def _is_repeat(definition: Workflow, run: WorkflowRun, given: GivenStep) -> bool:
     """Tell whether this is the last step of the run once more."""
     last = run.last
     if last is None or (last.step_number, last.findings, last.next) != (given.step_number, given.findings, given.next):
@@ -219,7 +221,7 @@ def _is_repeat(definition: Definition, run: Run, given: Given) -> bool:
     return all(getattr(again, name) == getattr(last, name) for name in WorkflowStep.model_fields if name not in ours)
 
 
-def _check_anew(definition: Definition, run: Run, given: Given) -> None:
+def _check_anew(definition: Workflow, run: WorkflowRun, given: GivenStep) -> None:
     if given.step_number == 1:
         return
     count = run.next_number - 1
@@ -228,7 +230,7 @@ def _check_anew(definition: Definition, run: Run, given: Given) -> None:
     )
 
 
-def _choice(definition: Definition, options: Mapping[str, object]) -> ChoiceDue | None:
+def _choice(definition: Workflow, options: Mapping[str, object]) -> ChoiceDue | None:
     choice = definition.choice
     if choice is None or options.get(choice.option) != choice.value:
         return None
@@ -237,7 +239,7 @@ def _choice(definition: Definition, options: Mapping[str, object]) -> ChoiceDue 
     return ChoiceDue(choice.option, choice.question, rest)
 
 
-def _check_confidence(definition: Definition, given: Given) -> None:
+def _check_confidence(definition: Workflow, given: GivenStep) -> None:
     scale, said = definition.confidence.scale, given.confidence
     if said is None or said in scale:
         return
@@ -248,7 +250,7 @@ def _check_confidence(definition: Definition, given: Given) -> None:
     raise InvalidInputError(Argument("confidence"), f" must be {listed(scale, 'or')}, not {said[:80]!r}.{hint}")
 
 
-def _check_needs(definition: Definition, given: Given) -> None:
+def _check_needs(definition: Workflow, given: GivenStep) -> None:
     for part in definition.needs:
         if not getattr(given, part):
             raise InvalidInputError(

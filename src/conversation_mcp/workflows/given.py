@@ -13,7 +13,7 @@ MAX_BRANCH_CHARS = 64
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenStep:
     """What a step says, before anything is checked."""
 
     step: str
@@ -35,7 +35,7 @@ class Given:
     """Whether another model may be asked at the end."""
 
 
-def check_sizes(given: Given) -> None:
+def check_sizes(given: GivenStep) -> None:
     """Refuse a step with an empty text, or with more than is kept.
 
     Raises:

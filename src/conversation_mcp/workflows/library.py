@@ -10,7 +10,7 @@ from conversation_mcp.disk.faults import reason_of
 from conversation_mcp.disk.files import open_regular
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.text import counted, listed, nearest, shorten
-from conversation_mcp.workflows.definition import Definition
+from conversation_mcp.workflows.definition import Workflow
 from conversation_mcp.workflows.reader import MAX_BYTES, read_definition
 
 ENDING = ".md"
@@ -32,7 +32,7 @@ class WorkflowFile:
     is_own: bool
     """Whether it is the user's."""
     text: str
-    definition: Definition | None = None
+    definition: Workflow | None = None
     problems: tuple[str, ...] = ()
     """What is wrong, each with file, line and field."""
 
@@ -76,7 +76,7 @@ class Workflows:
         hint = f"did you mean {near}?" if near else f"there are {listed(names)}."
         raise InvalidInputError(f"there is no workflow {shorten(name, 60)!r}; {hint}", field="workflow")
 
-    def find(self, name: str) -> Definition:
+    def find(self, name: str) -> Workflow:
         """Return the definition of that name.
 
         Raises:
@@ -123,7 +123,7 @@ def _shipped(name: str) -> WorkflowFile:
 def _read(data: bytes, name: str, path: str, *, is_own: bool) -> WorkflowFile:
     found = read_definition(data, name)
     text = data.decode("utf-8-sig", "replace")
-    if isinstance(found, Definition):
+    if isinstance(found, Workflow):
         return WorkflowFile(name, path, is_own, text, found)
     return WorkflowFile(name, path, is_own, text, problems=tuple(f"{path}:{problem}" for problem in found))
 

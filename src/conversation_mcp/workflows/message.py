@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from conversation_mcp.prompting.frames import mark_for
 from conversation_mcp.records.workflow_steps import SEVERITIES, WorkflowStep
 from conversation_mcp.text import counted, one_line
-from conversation_mcp.workflows.definition import Definition, SectionName
+from conversation_mcp.workflows.definition import SectionName, Workflow
 from conversation_mcp.workflows.options import held_options
 from conversation_mcp.workflows.outcome import MEANINGS
 from conversation_mcp.workflows.severity import by_severity, least_severity
@@ -29,7 +29,7 @@ CLOSING = (
 )
 
 
-def system_text(definition: Definition) -> str:
+def system_text(definition: Workflow) -> str:
     """Return the system message of the validating model: the prompt, and the outcomes that it may name."""
     outcomes = definition.validation.outcomes
     if not outcomes:
@@ -38,13 +38,13 @@ def system_text(definition: Definition) -> str:
     return f"{definition.prompt}\n\n{CLOSING.format(first=outcomes[0], meanings=meanings)}"
 
 
-def answer_of(definition: Definition, prompt: str) -> str:
+def answer_of(definition: Workflow, prompt: str) -> str:
     """Return the answer of a template."""
     before, _, after = definition.prompt.partition("{prompt}")
     return f"{before}{prompt}{after}"
 
 
-def validation_message(definition: Definition, steps: Steps, request: str = "", *, seed: str = "") -> str:
+def validation_message(definition: Workflow, steps: Steps, request: str = "", *, seed: str = "") -> str:
     """Return the message with which a model is asked to validate a run.
 
     Args:
@@ -64,17 +64,17 @@ def validation_message(definition: Definition, steps: Steps, request: str = "", 
     return "\n\n".join((head, *((LEAST.format(least=least),) if least else ()), *sections))
 
 
-def _request(definition: Definition, steps: Steps) -> str:
+def _request(definition: Workflow, steps: Steps) -> str:
     del definition
     return next((step.step.strip() for step in reversed(steps) if step.step_number == 1), "")
 
 
-def _options(definition: Definition, steps: Steps) -> str:
+def _options(definition: Workflow, steps: Steps) -> str:
     held = held_options(definition, steps)
     return "\n".join(f"{name}: {_value(value)}" for name, value in held.items())
 
 
-def _findings(definition: Definition, steps: Steps) -> str:
+def _findings(definition: Workflow, steps: Steps) -> str:
     del definition
     revised = {step.revises: step.step_number for step in steps if step.revises is not None}
     return "\n\n".join(f"{_heading(step, revised)}\n{step.findings.strip()}" for step in steps)
@@ -91,7 +91,7 @@ def _heading(step: WorkflowStep, revised: Mapping[int, int]) -> str:
     return ", ".join(filter(None, facts)) + ":"
 
 
-def _issues(definition: Definition, steps: Steps) -> str:
+def _issues(definition: Workflow, steps: Steps) -> str:
     del definition
     issues = by_severity(issue for step in standing(steps) for issue in step.issues or ())
     groups = {severity: [issue for issue in issues if issue.severity == severity] for severity in SEVERITIES}
@@ -106,7 +106,7 @@ def _issues(definition: Definition, steps: Steps) -> str:
     )
 
 
-def _hypotheses(definition: Definition, steps: Steps) -> str:
+def _hypotheses(definition: Workflow, steps: Steps) -> str:
     end = definition.confidence.end_value
     lines: list[str] = []
     for step in standing(steps):
@@ -117,12 +117,12 @@ def _hypotheses(definition: Definition, steps: Steps) -> str:
     return "\n".join(lines)
 
 
-def _symbols(definition: Definition, steps: Steps) -> str:
+def _symbols(definition: Workflow, steps: Steps) -> str:
     del definition
     return "\n".join(dict.fromkeys(symbol for step in standing(steps) for symbol in step.symbols or ()))
 
 
-def _checked(definition: Definition, steps: Steps) -> str:
+def _checked(definition: Workflow, steps: Steps) -> str:
     del definition
     return "\n".join(dict.fromkeys(file for step in steps for file in (*(step.checked or ()), *(step.files or ()))))
 
@@ -141,7 +141,7 @@ def _files(steps: Steps) -> Iterator[str]:
         yield from step.files or ()
 
 
-WRITERS: Mapping[SectionName, Callable[[Definition, Steps], str]] = {
+WRITERS: Mapping[SectionName, Callable[[Workflow, Steps], str]] = {
     "request": _request,
     "options": _options,
     "findings": _findings,

@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 from conversation_mcp.errors import Argument, InvalidInputError
 from conversation_mcp.records.workflow_steps import WorkflowStep
 from conversation_mcp.text import listed, nearest
-from conversation_mcp.workflows.definition import Definition, Option
+from conversation_mcp.workflows.definition import Option, Workflow
 
 OPTIONS = Argument("options")
 MAX_ITEMS, MAX_CHARS = 200, 20_000
@@ -17,7 +17,7 @@ KINDS = {"string": "a string", "integer": "a whole number", "boolean": "true or 
 Options = Mapping[str, JsonValue]
 
 
-def checked_options(definition: Definition, given: Mapping[str, object], *, is_first: bool) -> dict[str, JsonValue]:
+def checked_options(definition: Workflow, given: Mapping[str, object], *, is_first: bool) -> dict[str, JsonValue]:
     """Return the given options under their own names; at step 1, with the defaults of the others.
 
     Raises:
@@ -44,7 +44,7 @@ def checked_options(definition: Definition, given: Mapping[str, object], *, is_f
     return found
 
 
-def held_options(definition: Definition, steps: Sequence[WorkflowStep]) -> dict[str, JsonValue]:
+def held_options(definition: Workflow, steps: Sequence[WorkflowStep]) -> dict[str, JsonValue]:
     """Return the options that hold from step 1 on: those of step 1, as steps that revise it changed them."""
     held: dict[str, JsonValue] = {}
     firsts = {1}
@@ -55,7 +55,7 @@ def held_options(definition: Definition, steps: Sequence[WorkflowStep]) -> dict[
     return {name: value for name, value in held.items() if (found := definition.option(name)) is None or found.kept}
 
 
-def check_kept(definition: Definition, given: Options, held: Options) -> None:
+def check_kept(definition: Workflow, given: Options, held: Options) -> None:
     """Refuse an option of a later step that differs from what holds since step 1."""
     for name, value in given.items():
         option = definition.option(name)
@@ -66,7 +66,7 @@ def check_kept(definition: Definition, given: Options, held: Options) -> None:
             )
 
 
-def check_required(definition: Definition, options: Options, *, is_first: bool, is_last: bool) -> None:
+def check_required(definition: Workflow, options: Options, *, is_first: bool, is_last: bool) -> None:
     """Refuse a step that lacks a required option."""
     for option in definition.options:
         is_due = option.required == "always" or option.required in {
@@ -113,7 +113,7 @@ def _shown(value: object) -> str:
     return repr(value)[:80]
 
 
-def _unknown(definition: Definition, name: str) -> InvalidInputError:
+def _unknown(definition: Workflow, name: str) -> InvalidInputError:
     known = [option.name for option in definition.options]
     if not known:
         return InvalidInputError(f"{definition.name} has no options, so ", OPTIONS, f" cannot have {_shown(name)}.")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from conversation_mcp.errors import Argument, InvalidInputError
 from conversation_mcp.records.workflow_steps import WorkflowStep
 from conversation_mcp.text import listed, shorten
-from conversation_mcp.workflows.given import MAX_BRANCH_CHARS, Given
+from conversation_mcp.workflows.given import MAX_BRANCH_CHARS, GivenStep
 from conversation_mcp.workflows.outcome import KEEPS_OPEN
 
 NUMBER, TOTAL, NEXT = Argument("stepNumber"), Argument("totalSteps"), Argument("next")
@@ -16,7 +16,7 @@ RECENT = 10
 
 
 @dataclass(frozen=True)
-class Run:
+class WorkflowRun:
     """A run of a workflow: its number in the conversation and its steps so far."""
 
     number: int
@@ -41,20 +41,20 @@ class Run:
         return last.validation is None or last.validation.outcome not in KEEPS_OPEN
 
 
-def latest_run(name: str, steps: Sequence[WorkflowStep]) -> Run:
+def latest_run(name: str, steps: Sequence[WorkflowStep]) -> WorkflowRun:
     """Return the latest run of the workflow in the conversation; without steps if there is none."""
     number = next((step.run for step in reversed(steps) if step.workflow == name), None)
     if number is None:
         return next_run(steps)
-    return Run(number, [step for step in steps if step.run == number and step.workflow == name])
+    return WorkflowRun(number, [step for step in steps if step.run == number and step.workflow == name])
 
 
-def next_run(steps: Sequence[WorkflowStep]) -> Run:
+def next_run(steps: Sequence[WorkflowStep]) -> WorkflowRun:
     """Return the run that would come next in the conversation."""
-    return Run(max((step.run for step in steps), default=0) + 1, ())
+    return WorkflowRun(max((step.run for step in steps), default=0) + 1, ())
 
 
-def check_order(name: str, run: Run, given: Given) -> None:
+def check_order(name: str, run: WorkflowRun, given: GivenStep) -> None:
     """Refuse a step that is not the next one, or whose numbers do not agree.
 
     Raises:
@@ -74,7 +74,7 @@ def check_order(name: str, run: Run, given: Given) -> None:
     _check_branch(run, given)
 
 
-def _check_number(name: str, run: Run, given: Given) -> None:
+def _check_number(name: str, run: WorkflowRun, given: GivenStep) -> None:
     due = run.next_number
     if given.step_number == due:
         return
@@ -87,7 +87,7 @@ def _check_number(name: str, run: Run, given: Given) -> None:
     )  # fmt: skip
 
 
-def check_evidence(run: Run, given: Given) -> None:
+def check_evidence(run: WorkflowRun, given: GivenStep) -> None:
     """Refuse a step with the findings of an earlier one: nothing was found since."""
     said = given.findings.strip()
     same = next((step for step in run.steps if step.findings in {said, given.findings}), None)
@@ -105,7 +105,7 @@ def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _check_revision(run: Run, given: Given) -> None:
+def _check_revision(run: WorkflowRun, given: GivenStep) -> None:
     number = given.revises
     if number is None:
         return
@@ -118,7 +118,7 @@ def _check_revision(run: Run, given: Given) -> None:
         raise InvalidInputError(REVISES, f" must be {by}: step {by} has replaced step {number} already.")
 
 
-def _check_branch(run: Run, given: Given) -> None:
+def _check_branch(run: WorkflowRun, given: GivenStep) -> None:
     if given.branch is None:
         if given.branch_from is not None:
             raise InvalidInputError(BRANCH, " must name the branch that begins at ", BRANCH_FROM, ".")
@@ -134,7 +134,7 @@ def _check_branch(run: Run, given: Given) -> None:
     _check_new_branch(run, given, starts)
 
 
-def _check_new_branch(run: Run, given: Given, starts: Mapping[str, int]) -> None:
+def _check_new_branch(run: WorkflowRun, given: GivenStep, starts: Mapping[str, int]) -> None:
     if not run.steps:
         raise InvalidInputError(BRANCH, " must be left out at step 1: a branch begins at an earlier step.")
     if given.branch_from is None or not 1 <= given.branch_from < given.step_number:
@@ -152,7 +152,7 @@ def _check_new_branch(run: Run, given: Given, starts: Mapping[str, int]) -> None
         )
 
 
-def _depth(run: Run, number: int) -> int:
+def _depth(run: WorkflowRun, number: int) -> int:
     """Return how many branches lead to the step."""
     branches = {step.step_number: step.branch for step in run.steps}
     starts = {step.branch: step.branch_from for step in run.steps if step.branch_from is not None}

@@ -23,7 +23,7 @@ FENCE = "```"
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ValidationOutcome:
     """The outcome that an answer names, and what it says is needed."""
 
     name: OutcomeName | None = None
@@ -35,10 +35,10 @@ class Outcome:
         return self.name in KEEPS_OPEN
 
 
-NO_OUTCOME = Outcome()
+NO_OUTCOME = ValidationOutcome()
 
 
-def outcome_of(text: str) -> Outcome:
+def outcome_of(text: str) -> ValidationOutcome:
     """Return the outcome in the last line of the answer, if that is one; the answer itself stays as it is."""
     line = _last_line(text)
     if not line.startswith("{") or len(line) > MAX_LINE_CHARS:
@@ -50,7 +50,7 @@ def outcome_of(text: str) -> Outcome:
     name = cast("dict[str, Any]", found).get("outcome")
     if not isinstance(name, str) or name not in OUTCOMES:
         return NO_OUTCOME
-    return Outcome(name, _texts(cast("dict[str, Any]", found).get("needs")))
+    return ValidationOutcome(name, _texts(cast("dict[str, Any]", found).get("needs")))
 
 
 def _last_line(text: str) -> str:

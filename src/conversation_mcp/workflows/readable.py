@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Iterator
 
 from conversation_mcp.text import counted, listed
-from conversation_mcp.workflows.definition import Definition, Guard, Option, When
+from conversation_mcp.workflows.definition import EndGuard, Option, When, Workflow
 
 
-def readable(definition: Definition, owner: str) -> str:
+def readable(definition: Workflow, owner: str) -> str:
     """Return the whole definition as Markdown; `owner` says whose it is."""
     return "\n\n".join(filter(None, _parts(definition, owner)))
 
 
-def _parts(definition: Definition, owner: str) -> Iterator[str]:
+def _parts(definition: Workflow, owner: str) -> Iterator[str]:
     yield f"# {definition.name}"
     yield f"{definition.summary} ({owner})"
     yield _list("", _facts(definition))
@@ -26,7 +26,7 @@ def _parts(definition: Definition, owner: str) -> Iterator[str]:
     )
 
 
-def _facts(definition: Definition) -> Iterator[str]:
+def _facts(definition: Workflow) -> Iterator[str]:
     if definition.kind == "template":
         yield "It has no steps: its text is the answer."
         return
@@ -59,7 +59,7 @@ def _option(option: Option) -> str:
     return f"`{option.name}` ({kind}{default}{required}): {option.about}"
 
 
-def _guard(guard: Guard) -> str:
+def _guard(guard: EndGuard) -> str:
     return f"{guard.option} {guard.comparison} {guard.than}: {guard.say}"
 
 

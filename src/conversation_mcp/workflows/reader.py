@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from conversation_mcp.errors.validation import requirement
 from conversation_mcp.text import nearest
 from conversation_mcp.workflows.checks import NAME, problems_in
-from conversation_mcp.workflows.definition import Definition
+from conversation_mcp.workflows.definition import Workflow
 from conversation_mcp.workflows.places import line_of
 
 MAX_BYTES = 262_144
@@ -34,7 +34,7 @@ class Problem(NamedTuple):
         return f"{self.line}: {field}{self.what}"
 
 
-def read_definition(data: bytes, name: str) -> Definition | tuple[Problem, ...]:
+def read_definition(data: bytes, name: str) -> Workflow | tuple[Problem, ...]:
     """Return the definition, or what is wrong with it, at most the first few problems."""
     if not NAME.fullmatch(name):
         return (Problem(1, "", "the name of the file must be lower-case letters, digits, - and _, at most 32"),)
@@ -51,7 +51,7 @@ def read_definition(data: bytes, name: str) -> Definition | tuple[Problem, ...]:
     return _definition(parts["facts"], (parts["prompt"] or "").strip(), name)
 
 
-def _definition(facts: str, prompt: str, name: str) -> Definition | tuple[Problem, ...]:
+def _definition(facts: str, prompt: str, name: str) -> Workflow | tuple[Problem, ...]:
     try:
         given = tomllib.loads(facts)
     except RecursionError:
@@ -62,7 +62,7 @@ def _definition(facts: str, prompt: str, name: str) -> Definition | tuple[Proble
     if foreign:
         return tuple(foreign[:MAX_PROBLEMS])
     try:
-        found = Definition.model_validate({**given, "name": name, "prompt": prompt})
+        found = Workflow.model_validate({**given, "name": name, "prompt": prompt})
     except ValidationError as error:
         return tuple(_wrong(problem, facts) for problem in error.errors(include_url=False)[:MAX_PROBLEMS])
     except RecursionError:
@@ -101,7 +101,7 @@ def _wrong(problem: Any, facts: str) -> Problem:  # noqa: ANN401 -- a problem as
 
 def _known(path: tuple[str | int, ...]) -> list[str]:
     """Return the fields of the record in which an unknown one stands."""
-    model: Any = Definition
+    model: Any = Workflow
     for part in path[:-1]:
         field = model.model_fields.get(part) if isinstance(part, str) else None
         model = _record_in(field.annotation) if field else model
@@ -114,7 +114,7 @@ def _record_in(annotation: Any) -> Any:  # noqa: ANN401 -- a type of whatever fo
         if hasattr(part, "model_fields"):
             return part
         parts += getattr(part, "__args__", ())
-    return Definition
+    return Workflow
 
 
 def _dotted(path: tuple[str | int, ...]) -> str:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.records.workflow_steps import WorkflowIssue, WorkflowStep
-from conversation_mcp.workflows.definition import Definition, Option, When
+from conversation_mcp.workflows.definition import Option, When, Workflow
 from conversation_mcp.workflows.engine import Accepted, ChoiceDue, next_step, stored_with
-from conversation_mcp.workflows.given import Given
+from conversation_mcp.workflows.given import GivenStep
 from conversation_mcp.workflows.message import answer_of, system_text, validation_message
 
 LEAST_STEPS, MOST_STEPS = 4, 20
@@ -25,7 +25,7 @@ class Tried:
     """What a validating model would get."""
 
 
-def try_definition(definition: Definition) -> Iterator[Tried]:
+def try_definition(definition: Workflow) -> Iterator[Tried]:
     """Yield a run with the usual options, one that never gets sure, and one for each other choice of an option.
 
     Raises:
@@ -44,7 +44,7 @@ def try_definition(definition: Definition) -> Iterator[Tried]:
                 yield _run(definition, f"{option.name} {choice}", {**_options(definition), option.name: value})
 
 
-def _run(definition: Definition, name: str, options: dict[str, object], *, is_sure: bool = True) -> Tried:
+def _run(definition: Workflow, name: str, options: dict[str, object], *, is_sure: bool = True) -> Tried:
     total = _total(definition)
     steps: tuple[WorkflowStep, ...] = ()
     taken: list[Accepted] = []
@@ -62,11 +62,11 @@ def _run(definition: Definition, name: str, options: dict[str, object], *, is_su
     return Tried(name, tuple(taken), validated)
 
 
-def _given(definition: Definition, number: int, total: int, options: dict[str, object], *, is_sure: bool) -> Given:
+def _given(definition: Workflow, number: int, total: int, options: dict[str, object], *, is_sure: bool) -> GivenStep:
     scale = definition.confidence.scale if is_sure else definition.confidence.scale[:1]
     place = min(len(scale) - 1, (number - 1) * len(scale) // max(total - 1, 1))
     own = {option.name for option in definition.options if not option.kept}
-    return Given(
+    return GivenStep(
         step=f"Step {number} of a trial.",
         step_number=number,
         total_steps=total,
@@ -82,7 +82,7 @@ def _given(definition: Definition, number: int, total: int, options: dict[str, o
     )
 
 
-def _options(definition: Definition) -> dict[str, object]:
+def _options(definition: Workflow) -> dict[str, object]:
     """Return a value for each option that is required, compared, or chosen by the user before a run."""
     compared = {name for guard in definition.guards for name in (guard.option, guard.than) if isinstance(name, str)}
     found: dict[str, object] = {}
@@ -96,19 +96,19 @@ def _options(definition: Definition) -> dict[str, object]:
     return found
 
 
-def _sample(definition: Definition, option: Option) -> object:
+def _sample(definition: Workflow, option: Option) -> object:
     choices = [choice for choice in option.choices if not _is_asked(definition, option, choice)]
     if not choices:
         return SAMPLES[option.type]
     return choices[:1] if option.type == "list" else choices[0]
 
 
-def _is_asked(definition: Definition, option: Option, choice: str) -> bool:
+def _is_asked(definition: Workflow, option: Option, choice: str) -> bool:
     asked = definition.choice
     return asked is not None and (asked.option, asked.value) == (option.name, choice)
 
 
-def _total(definition: Definition) -> int:
+def _total(definition: Workflow) -> int:
     """Return so many steps that every rule for a number of a step is met, within limits."""
     whens: list[When] = [rule.when for rule in definition.guidance]
     named = [number + 1 for when in whens for number in (when.min_step, when.max_step) if number]

@@ -12,7 +12,7 @@ from conversation_mcp.cli.setup import settings_from
 from conversation_mcp.cli.usage import FAILED
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.text import counted
-from conversation_mcp.workflows.definition import Definition
+from conversation_mcp.workflows.definition import Workflow
 from conversation_mcp.workflows.library import WorkflowFile, Workflows, left_out_notice, read_workflow
 from conversation_mcp.workflows.readable import readable
 from conversation_mcp.workflows.trial import Tried, try_definition
@@ -121,7 +121,7 @@ def _run_data(run: Tried) -> dict[str, object]:
     return {"with": run.name, "steps": states, "message": run.message}
 
 
-def _show_runs(definition: Definition, runs: Iterable[Tried]) -> None:
+def _show_runs(definition: Workflow, runs: Iterable[Tried]) -> None:
     put(f"{definition.name} is valid.")
     for run in runs:
         put(f"\nA run{f' with {run.name}' if run.name else ''}: {counted(len(run.steps), 'step')}")
