@@ -22,6 +22,10 @@ DAMAGED = {
     "broken TOML": ('+++\nsummary = "x\n+++\n', "own.md:2: it is not TOML"),
     "an unknown field": (SMALL.replace("summary", 'sumary = "x"\nsummary'), "own.md:2: sumary: there is no such field"),
     "a near name": (SMALL.replace("say =", 'sai = "x"\nsay ='), "own.md:5: guidance 1, sai: there is no such field; did"),
+    "a mistake in the second of two": (
+        SMALL.replace("[[guidance]]", '[[guidance]]\nwhen = { max_step = 1 }\nsay = "a"\n\n[[guidance]]\nwhen = { steps = 2 }'),
+        "own.md:9: guidance 2, when.steps: there is no such field",
+    ),
     "an include": (SMALL.replace("summary", 'include = "debug.md"\nsummary'), "own.md:2: include: there is no such field; a"),
     "a name": (SMALL.replace("summary", 'name = "other"\nsummary'), "own.md:2: name: there is no such field; the name"),
     "no summary": (SMALL.replace('summary = "Look twice."', ""), "summary: is missing"),

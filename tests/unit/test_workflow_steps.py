@@ -8,6 +8,7 @@ import pytest
 from tests.fixtures.workflows import SHIPPED, accepted, definition_of, given, taken
 
 from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.records.models import Message
 from conversation_mcp.records.workflow_steps import WorkflowIssue, WorkflowStep
 from conversation_mcp.workflows.definition import MAX_STEPS
 from conversation_mcp.workflows.engine import ChoiceDue, next_step, settled, state_of, stored_with
@@ -237,7 +238,11 @@ def test_an_end_whose_model_was_not_reached_can_be_sent_again_with_or_without_on
 
 def test_the_guidance_follows_step_confidence_issues_and_the_conversation() -> None:
     said = accepted(REVIEW, (), FIRST).guidance
-    assert said != accepted(REVIEW, (), FIRST, is_continuing=True).guidance
+    answered = (Message(role="user", content="Why?"), Message(role="assistant", content="So."))
+    continued = accepted(REVIEW, (), FIRST, messages=answered)
+    assert said != continued.guidance
+    assert continued.step.after_message == 2
+    assert accepted(REVIEW, (), FIRST, messages=answered[:1]).guidance == said
     three = taken(REVIEW, FIRST, given(2))
     issue = WorkflowIssue(severity="high", description="It leaks.")
     assert accepted(REVIEW, three, given(3)).guidance.startswith("You have found nothing so far.")
@@ -277,3 +282,13 @@ def test_a_run_has_a_thousand_steps_and_no_more() -> None:
     steps[-1] = settled(steps[-1], ValidationOutcome("more_to_come"), 3)
     with pytest.raises(InvalidInputError, match="at most 1,000 steps; begin again in another conversation"):
         next_step(DEBUG, steps, given(MAX_STEPS, findings="More."))
+
+
+def test_a_run_that_began_alone_does_not_continue_a_conversation_because_of_its_own_validation() -> None:
+    own = definition_of('[[guidance]]\nwhen = { continuing = true }\nsay = "It continues."')
+    (first,) = taken(own, given(1))
+    answered = (Message(role="user", content="Judge it."), Message(role="assistant", content="More."))
+    assert first.after_message == 0
+    assert accepted(own, (first,), given(2), messages=answered).guidance == "Go on."
+    late = first.model_copy(update={"after_message": 2})
+    assert accepted(own, (late,), given(2), messages=answered).guidance == "It continues."

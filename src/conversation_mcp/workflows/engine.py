@@ -5,13 +5,21 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from conversation_mcp.errors import Argument, InvalidInputError
+from conversation_mcp.records.models import Message
 from conversation_mcp.records.workflow_steps import WorkflowStep, WorkflowValidation
 from conversation_mcp.text import counted, listed, nearest
 from conversation_mcp.workflows.definition import MAX_STEPS, Effort, Workflow
 from conversation_mcp.workflows.ending import check_end, reason_not_to_ask, words_after
 from conversation_mcp.workflows.given import GivenStep, check_sizes
 from conversation_mcp.workflows.options import check_kept, check_required, checked_options, held_options
-from conversation_mcp.workflows.order import WorkflowRun, check_evidence, check_order, latest_run, next_run
+from conversation_mcp.workflows.order import (
+    WorkflowRun,
+    check_evidence,
+    check_order,
+    is_continuing,
+    latest_run,
+    next_run,
+)
 from conversation_mcp.workflows.outcome import KEEPS_OPEN, ValidationOutcome
 from conversation_mcp.workflows.situation import Situation
 
@@ -58,8 +66,7 @@ def next_step(
     steps: Sequence[WorkflowStep],
     given: GivenStep,
     *,
-    is_continuing: bool = False,
-    after_message: int = 0,
+    messages: Sequence[Message] = (),
     created_at: str | None = None,
 ) -> Accepted | ChoiceDue:
     """Return the step to store, and what comes after it.
@@ -70,8 +77,7 @@ def next_step(
         definition: the workflow.
         steps: all steps in the conversation, of whatever workflow.
         given: what the agent sent.
-        is_continuing: whether the conversation had answers before the run began.
-        after_message: how many messages the conversation has.
+        messages: those of the conversation.
         created_at: the time now.
 
     Raises:
@@ -82,7 +88,7 @@ def next_step(
     check_sizes(given)
     run = latest_run(definition.name, steps)
     if run.last and _is_repeat(definition, run, given):
-        return _accepted(definition, run, run.last, given, is_continuing=is_continuing)
+        return _accepted(definition, run, run.last, given, messages)
     if run.is_over:
         _check_anew(definition, run, given)
         run = next_run(steps)
@@ -95,12 +101,12 @@ def next_step(
     options = checked_options(definition, given.options, is_first=is_first)
     if is_first and (choice := _choice(definition, options)):
         return choice
-    if not is_first and given.revises != 1:
+    if options and not is_first and given.revises != 1:
         check_kept(definition, options, held_options(definition, run.steps))
     if is_first:
         _check_needs(definition, given)
-    step = _step(definition, run, given, options, after_message=after_message, created_at=created_at)
-    return _accepted(definition, run, step, given, is_continuing=is_continuing)
+    step = _step(definition, run, given, options, after_message=len(messages), created_at=created_at)
+    return _accepted(definition, run, step, given, messages)
 
 
 def settled(step: WorkflowStep, outcome: ValidationOutcome, message_number: int) -> WorkflowStep:
@@ -134,13 +140,13 @@ def state_of(step: WorkflowStep) -> State:
 
 
 def _accepted(
-    definition: Workflow, run: WorkflowRun, step: WorkflowStep, given: GivenStep, *, is_continuing: bool
+    definition: Workflow, run: WorkflowRun, step: WorkflowStep, given: GivenStep, messages: Sequence[Message]
 ) -> Accepted:
     is_stored = step is run.last
     before = run.steps[:-1] if is_stored else run.steps
     whole = (*before, step)
     options = {**held_options(definition, whole), **(step.options or {})}
-    situation = Situation(step, before, options, is_continuing)
+    situation = Situation(step, before, options, is_continuing(run, messages))
     check_required(definition, options, is_first=step.step_number == 1, is_last=not step.next)
     if not step.next and step.validation is None:
         check_end(definition, situation)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from conversation_mcp.errors import Argument, InvalidInputError
+from conversation_mcp.records.models import Message
 from conversation_mcp.records.workflow_steps import WorkflowStep
 from conversation_mcp.text import listed, shorten
 from conversation_mcp.workflows.given import MAX_BRANCH_CHARS, GivenStep
@@ -46,12 +47,18 @@ def latest_run(name: str, steps: Sequence[WorkflowStep]) -> WorkflowRun:
     number = next((step.run for step in reversed(steps) if step.workflow == name), None)
     if number is None:
         return next_run(steps)
-    return WorkflowRun(number, [step for step in steps if step.run == number and step.workflow == name])
+    return WorkflowRun(number, [step for step in steps if step.run == number])
 
 
 def next_run(steps: Sequence[WorkflowStep]) -> WorkflowRun:
     """Return the run that would come next in the conversation."""
     return WorkflowRun(max((step.run for step in steps), default=0) + 1, ())
+
+
+def is_continuing(run: WorkflowRun, messages: Sequence[Message]) -> bool:
+    """Tell whether the conversation had an answer before the run began."""
+    begun = run.steps[0].after_message if run.steps else None
+    return any(message.role == "assistant" for message in messages[:begun])
 
 
 def check_order(name: str, run: WorkflowRun, given: GivenStep) -> None:
@@ -90,7 +97,9 @@ def _check_number(name: str, run: WorkflowRun, given: GivenStep) -> None:
 def check_evidence(run: WorkflowRun, given: GivenStep) -> None:
     """Refuse a step with the findings of an earlier one: nothing was found since."""
     said = given.findings.strip()
-    same = next((step for step in run.steps if step.findings in {said, given.findings}), None)
+    findings = [step.findings for step in run.steps]
+    place = next((findings.index(text) for text in (given.findings, said) if text in findings), None)
+    same = None if place is None else run.steps[place]
     if same is None:
         plain = _plain(said)
         same = next((step for step in run.steps[-RECENT:] if _plain(step.findings) == plain), None)
