@@ -61,6 +61,7 @@ history_share		default
 summaries		default
 max_image_pixels	64000000	default
 prompts_dir	/home/me/config/conversation-mcp/prompts	default
+workflows_dir	/home/me/config/conversation-mcp/workflows	default
 default_model	auto	default
 preferred_models		default
 disabled_models		default

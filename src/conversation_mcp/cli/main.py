@@ -32,6 +32,7 @@ COMMANDS = {
     "cancel": "Stop a question that is being answered.",
     "tokens": "Show what the next question of a conversation carries.",
     "models": "Show which models can be asked, and why others cannot.",
+    "workflows": "Show the workflows, and try your own.",
     "config": "Show each setting and where it comes from.",
     "doctor": "Check everything, and show how to set up clients.",
     "verify": "Check every conversation and the index.",

@@ -88,7 +88,7 @@ class ReadingPage(MarkdownPage):
         yield "" if section.kind in ("answer", "system") else "---"
         yield dotted(
             f"**{section.name}**",
-            f"#{section.number}" if is_answered else "",
+            f"#{section.number}" if section.kind not in ("unanswered", "step") else "",
             section.tool,
             section.by if is_answered else "",
             section.cost,

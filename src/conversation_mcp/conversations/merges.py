@@ -13,7 +13,8 @@ from conversation_mcp.conversations.recipients import (
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.records.ids import created_at
 from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn
-from conversation_mcp.records.transcript import placed
+from conversation_mcp.records.transcript import placed, placed_steps
+from conversation_mcp.records.workflow_steps import WorkflowStep
 
 QuestionT = TypeVar("QuestionT", Message, PendingTurn)
 
@@ -66,8 +67,26 @@ def merged(originals: Sequence[Conversation], conversation_id: ConversationId) -
         pending_turn=None,
         summaries=None,
         unanswered_turns=tuple(chain.from_iterable(map(_unanswered, originals, moved))) or None,
+        workflow_steps=_steps(originals, moved) or None,
         messages=messages,
     )
+
+
+def _steps(originals: Sequence[Conversation], moved: Sequence[int]) -> tuple[WorkflowStep, ...]:
+    """Return the steps of all originals, with the numbers of their runs and messages as they are in the merge."""
+    found: list[WorkflowStep] = []
+    for original, by in zip(originals, moved, strict=True):
+        runs = max((step.run for step in found), default=0)
+        found += (_moved(step, place, by, runs) for place, step in placed_steps(original))
+    return tuple(found)
+
+
+def _moved(step: WorkflowStep, place: int, moved: int, runs: int) -> WorkflowStep:
+    changes: dict[str, object] = {"run": step.run + runs, "after_message": max(place + moved, 0)}
+    if step.validation and step.validation.message_number:
+        number = step.validation.message_number + moved
+        changes["validation"] = step.validation.model_copy(update={"message_number": number})
+    return step.model_copy(update=changes)
 
 
 def _recipients(original: Conversation) -> frozenset[str] | None:

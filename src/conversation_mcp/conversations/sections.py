@@ -4,25 +4,30 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from conversation_mcp.conversations.phrases import answered_by, charged, minute
+from conversation_mcp.conversations.steps import step_name, step_text
 from conversation_mcp.records.attached import AttachedFile, AttachedImage, named_by
 from conversation_mcp.records.costs import total_cost
 from conversation_mcp.records.models import Conversation, Message, PendingTurn, Source
-from conversation_mcp.records.transcript import transcript
+from conversation_mcp.records.transcript import timeline
+from conversation_mcp.records.workflow_steps import WorkflowStep
 from conversation_mcp.text import one_line
 
-Kind = Literal["system", "question", "answer", "unanswered"]
+Kind = Literal["system", "question", "answer", "unanswered", "step"]
 KINDS: dict[str, Kind] = {"user": "question", "assistant": "answer"}
 
 
 class Section(NamedTuple):
-    """A message or an unanswered question. Texts are Markdown as their authors wrote it, facts are plain text."""
+    """A message, an unanswered question or a workflow step.
+
+    Texts are Markdown as their authors wrote it, facts are plain text.
+    """
 
     kind: Kind
     name: str
     heading: str
     """The name with its number among sections of its kind."""
     number: int
-    """The number of the message; of an unanswered question, that of the message before it."""
+    """The number of the message; of anything else, that of the message before it."""
     tool: str
     by: str
     """The provider that answered, or was asked."""
@@ -71,10 +76,12 @@ def facts(conversation: Conversation) -> dict[str, str | int | float | list[str]
 
 
 def sections(conversation: Conversation) -> Iterator[Section]:
-    """Yield the messages in order, and unanswered questions where they were asked."""
+    """Yield the messages in order, and unanswered questions and workflow steps where they came."""
     questions = 0
-    for number, entry in transcript(conversation):
-        if isinstance(entry, PendingTurn):
+    for number, entry in timeline(conversation):
+        if isinstance(entry, WorkflowStep):
+            yield _step(entry, number)
+        elif isinstance(entry, PendingTurn):
             yield _unanswered(entry, number, is_waited_for=entry is conversation.pending_turn)
         else:
             questions += entry.role == "user"
@@ -118,4 +125,19 @@ def _unanswered(turn: PendingTurn, number: int, *, is_waited_for: bool) -> Secti
         attached=named_by(turn),
         notices=(f"{turn.error.code}: {turn.error.message}",) if turn.error else (),
         is_resumable=is_waited_for and is_unsettled,
+    )
+
+
+def _step(step: WorkflowStep, number: int) -> Section:
+    name = step_name(step)
+    return Section(
+        kind="step",
+        name=name,
+        heading=name,
+        number=number,
+        tool="",
+        by="",
+        cost="",
+        time=one_line(minute(step.created_at)),
+        text=step_text(step),
     )

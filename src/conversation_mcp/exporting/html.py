@@ -17,7 +17,7 @@ from conversation_mcp.records.titles import title_of_conversation
 from conversation_mcp.text import counted, dollars, one_line
 
 BELOW_SECTIONS = 2
-OPEN_KINDS = frozenset({"question", "answer", "unanswered"})
+OPEN_KINDS = frozenset({"question", "answer", "unanswered", "step"})
 
 
 def render(conversation: Conversation, contents: Contents = NO_CONTENTS) -> str:

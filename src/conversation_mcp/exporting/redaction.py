@@ -8,6 +8,8 @@ from conversation_mcp.exporting.base import NO_CONTENTS, Contents
 from conversation_mcp.records.hashes import hash_of
 from conversation_mcp.records.models import Conversation
 
+PATH_FIELDS = frozenset({"path", "files", "checked"})
+"""Fields whose texts are paths; those of workflow steps are lists of them."""
 HASH_FIELDS = frozenset({"sha256", "text", "shown"})
 DROPPED_FIELDS = frozenset({"responseId", "imported"})
 REPLACEMENTS = (
@@ -80,7 +82,7 @@ def _is_text(data: bytes) -> bool:
 
 def _clean(value: object, name: str = "") -> Any:  # noqa: ANN401 -- JSON of whatever shape
     if isinstance(value, str):
-        return "[path]" if name == "path" else clean_text(value)
+        return "[path]" if name in PATH_FIELDS else clean_text(value)
     if isinstance(value, Mapping):
         items = cast("Mapping[str, object]", value).items()
         return {clean_text(name): _clean(item, name) for name, item in items if name not in DROPPED_FIELDS}

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, JsonValue
 from conversation_mcp.clock import parse_time
 from conversation_mcp.records.attached import AttachedFile, AttachedImage
 from conversation_mcp.records.record import Record
+from conversation_mcp.records.workflow_steps import WorkflowStep
 
 ConversationId = NewType("ConversationId", str)
 Role = Literal["system", "developer", "user", "assistant", "tool"]
@@ -246,6 +247,8 @@ class Conversation(Record):
     """Earlier questions that never got an answer; never sent again."""
     summaries: tuple[Summary, ...] | None = None
     """Summaries of its first messages, each sent in place of those it covers when they do not fit."""
+    workflow_steps: tuple[WorkflowStep, ...] | None = None
+    """The steps of workflows, oldest first. They are not messages and are never sent as such."""
     messages: tuple[Message, ...]
 
     """Oldest first; their order counts, not their times."""

@@ -137,6 +137,23 @@ SUMMARY = _record(
     {"content": str, "firstMessage": _integer, "lastMessage": _integer},
     {"createdAt": str, "provider": str, "model": str, "sentTo": _texts_by_name, "usage": USAGE},
 )
+STEP = _record(
+    {
+        "workflow": str, "run": _integer, "stepNumber": _integer, "totalSteps": _integer, "next": bool, "step": str,
+        "findings": str,
+    },
+    {
+        "checked": _each(_text), "files": _each(_text), "symbols": _each(_text),
+        "issues": _each(
+            _record({"severity": _one_of("critical", "high", "medium", "low"), "description": str}, {"type": str})
+        ),
+        "hypothesis": str, "confidence": str, "options": _object, "revises": _integer, "branch": str,
+        "branchFrom": _integer, "afterMessage": _integer, "createdAt": str,
+        "validation": _record(
+            {"asked": bool}, {"why": str, "messageNumber": _integer, "outcome": str, "needs": _each(_text)}
+        ),
+    },
+)  # fmt: skip
 CONVERSATION = _record(
     {
         "conversationId": str, "createdAt": _time, "updatedAt": _time, "messageCount": _integer,
@@ -146,5 +163,6 @@ CONVERSATION = _record(
         "title": str, "tags": _each(_text), "archived": bool, "parent": _object, "parents": _each(_object),
         "imported": _record({"from": str, "id": str}, {}), "pendingTurn": PENDING_TURN,
         "unansweredTurns": _each(PENDING_TURN), "summaries": _each(SUMMARY),
+        "workflowSteps": _each(STEP),
     },
 )  # fmt: skip

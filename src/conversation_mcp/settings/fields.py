@@ -120,6 +120,11 @@ class Settings(BaseModel):
         description="Folder with your own search.md and deep_research.md in place of the system messages. "
         "Default: prompts beside the configuration file.",
     )
+    workflows_dir: Path = Field(
+        default_factory=lambda: config_path().parent / "workflows",
+        description="Folder with your own workflows, a file for each; one with the name of a shipped one takes its "
+        "place. Default: workflows beside the configuration file.",
+    )
     default_model: str = Field(
         default="auto",
         description="Model of chat: auto, auto:fast, auto:balanced, auto:deep, a name, or provider:model.",

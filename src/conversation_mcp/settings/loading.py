@@ -80,6 +80,7 @@ def load_settings(
             path if str(path) == "-" else working_folder / path.expanduser() for path in settings.allow_secrets
         ),
         "prompts_dir": working_folder / settings.prompts_dir.expanduser(),
+        "workflows_dir": working_folder / settings.workflows_dir.expanduser(),
     }
     return LoadedSettings(settings.model_copy(update=paths), origins, tuple(warnings))
 

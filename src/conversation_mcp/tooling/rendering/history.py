@@ -6,8 +6,10 @@ from conversation_mcp.conversations.attached import attached_lines
 from conversation_mcp.conversations.expiry import expiry_line
 from conversation_mcp.conversations.history import HistoryPage, NumberedMessage
 from conversation_mcp.conversations.phrases import answered_by, charged, dotted, merged_from, noted, paragraphs
+from conversation_mcp.conversations.steps import step_name, step_text
 from conversation_mcp.records.attached import NamesFiles, named_by
 from conversation_mcp.records.models import PendingTurn
+from conversation_mcp.records.workflow_steps import WorkflowStep
 from conversation_mcp.tooling.rendering.turns import render_sources
 
 
@@ -28,12 +30,18 @@ def render_history(page: HistoryPage) -> str:
 
 
 def _entries(page: HistoryPage) -> Iterable[str]:
-    left = list(page.unanswered_turns or ())
+    steps = ((step.after_message or 0, _step(step)) for step in page.workflow_steps or ())
+    turns = ((turn.after_message or 0, _pending(turn, None)) for turn in page.unanswered_turns or ())
+    left = sorted((*steps, *turns), key=lambda entry: entry[0])
     for message in page.messages:
-        while left and (left[0].after_message or 0) < message.number:
-            yield _pending(left.pop(0), None)
+        while left and left[0][0] < message.number:
+            yield left.pop(0)[1]
         yield _message(message)
-    yield from (_pending(turn, None) for turn in left)
+    yield from (text for _, text in left)
+
+
+def _step(step: WorkflowStep) -> str:
+    return paragraphs(dotted(step_name(step), step.created_at), step_text(step))
 
 
 def _message(message: NumberedMessage) -> str:
