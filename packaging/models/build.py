@@ -17,6 +17,7 @@ SNAPSHOT = HERE.parents[1] / "src" / "conversation_mcp" / "providers" / "models.
 # Our names of providers, and theirs.
 PROVIDERS = {
     "openai": "openai",
+    "anthropic": "anthropic",
     "xai": "xai",
     "gemini": "google",
     "mistral": "mistral",

@@ -196,6 +196,19 @@ class ModelLister(Protocol):
         ...
 
 
+@runtime_checkable
+class TokenCounter(Protocol):
+    """A provider that counts the tokens of a request exactly, at no cost."""
+
+    async def count(self, request: Request) -> int:
+        """Return how many tokens the request has; it is sent for that, and not answered.
+
+        Raises:
+            ProviderError: the provider refuses the request, or cannot be asked.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class Survey:
     """The files that a provider found: how many it reads, and which ones it leaves out."""

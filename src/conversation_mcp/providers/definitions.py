@@ -22,18 +22,22 @@ from conversation_mcp.records.modes import Mode
 from conversation_mcp.settings import Kind
 from conversation_mcp.sources import shipped_providers
 
-Family = Literal["responses", "chat_completions"]
+Family = Literal["responses", "chat_completions", "messages"]
 Dialect = Literal["agent"]
 TokenField = Literal["max_tokens", "max_completion_tokens"]
 
 NAME_PATTERN = r"^[a-z][a-z0-9_-]{0,31}$"
-ENDPOINTS = ("/chat/completions", "/responses", "/agent", "/models")
+ENDPOINTS = ("/chat/completions", "/responses", "/agent", "/messages", "/models")
 """Endpoints that people often leave at the end of a base URL."""
 
 
 class Quirks(Data):
     """The differences of a provider from its family. Tables of fields are copied into the body of a request."""
 
+    key_header: str | None = Field(default=None, pattern=r"^[A-Za-z][A-Za-z0-9-]{0,63}$")
+    """The header with the bare key; if unset, the key is a bearer token."""
+    headers: dict[str, str] = Field(default_factory=dict)
+    """Headers sent with every call."""
     body: dict[str, JsonValue] = Field(default_factory=dict)
     """Fields sent with every request."""
     search: dict[str, JsonValue] = Field(default_factory=dict)
@@ -41,7 +45,7 @@ class Quirks(Data):
     research: dict[str, JsonValue] = Field(default_factory=dict)
     """More fields for a deep research."""
     domain_filters: frozenset[Literal["allowed_domains", "excluded_domains", "blocked_domains"]] = frozenset()
-    """The filters that its search tool accepts under `filters`."""
+    """The filters that its search tool accepts: in Responses under `filters`, in Messages as fields of their own."""
     max_domains: int = Field(default=20, ge=1)
     """The most domains in such a filter."""
     effort_field: Literal["reasoning", "reasoning_effort", "none"] | None = None
@@ -118,7 +122,7 @@ class Definition(Data):
             message = "abilities: deep_research needs family 'responses'; it is a background run there"
             raise ValueError(message)
         if self.presets and self.dialect is None:
-            message = "presets: neither family accepts presets, only dialect 'agent' does"
+            message = "presets: no family accepts presets, only dialect 'agent' does"
             raise ValueError(message)
         return self
 

@@ -1,14 +1,15 @@
 """The calls that all providers with an address share: a create call, a look at a run, the list of models."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from anyio import fail_after, to_thread
+from anyio import fail_after, move_on_after, to_thread
 
 from conversation_mcp.errors import (
+    ConversationMCPError,
     ProviderAuthError,
     ProviderError,
     ProviderTimeoutError,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     import httpx
 
 NO_HEADERS: Mapping[str, str] = {}
+HINT_SECONDS = 3
 KEPT_HEADERS = ("retry-after", "retry-after-ms", "date")
 
 
@@ -130,6 +132,26 @@ class Api:
             raise UnseenError(self.title, "the answer is not JSON")
         return body
 
+    async def free(self, method: str, path: str, payload: Mapping[str, object] | None = None) -> JsonObject:
+        """Make a call that costs nothing and return its JSON.
+
+        Raises:
+            ProviderError: the provider refuses it, or cannot be asked.
+        """
+        response = await self._call(method, path, payload)
+        if not response.is_success:
+            raise self.errors.of_create(await self._problem(response))
+        body = parse_object(response.content)
+        if body is None:
+            raise ProviderUnavailableError(f"{self.title} answered with something other than JSON.")
+        return body
+
+    async def hint(self, path: str) -> JsonObject:
+        """Return facts that a question can do without; empty if they do not come soon."""
+        with suppress(ConversationMCPError), move_on_after(HINT_SECONDS):
+            return await self.free("GET", path)
+        return {}
+
     async def cancel(self, path: str) -> None:
         """Ask once to stop a run that was just looked at; harmless if it has ended since. Raises as `look`."""
         response = await self._call("POST", path)
@@ -179,17 +201,22 @@ class Api:
         count = len(await self.list_models())
         return counted(count, "model")
 
-    async def _call(self, method: str, path: str) -> "httpx.Response":
+    async def _call(self, method: str, path: str, payload: Mapping[str, object] | None = None) -> "httpx.Response":
         client = await self._client.get(self._configured.base_url)
         import httpx
 
         seconds = self.limits.timeouts.look_seconds
         try:
             with fail_after(seconds):
-                request = client.build_request(
-                    method, self._address(path), headers=self._headers(), timeout=self._timeout(seconds)
+                build = partial(
+                    client.build_request,
+                    method,
+                    self._address(path),
+                    json=payload,
+                    headers=self._headers(),
+                    timeout=self._timeout(seconds),
                 )
-                return await _fetched(client, request)
+                return await _fetched(client, await to_thread.run_sync(build) if payload else build())
         except ProviderAuthError as error:
             raise self.errors.unseen(error) from None
         except (TimeoutError, httpx.TimeoutException):
@@ -216,7 +243,8 @@ class Api:
             return more
         if not key or not (key.isascii() and key.isprintable()) or " " in key:  # cannot be sent in a header
             raise self.errors.auth()
-        return {"Authorization": f"Bearer {key}", **more}
+        key_header = self._configured.definition.quirks.key_header
+        return {key_header: key, **more} if key_header else {"Authorization": f"Bearer {key}", **more}
 
     def _timeout(self, silence_seconds: float) -> "httpx.Timeout":
         import httpx
