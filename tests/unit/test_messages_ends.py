@@ -2,18 +2,19 @@
 
 import pytest
 from tests.fixtures.asked import answer_of, request
-from tests.fixtures.messages_client import talking
+from tests.fixtures.messages_client import MessagesPeer, talking
 from tests.fixtures.messages_wire import PAGES
 from tests.fixtures.raw_answers import shown_in
 
 from conversation_mcp.errors import (
     AnswerIncompleteError,
     ContextTooLargeError,
+    ProviderError,
     ProviderQuotaError,
     ProviderRateLimitedError,
     ProviderUnavailableError,
 )
-from conversation_mcp.providers.base import Request
+from conversation_mcp.providers.base import Event, TextDelta
 from conversation_mcp.records.chat import ChatMessage
 from conversation_mcp.records.models import Usage
 
@@ -69,13 +70,10 @@ async def test_a_paused_answer_that_is_not_taken_up_again_may_have_been_billed()
 
 async def test_a_paused_answer_that_breaks_off_is_a_failure_with_its_beginning_shown() -> None:
     async with talking() as peer:
-        question = peer.provider.ask(_asked("Why? [[fault:pause_dropped]]"))
-        seen = []
-        with pytest.raises(ProviderUnavailableError) as caught:
-            async for event in question:
-                seen.append(event)
+        seen, error = await _failed(peer, "Why? [[fault:pause_dropped]]")
     assert shown_in(seen).startswith("part 1, answer 1")
-    assert not caught.value.is_free
+    assert isinstance(error, ProviderUnavailableError)
+    assert not error.is_free
 
 
 @pytest.mark.parametrize(
@@ -108,13 +106,11 @@ async def test_a_refusal_says_why_and_that_it_costs_nothing_before_any_text() ->
 
 async def test_what_came_before_a_refusal_is_taken_back_and_billed() -> None:
     async with talking() as peer:
-        seen = []
-        with pytest.raises(AnswerIncompleteError) as caught:
-            async for event in peer.provider.ask(_asked("Why? [[fault:refusal_late]]")):
-                seen.append(event)
+        seen, error = await _failed(peer, "Why? [[fault:refusal_late]]")
+    assert any(isinstance(event, TextDelta) and event.text for event in seen)
     assert shown_in(seen) == ""
-    assert "is billed" in caught.value.sentence()
-    assert caught.value.usage["outputTokens"] == 5
+    assert "is billed" in error.sentence()
+    assert error.usage["outputTokens"] == 5
 
 
 async def test_a_server_that_is_full_before_it_begins_costs_nothing_and_others_may_be_asked() -> None:
@@ -134,10 +130,10 @@ async def test_an_overload_within_a_stream_is_a_failure_and_no_answer(fault: str
 
 async def test_a_wait_of_an_hour_is_told_and_not_waited_for() -> None:
     async with talking() as peer:
-        with pytest.raises(ProviderRateLimitedError, match="3600|60 min|hour") as caught:
+        with pytest.raises(ProviderRateLimitedError) as caught:
             await peer.answer("Why? [[fault:429_long]]")
         assert peer.time.sleeps == []
-    assert caught.value.is_free
+    assert "Ask again in 3600 s." in caught.value.sentence()
 
 
 @pytest.mark.parametrize("fault", ["no_credit", "spend_limit"])
@@ -164,5 +160,12 @@ async def test_a_tool_that_nobody_offered_is_told() -> None:
     assert "The model also wanted to call a tool; that was not done." in answer.notices
 
 
-def _asked(question: str) -> Request:
-    return request(question, mode="chat", model="small-1")
+async def _failed(peer: MessagesPeer, question: str) -> tuple[list[Event], ProviderError]:
+    """Ask and return what came before the failure, and the failure."""
+    seen: list[Event] = []
+    try:
+        async for event in peer.provider.ask(request(question, mode="chat", model="small-1")):
+            seen.append(event)  # noqa: PERF401 -- what was seen before it failed counts
+    except ProviderError as error:
+        return seen, error
+    raise AssertionError(question)

@@ -112,6 +112,8 @@ class MessageReader:
                 yield from self._whole(frame)
             case "" | "error":
                 self._fail_on(frame)
+            case _ if frame.get("error") or frame.get("object") == "error":  # of a gateway in front of the API
+                self._fail_on(frame)
             case _:
                 return
 
