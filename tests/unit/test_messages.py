@@ -166,7 +166,16 @@ async def test_an_answer_without_a_search_is_told() -> None:
 async def test_tokens_from_the_cache_count_among_those_sent() -> None:
     async with talking() as peer:
         answer = await peer.answer("Two?", *BEFORE)
-    assert answer.usage == Usage(input_tokens=30, cached_input_tokens=7, output_tokens=5, reasoning_tokens=2)
+    assert answer.usage == Usage(
+        input_tokens=30, cached_input_tokens=7, written_input_tokens=3, output_tokens=5, reasoning_tokens=2
+    )
+
+
+async def test_searches_are_counted_because_each_of_them_has_a_price() -> None:
+    async with talking() as peer:
+        answer = await peer.answer("Why?", mode="search")
+    assert answer.usage is not None
+    assert answer.usage.searches == 1
 
 
 async def test_thinking_is_kept_apart_and_never_shown() -> None:

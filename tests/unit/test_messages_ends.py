@@ -18,7 +18,7 @@ from conversation_mcp.providers.base import Event, TextDelta
 from conversation_mcp.records.chat import ChatMessage
 from conversation_mcp.records.models import Usage
 
-PAUSE_USAGE = Usage(input_tokens=13, output_tokens=5, reasoning_tokens=2)
+PAUSE_USAGE = Usage(input_tokens=13, written_input_tokens=3, output_tokens=5, reasoning_tokens=2)
 
 
 async def test_a_paused_answer_goes_on_by_itself_and_nothing_of_it_is_cut() -> None:
@@ -42,7 +42,7 @@ async def test_a_paused_answer_goes_on_by_itself_and_nothing_of_it_is_cut() -> N
 async def test_a_paused_answer_counts_what_both_calls_took_and_only_once() -> None:
     async with talking() as peer:
         answer = await peer.answer("Why? [[fault:pause]]")
-    assert answer.usage == Usage(input_tokens=26, output_tokens=10, reasoning_tokens=4)
+    assert answer.usage == Usage(input_tokens=26, written_input_tokens=6, output_tokens=10, reasoning_tokens=4)
 
 
 async def test_the_question_after_a_paused_answer_is_taken() -> None:

@@ -1,5 +1,7 @@
 """The usage of a question, added up over the calls that its answer took."""
 
+from collections.abc import Iterator
+
 from conversation_mcp.providers.wire.json_values import JsonObject, count_at, object_at
 from conversation_mcp.records.models import Usage
 
@@ -32,9 +34,14 @@ class Spending:
         return Usage.told(
             input_tokens=self._sum("input_tokens", *CACHE),
             cached_input_tokens=read or None,
+            written_input_tokens=self._sum("cache_creation_input_tokens") or None,
             output_tokens=self._sum("output_tokens"),
             reasoning_tokens=thoughts or None,
+            searches=sum(self._searches()) or None,
         )
+
+    def _searches(self) -> Iterator[int]:
+        return (count_at(object_at(call, "server_tool_use"), "web_search_requests") or 0 for call in self._calls)
 
     def _sum(self, *names: str) -> int:
         return sum(max(0, count_at(call, name) or 0) for call in self._calls for name in names)
