@@ -81,6 +81,8 @@ class Definition(Data):
     base_url: str | None = None
     """Its address, up to the endpoints of the family; None if only the user knows it."""
     base_url_variable: str | None = None
+    base_path: str = ""
+    """The path of an address that was given without one, where `base_url` does not say it."""
     key_variables: tuple[str, ...] = ()
     """Environment variables of its key; the first one that is set counts. Empty if it needs no key."""
     is_key_optional: bool = False
@@ -138,6 +140,8 @@ class Definition(Data):
     @property
     def needed_setting(self) -> str:
         """The setting that configures it."""
+        if self.needs_key and self.base_url is None:
+            return f"{self.key_variable} and {self.base_url_name}"
         return self.key_variable if self.needs_key else self.base_url_name
 
     @property
@@ -204,7 +208,7 @@ def is_web_address(text: str) -> bool:
         return False
 
 
-def joined_base_url(given: str, usual: str | None) -> str:
+def joined_base_url(given: str, usual: str | None, usual_path: str = "") -> str:
     """Return a base URL without endpoints that were pasted with it; one without a path gets the usual path."""
     if not is_web_address(given):
         return given.strip()
@@ -212,8 +216,8 @@ def joined_base_url(given: str, usual: str | None) -> str:
     path = parts.path.rstrip("/")
     for endpoint in ENDPOINTS:
         path = path.removesuffix(endpoint).rstrip("/")
-    if not path and usual is not None:
-        path = urlsplit(usual).path.rstrip("/")
+    if not path:
+        path = usual_path if usual is None else urlsplit(usual).path.rstrip("/")
     return urlunsplit(parts._replace(path=path, fragment=""))
 
 
@@ -231,7 +235,7 @@ def resolved(definition: Definition, given: Given) -> Configured | None:
         return None
     return Configured(
         definition=definition,
-        base_url=joined_base_url(address, definition.base_url),
+        base_url=joined_base_url(address, definition.base_url, definition.base_path),
         key=key,
         default_model=given.default_model,
         is_base_url_set=given.base_url is not None,
