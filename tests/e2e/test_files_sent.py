@@ -1,6 +1,7 @@
 """Files that go with a question: once, by content, as the conversation goes on."""
 
 import json
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,8 @@ def code(tmp_path: Path) -> Path:
     return path
 
 
-def opened(home: Home, code: Path, *providers: FakeModels, **changes: object) -> Any:
-    return serving(home, *providers, tools=TOOLS, roots=(code.parent,), **changes)
+def opened(home: Home, code: Path, *providers: FakeModels) -> AbstractAsyncContextManager[Client]:
+    return serving(home, *providers, tools=TOOLS, roots=(code.parent,))
 
 
 async def chat(client: Client, prompt: str, **arguments: object) -> dict[str, Any]:
@@ -63,7 +64,7 @@ async def test_what_stands_in_the_request_already_is_not_sent_twice_and_requests
     assert again["files"] == [IsPartialDict(sent="known")]
     assert second[: len(first)] == first
     assert third[: len(second)] == second
-    assert sum(content.count("return a + b") for _, content in third) == 1
+    assert sum(content.count("return a + b") for role, content in third if role == "user") == 1
 
 
 async def test_the_same_content_under_another_name_is_known_too(home: Home, code: Path) -> None:

@@ -124,7 +124,7 @@ class AnswerReceiver:
                 match event:
                     case Finished():
                         return event.answer
-                    case Started():
+                    case Started():  # noted at once: from now on the answer can be fetched if this process dies
                         run.response_id, run.in_background = event.response_id, event.background
                         is_noted = await self._note(opened)
                     case PassedOn():
