@@ -192,6 +192,19 @@ class ModelLister(Protocol):
         ...
 
 
+@runtime_checkable
+class TokenCounter(Protocol):
+    """A provider that counts the tokens of a request without answering it."""
+
+    async def count(self, request: Request) -> int:
+        """Return the tokens of the request as the provider counts them, which costs nothing.
+
+        Raises:
+            ProviderError: the provider cannot be asked, or gives no number.
+        """
+        ...
+
+
 class Survey(NamedTuple):
     """The files that a provider found: how many it reads, and which ones it leaves out."""
 

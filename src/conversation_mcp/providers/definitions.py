@@ -23,18 +23,22 @@ from conversation_mcp.records.modes import Mode
 from conversation_mcp.settings import Kind
 from conversation_mcp.sources import shipped_providers
 
-Family = Literal["responses", "chat_completions"]
+Family = Literal["responses", "chat_completions", "messages"]
 Dialect = Literal["agent"]
 TokenField = Literal["max_tokens", "max_completion_tokens"]
 
 NAME_PATTERN = r"^[a-z][a-z0-9_-]{0,31}$"
-ENDPOINTS = ("/chat/completions", "/responses", "/agent", "/models")
+ENDPOINTS = ("/chat/completions", "/responses", "/agent", "/messages", "/models")
 """Endpoints that people often leave at the end of a base URL."""
 
 
 class Quirks(Data):
     """The differences of a provider from its family. Tables of fields are copied into the body of a request."""
 
+    key_header: str | None = Field(default=None, pattern=r"^[A-Za-z][A-Za-z0-9-]{0,63}$")
+    """The header with the bare key; if unset, the key is a bearer token."""
+    headers: dict[str, str] = Field(default_factory=dict)
+    """Headers sent with every call."""
     body: dict[str, JsonValue] = Field(default_factory=dict)
     """Fields sent with every request."""
     search: dict[str, JsonValue] = Field(default_factory=dict)
@@ -42,7 +46,7 @@ class Quirks(Data):
     research: dict[str, JsonValue] = Field(default_factory=dict)
     """More fields for a deep research."""
     domain_filters: frozenset[Literal["allowed_domains", "excluded_domains", "blocked_domains"]] = frozenset()
-    """The filters that its search tool accepts under `filters`."""
+    """The filters that its search tool accepts: in Responses under `filters`, in Messages as fields of their own."""
     max_domains: int = Field(default=20, ge=1)
     """The most domains in such a filter."""
     effort_field: Literal["reasoning", "reasoning_effort", "none"] | None = None
@@ -80,6 +84,8 @@ class Definition(Data):
     base_url: str | None = None
     """Its address, up to the endpoints of the family; None if only the user knows it."""
     base_url_variable: str | None = None
+    base_path: str = ""
+    """The path of an address that was given without one, where `base_url` does not say it."""
     key_variables: tuple[str, ...] = ()
     """Environment variables of its key; the first one that is set counts. Empty if it needs no key."""
     is_key_optional: bool = False
@@ -121,7 +127,7 @@ class Definition(Data):
             message = "abilities: deep_research needs family 'responses'; it is a background run there"
             raise ValueError(message)
         if self.presets and self.dialect is None:
-            message = "presets: neither family accepts presets, only dialect 'agent' does"
+            message = "presets: no family accepts presets, only dialect 'agent' does"
             raise ValueError(message)
         return self
 
@@ -137,6 +143,8 @@ class Definition(Data):
     @property
     def needed_setting(self) -> str:
         """The setting that configures it."""
+        if self.needs_key and self.base_url is None:
+            return f"{self.key_variable} and {self.base_url_name}"
         return self.key_variable if self.needs_key else self.base_url_name
 
     @property
@@ -203,7 +211,7 @@ def is_web_address(text: str) -> bool:
         return False
 
 
-def joined_base_url(given: str, usual: str | None) -> str:
+def joined_base_url(given: str, usual: str | None, usual_path: str = "") -> str:
     """Return a base URL without endpoints that were pasted with it; one without a path gets the usual path."""
     if not is_web_address(given):
         return given.strip()
@@ -211,8 +219,8 @@ def joined_base_url(given: str, usual: str | None) -> str:
     path = parts.path.rstrip("/")
     for endpoint in ENDPOINTS:
         path = path.removesuffix(endpoint).rstrip("/")
-    if not path and usual is not None:
-        path = urlsplit(usual).path.rstrip("/")
+    if not path:
+        path = usual_path if usual is None else urlsplit(usual).path.rstrip("/")
     return urlunsplit(parts._replace(path=path, fragment=""))
 
 
@@ -230,7 +238,7 @@ def resolved(definition: Definition, given: Given) -> Configured | None:
         return None
     return Configured(
         definition=definition,
-        base_url=joined_base_url(address, definition.base_url),
+        base_url=joined_base_url(address, definition.base_url, definition.base_path),
         key=key,
         default_model=given.default_model,
         is_base_url_set=given.base_url is not None,
