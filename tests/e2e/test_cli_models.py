@@ -39,6 +39,7 @@ def test_programs_get_all_that_is_known_and_why_a_provider_cannot_be_asked(here:
                 "images": True,
                 "reasoning": True,
                 "inputUsdPerMillion": 2.0,
+                "cachedUsdPerMillion": 0.2,
                 "outputUsdPerMillion": 10.0,
                 "ability": 19,
                 "source": "models.json of 2026-09-28",
@@ -69,7 +70,7 @@ def test_a_name_in_the_settings_that_nobody_knows_ends_every_command(
 ) -> None:
     monkeypatch.setenv("DISABLED_MODELS", "gpt-6-lunna")
     ended = here("models")
-    assert ended.code == 1
+    assert ended.code == 2
     assert "DISABLED_MODELS: 'gpt-6-lunna' is not a known model. Similar names: openai:gpt-6-luna" in ended.err
 
 

@@ -159,7 +159,7 @@ WRONG: list[tuple[Mode, str, Mapping[str, Any], Any]] = [
         "local",
         {},
         snapshot(
-            "PROVIDER_NOT_CONFIGURED: model 'local' asks your own files, and none are named. Start with --documents FOLDER."
+            "PROVIDER_NOT_CONFIGURED: model 'local' asks your own files, and none are named. Set CONVERSATION_MCP_DOCUMENTS."
         ),
     ),
 ]

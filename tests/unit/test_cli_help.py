@@ -40,6 +40,7 @@ Commands:
   ask        Ask a question and keep the answer.
   chat       Open a prompt that remembers.
   show       Show a conversation.
+  files      Show the files that a conversation was asked about.
   list       List the conversations, newest first.
   search     Find conversations by their words.
   branch     Branch a conversation at an answer.
@@ -54,6 +55,7 @@ Commands:
   import     Bring in conversations from ChatGPT, Claude, Claude Code and...
   resume     Fetch answers that nobody waited for.
   cancel     Stop a question that is being answered.
+  tokens     Show what the next question of a conversation carries.
   models     Show which models can be asked, and why others cannot.
   workflows  Show the workflows, and try your own.
   config     Show each setting and where it comes from.
@@ -82,6 +84,13 @@ Arguments:
 Options:
   -c, --continue ID               Follow up in this conversation: its id, the
                                   start of it, last, or /words in it.
+  --continue-from ID              Open a conversation that continues this one,
+                                  for example a full one: an ID as for -c.
+  -f, --file PATH                 Send a file, its lines as in app.py:10-80, a
+                                  folder or a glob, or a pipe with -; may be
+                                  repeated.
+  --image PATH                    Send an image, or a pipe with -, to a model
+                                  that sees; may be repeated.
   -i, --interactive               Open a prompt for more questions in the
                                   conversation.
   -s, --system TEXT               The system text of a new conversation.
@@ -225,9 +234,11 @@ Usage: conversation-mcp stats [OPTIONS]
 
   As for a daily limit, questions that were charged but never answered count,
   and so do archived conversations and those in the trash. If a provider
-  reports no cost, an estimate counts, marked with ~. In a pipe, each row is a
-  line of name, turns, questions without an answer, tokens in and out, and
-  cost, separated by tabs; with --by conversation, the title comes last.
+  reports no cost, an estimate counts, marked with ~. Input that a provider
+  read from its cache is shown as a share of the tokens in, and estimated at
+  its own price. In a pipe, each row is a line of name, turns, questions
+  without an answer, tokens in and out, and cost, separated by tabs; with --by
+  conversation, the title comes last.
 
 Options:
   --by <day|tool|provider|model|conversation>

@@ -4,10 +4,14 @@ from itertools import takewhile
 
 import pytest
 from tests.fixtures.contract import peer_of
+from tests.fixtures.families import configured
 from tests.fixtures.sight import BLIND, png
 
-from conversation_mcp.errors import BlindModelError, ContextTooLargeError, ProviderRejectedError
+from conversation_mcp.errors import BlindModelError, ContextTooLargeError, ImagesRefusedError, ProviderRejectedError
 from conversation_mcp.providers.definitions import Definition, load_definitions
+from conversation_mcp.providers.wire.errors import ErrorMap
+from conversation_mcp.providers.wire.limits import LIMITS
+from conversation_mcp.providers.wire.problems import WireProblem
 from conversation_mcp.records.chat import ChatMessage, ImagePart
 
 DEFINITIONS = load_definitions()
@@ -90,9 +94,36 @@ async def test_too_large_or_too_many_images_are_no_conversation_that_is_too_long
 
 async def test_the_server_of_a_blind_model_says_so_and_is_asked_once(definition: Definition) -> None:
     async with peer_of(definition) as peer:
-        with pytest.raises(ProviderRejectedError, match="only supported by certain models"):
+        with pytest.raises(ImagesRefusedError, match="only supported by certain models") as refused:
             await peer.answer("What?", model=BLIND, images=(RED,))
         assert peer.server.creates == 1
+    assert refused.value.is_free
+    assert refused.value.next_step() == "Ask without the images."
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (500, "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj"),
+        (404, "No endpoints found that support image input"),
+        (400, "Image input is not enabled for this model"),
+        (400, "Invalid content type. image_url is only supported by certain models."),
+        (400, "small-1 is not a multimodal model"),
+        (400, "At most 0 image(s) may be provided in one prompt."),
+        (400, "this model does not support images"),
+    ],
+)
+def test_a_model_without_eyes_is_known_by_the_words_of_its_server(status: int, words: str) -> None:
+    errors = ErrorMap(configured("custom", "http://127.0.0.1:1/v1"), LIMITS.timeouts)
+    assert isinstance(errors.of_create(WireProblem(status, cause=words)), ImagesRefusedError)
+
+
+@pytest.mark.parametrize(
+    "words", ["You uploaded an unsupported image.", "the image is not valid", "tools are not supported", "overloaded"]
+)
+def test_other_refusals_are_not_taken_for_it(words: str) -> None:
+    errors = ErrorMap(configured("custom", "http://127.0.0.1:1/v1"), LIMITS.timeouts)
+    assert not isinstance(errors.of_create(WireProblem(400, cause=words)), ImagesRefusedError)
 
 
 async def test_without_images_every_content_is_a_text(definition: Definition) -> None:

@@ -11,7 +11,7 @@ from tests.fixtures.contract import Peer, messages_of, peer_of
 
 from conversation_mcp.errors import ProviderAuthError, ProviderUnavailableError, RunCancelledError
 from conversation_mcp.providers.base import Finished, Started, StillRunning
-from conversation_mcp.providers.catalog import READERS, ProviderContext, build_providers
+from conversation_mcp.providers.catalog import LOCAL, ProviderContext, build_providers
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.definitions import Definition, load_definitions
 from conversation_mcp.records.chat import ChatMessage
@@ -232,7 +232,7 @@ def test_only_what_is_configured_is_there_and_servers_of_this_machine_may_be(tmp
     assert names() == local
     keys = {f"{name}_api_key": "sk-0123456789" for name in SURE}
     everything: dict[str, object] = {**keys, "documents": [tmp_path], "custom_base_url": "http://localhost:1/v1"}
-    assert names(**everything) == [*SURE, *local, "custom", *READERS]
+    assert names(**everything) == [*SURE, *local, "custom", LOCAL]
 
 
 def test_every_provider_can_do_something_and_nothing_unheard_of(tmp_path: Path) -> None:

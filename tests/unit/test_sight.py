@@ -6,7 +6,7 @@ import pytest
 from tests.fixtures.choosing import providers
 from tests.fixtures.models import FakeModels, FakePerplexity
 
-from conversation_mcp.errors import BlindModelError
+from conversation_mcp.errors import BlindModelError, ProviderNotConfiguredError
 from conversation_mcp.providers.base import ListedModel
 from conversation_mcp.providers.choosing.offer import list_offer
 from conversation_mcp.providers.choosing.sight import image_tokens_of, sight_of
@@ -109,3 +109,21 @@ def test_a_blind_model_is_refused_by_name_with_those_that_see() -> None:
         "Name a model that sees: ollama:seer. Also outside of this machine: openai:gpt-4o or xai:grok-4.7; naming one "
         "sends it there. Or ask without the images."
     )
+
+
+async def test_auto_passes_over_models_that_do_not_see() -> None:
+    own: dict[str, Any] = {
+        "custom:best": {"context": 100_000, "ability": 15, "images": False},
+        "custom:good": {"context": 100_000, "ability": 14, "images": True},
+    }
+    custom = providers(FakeModels(name="custom"), FakePerplexity(), models=own, preferred_models=("custom:best",))
+    assert (await custom.choose("chat", "auto")).model == "best"
+    assert (await custom.choose("chat", "auto", has_images=True)).model == "good"
+
+
+async def test_auto_without_a_model_that_sees_says_so_and_asks_no_preset() -> None:
+    own: dict[str, Any] = {"custom:mole": {"context": 100_000, "ability": 15, "images": False}}
+    blind = providers(FakeModels(name="custom"), FakePerplexity(), models=own)
+    assert (await blind.choose("chat", "auto")).model == "mole"
+    with pytest.raises(ProviderNotConfiguredError, match="no model that can chat and see images"):
+        await blind.choose("chat", "auto", has_images=True)

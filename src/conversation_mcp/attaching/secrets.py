@@ -5,12 +5,12 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fnmatch import translate
 from importlib.resources import files
 from math import log2
-from typing import Any
+from typing import Any, Literal
 
 from conversation_mcp.documents.formats import Formats
+from conversation_mcp.documents.name_patterns import NamePatterns
 
 MAX_LINE_CHARS = 4_000
 """How far around a word a line is looked at; the files of programs may be one line."""
@@ -22,8 +22,12 @@ PLACEHOLDER = re.compile(
     r"(?i)your|change.?me|change.?it|example|sample|placeholder|dummy|fake|mock|redacted|secret.?here|not.?a|x{4,}|"
     r"\*{3,}|\.{3}|todo|fixme|12345|abcde|qwerty|0000|foo|bar\b|test|p[a@]ssw(?:o|0)?r?d|^secret|^token|lorem|none|null"
 )
-REFERENCE = re.compile(r"[$%{<#&@|\\]|://|^[a-z_]+(?:[._/-][a-z_]+)*$|^[A-Z_]+(?:[._/-][A-Z_]+)*$|\w\(|^/|^\.{1,2}/")
-"""A variable, an expression, a path, or a name that is made of words."""
+VARIABLE = re.compile(r"\$[{(\w]|[{}<>\\|]|%[({s]|&\w+;")
+NAME = re.compile(
+    r"[a-z_]+(?:[._/-][a-z_]+)*|[A-Z_]+(?:[._/-][A-Z_]+)*|\.{0,2}/.*|.*(?:://|\w\().*|[a-z0-9_.-]+(?:/[a-z0-9_.-]+)+/?|"
+    r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|(?:[A-Z]*[a-z]{2,}|[A-Z]{2,}|[A-Z]?\d{1,5})+"
+)
+"""A path, an expression, or a name that is made of words."""
 EXAMPLE_HOST = re.compile(
     r"(?i)(?:.*\.)?example(?:\.\w+)?|host(?:name)?|server|localhost|127\.0\.0\.1|\[?::1\]?|proxy|domain.*"
 )
@@ -34,7 +38,7 @@ class _Rule:
     what: str
     words: tuple[str, ...]
     pattern: re.Pattern[str]
-    is_random: bool
+    value: Literal["token", "password", "drawn"]
     is_long: bool
 
 
@@ -46,16 +50,16 @@ class SecretRules:
             files("conversation_mcp.attaching").joinpath("secret_rules.toml").read_text("utf-8")
         )
         self._formats = formats
-        self._names = [(_any_of(one["names"]), one["what"]) for one in facts["names"]]
-        self._any_name = _any_of([name for one in facts["names"] for name in one["names"]])
-        self._harmless = _any_of(facts["harmless"]["names"])
+        self._names = [(NamePatterns(one["names"]), one["what"]) for one in facts["names"]]
+        self._any_name = NamePatterns(name for one in facts["names"] for name in one["names"])
+        self._harmless = NamePatterns(facts["harmless"]["names"])
         self._folders = [(f"/{path}/", one["what"]) for one in facts["folders"] for path in one["paths"]]
         self._contents = [
             _Rule(
                 one["what"],
                 tuple(one["words"]),
                 re.compile(one["pattern"], re.MULTILINE),
-                one.get("is_random", False),
+                one.get("value", "token"),
                 "PRIVATE KEY" in one["pattern"],
             )
             for one in facts["contents"]
@@ -109,25 +113,17 @@ def _is_secret(found: re.Match[str], rule: _Rule) -> bool:
         return True
     if PLACEHOLDER.search(value) or len(set(value)) < MIN_DISTINCT:
         return False
-    if place := groups.get("place"):
-        return not EXAMPLE_HOST.fullmatch(place) and not REFERENCE.search(value)
-    return _is_drawn(value) if rule.is_random else _is_typed(value)
-
-
-def _is_drawn(value: str) -> bool:
-    """Tell whether the characters look as if they were drawn at random."""
-    if REFERENCE.search(value) or not re.search(r"\d", value) or not re.search(r"[A-Za-z]", value):
+    if VARIABLE.search(value) and rule.value != "token":
         return False
+    if place := groups.get("place"):
+        return not EXAMPLE_HOST.fullmatch(place)
+    if rule.value == "token":
+        return True
+    is_mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    return is_mixed and not NAME.fullmatch(value) and (rule.value == "password" or _bits(value) >= MIN_BITS)
+
+
+def _bits(value: str) -> float:
+    """Return how much chance there is in each character of a value, by how often each occurs in it."""
     total = len(value)
-    bits = -sum(count / total * log2(count / total) for count in Counter(value).values())
-    return bits >= MIN_BITS
-
-
-def _is_typed(value: str) -> bool:
-    """Tell whether somebody may have chosen this as a password, rather than as a name."""
-    is_mixed = re.search(r"\d", value) and re.search(r"[A-Za-z]", value)
-    return bool(is_mixed) and not REFERENCE.search(value)
-
-
-def _any_of(patterns: list[str]) -> re.Pattern[str]:
-    return re.compile("|".join(translate(pattern) for pattern in patterns))
+    return -sum(count / total * log2(count / total) for count in Counter(value).values())

@@ -1,7 +1,6 @@
 """The search for files below a folder, before any of them is read."""
 
 import os
-import stat
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -17,8 +16,7 @@ from conversation_mcp.documents.roots import Root
 from conversation_mcp.documents.skips import Reason, suffix
 
 IMAGES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".gif"})
-BY_NAME = frozenset({Reason.GENERATED, Reason.OTHER, Reason.NEEDS_EXTRA})
-ENTRIES_BETWEEN_CHECKS = 100
+OF_ANOTHER_KIND = "not an image"
 
 
 class FolderSearch:
@@ -34,8 +32,8 @@ class FolderSearch:
         self._is_image = is_image
         self._with_hidden = any(part.startswith(".") for part in pattern)
 
-    def __iter__(self) -> Iterator[tuple[str, os.stat_result | None]]:
-        """Yield each file with what the disk says of it, or None if it is left out."""
+    def __iter__(self) -> Iterator[tuple[str, bool]]:
+        """Yield each file with whether it is wanted; the others are left out already. No file is looked at closer."""
         walk = FolderWalk(
             self._root.path,
             is_foreign=self._tools.formats.is_foreign,
@@ -43,44 +41,45 @@ class FolderSearch:
             enters=_entering(str(self._root.path), self._pattern) if self._pattern else bool,
             with_hidden=self._with_hidden,
         )
-        for number, (entry, ignoring) in enumerate(walk):
-            if number % ENTRIES_BETWEEN_CHECKS == 0:
-                self._tools.check_stop()
-                if number >= MAX_ENTRIES or self._tools.seconds_left() < 0:
-                    self._outcome.leave_out(str(self._root.path), self._tools.limits.too_late, is_named=True)
-                    return
-            if self._root.pattern and not self._root.takes(entry.path):
-                continue
-            if self._is_image and not is_named_image(entry.name):
-                continue
-            judged = self._judged(entry, ignoring)
-            if isinstance(judged, str):
-                self._outcome.leave_out(entry.path, judged, is_named=False)
-                yield entry.path, None
-            else:
-                yield entry.path, judged
+        count = 0
+        for entries, ignoring in walk.folders():
+            self._tools.check_stop()
+            count += len(entries)
+            if count > MAX_ENTRIES or self._tools.seconds_left() < 0:
+                self._outcome.leave_out(str(self._root.path), self._tools.limits.too_late, is_named=True)
+                return
+            yield from self._judged(entries, ignoring)
 
-    def _judged(self, entry: "os.DirEntry[str]", ignoring: Ignoring) -> os.stat_result | str:
-        """Return what the disk says of a file, or why it is left out without being read."""
-        if entry.name.startswith(".") and not self._with_hidden:
+    def _judged(self, entries: list["os.DirEntry[str]"], ignoring: Ignoring) -> Iterator[tuple[str, bool]]:
+        takes = self._root.takes if self._pattern else None
+        judge_name = self._judge_image if self._is_image else self._judge_file
+        ignores = ignoring.ignores
+        for entry in entries:
+            path = entry.path
+            if takes is not None and not takes(path):
+                continue
+            reason = judge_name(entry.name)
+            if reason is OF_ANOTHER_KIND:
+                continue
+            if ignores(path, is_folder=False):
+                reason = Reason.IGNORED
+            elif reason is None and not entry.is_file(follow_symlinks=False):
+                reason = Reason.LINKED if entry.is_symlink() else SPECIAL
+            if reason is not None:
+                self._outcome.leave_out(path, reason, is_named=False)
+            yield path, reason is None
+
+    def _judge_file(self, name: str) -> str | None:
+        """Return why a file is left out whatever is in it."""
+        if name.startswith(".") and not self._with_hidden:
             return Reason.HIDDEN
-        if ignoring.ignores(entry.path, is_folder=False):
-            return Reason.IGNORED
-        if entry.is_symlink():
-            return Reason.LINKED
-        if not self._is_image and (reason := self._by_name(entry.name)):
-            return reason
-        try:
-            status = entry.stat(follow_symlinks=False)
-        except OSError:
-            return Reason.UNREADABLE
-        return status if stat.S_ISREG(status.st_mode) else SPECIAL
+        reason = self._tools.formats.unwanted(name)
+        return AN_IMAGE if reason and is_named_image(name) else reason
 
-    def _by_name(self, name: str) -> str | None:
-        if is_named_image(name):
-            return AN_IMAGE
-        judged = self._tools.formats.of(name)
-        return judged if judged in BY_NAME else None
+    def _judge_image(self, name: str) -> str | None:
+        if not is_named_image(name):
+            return OF_ANOTHER_KIND
+        return Reason.HIDDEN if name.startswith(".") and not self._with_hidden else None
 
 
 def is_named_image(name: str) -> bool:

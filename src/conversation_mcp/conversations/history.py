@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from conversation_mcp.conversations.expiry import archived_after
 from conversation_mcp.conversations.steps import step_text
+from conversation_mcp.records.attached import named_by
 from conversation_mcp.records.models import Conversation, Message, PendingTurn, without_snippets
 from conversation_mcp.records.record import Record
 from conversation_mcp.records.transcript import placed, placed_steps
@@ -16,6 +17,8 @@ from conversation_mcp.records.workflow_steps import WorkflowStep
 from conversation_mcp.text import counted, cut
 
 EntryT = TypeVar("EntryT", PendingTurn, WorkflowStep)
+ATTACHED_CHARS = 200
+"""About what the facts about a file or image take beside its path."""
 
 
 class NumberedMessage(Message):
@@ -95,11 +98,11 @@ def history_page(
     page = _within(wanted, max_chars) if offset is not None else _within(wanted[::-1], max_chars)[::-1]
     if offset is None:
         first = len(shown) - len(page)
-    left = max_chars - sum(len(message.content) for message in page)
+    left = max_chars - sum(map(_size, page))
     numbers, shown_page = [message.number for message in shown], range(first, first + len(page))
     turns = _of_page(placed(conversation), numbers, shown_page)
-    fitting = _fitting(turns, [len(turn.question) + len(turn.partial_text or "") for turn in turns], left)
-    left -= sum(len(turn.question) + len(turn.partial_text or "") for turn in fitting)
+    fitting = _fitting(turns, list(map(_size_of_turn, turns)), left)
+    left -= sum(map(_size_of_turn, fitting))
     steps = _of_page(placed_steps(conversation), numbers, shown_page)
     fitting_steps = _fitting(steps, [len(step_text(step)) for step in steps], left)
     return HistoryPage.of(
@@ -139,18 +142,27 @@ def _within(messages: Sequence[NumberedMessage], max_chars: int) -> list[Numbere
     kept: list[NumberedMessage] = []
     left = max_chars
     for message in messages:
-        if kept and len(message.content) > left:
+        if kept and _size(message) > left:
             break
-        kept.append(message.model_copy(update={"content": cut(message.content, left)}))
-        left -= len(message.content)
+        kept.append(message.model_copy(update={"content": cut(message.content, max(left, 0))}))
+        left -= _size(message)
     return kept
+
+
+def _size(message: NumberedMessage) -> int:
+    """Return about how many characters a message takes, with the files that it names."""
+    return len(message.content) + sum(len(named.path) + ATTACHED_CHARS for named in named_by(message))
+
+
+def _size_of_turn(turn: PendingTurn) -> int:
+    return len(turn.question) + len(turn.partial_text or "")
 
 
 def _cut_notices(
     wanted: Sequence[NumberedMessage], page: Sequence[NumberedMessage], max_chars: int, path: str
 ) -> tuple[str, ...]:
-    whole = sum(len(message.content) for message in wanted)
-    if sum(len(message.content) for message in page) == whole:
+    whole = sum(map(_size, wanted))
+    if sum(map(_size, page)) == whole:
         return ()
     notice = (
         f"{len(page)} of {len(wanted)} messages are shown, up to {max_chars:,} of {whole:,} characters; "

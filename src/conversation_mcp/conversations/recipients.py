@@ -1,19 +1,16 @@
 """The recipients of a conversation's text, as its file names them."""
 
+import tomllib
 from collections.abc import Iterator, Mapping
+from importlib.resources import files
 
 from conversation_mcp.providers.sides import is_service
 from conversation_mcp.providers.whereabouts import HERE, NOWHERE, OUTSIDE, Side, Whereabouts
 from conversation_mcp.records.models import Conversation, Message, PendingTurn
 
-SERVICES: Mapping[str, str] = {
-    "perplexity-mcp-server": "perplexity",
-    "chatgpt": "chatgpt",
-    "claude": "claude",
-    "claude-code": "claude",
-    "gemini-takeout": "gemini-app",
-}
-"""The service that gave the answers of an import, by its format. Those of other formats may come from this machine."""
+SERVICES: Mapping[str, str] = tomllib.loads(
+    files("conversation_mcp.conversations").joinpath("services.toml").read_text("utf-8")
+)
 
 Recipients = Mapping[str, Side]
 

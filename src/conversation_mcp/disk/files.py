@@ -114,7 +114,7 @@ def _replace(path: Path, pieces: Iterable[bytes], *, is_durable: bool) -> None:
                 left = memoryview(data)
                 while left:
                     left = left[os.write(descriptor, left) :]
-            if is_durable:
+            if is_durable:  # before the rename: after a crash the name must not stand for a file without content
                 os.fsync(descriptor)
             if HAS_DRAFT_LOCKS:
                 patiently(lambda: draft.replace(path))

@@ -3,11 +3,11 @@
 import re
 import tomllib
 from dataclasses import dataclass
-from fnmatch import translate
 from importlib.resources import files
 from importlib.util import find_spec
 from typing import Any, Literal, cast
 
+from conversation_mcp.documents.name_patterns import NamePatterns
 from conversation_mcp.documents.skips import Reason, suffix
 
 Format = Literal[
@@ -58,12 +58,15 @@ class Formats:
             known = Language(re.compile(rf"([ \t]*)(?:{language['definition']})"), tuple(language["above"]))
             self._languages |= dict.fromkeys(language["suffixes"], known)
         self._by_suffix |= dict.fromkeys(self._languages, cast("Format", "code"))
-        self._secrets = {one["what"]: _any_of(one["names"]) for one in facts["left_out"]["secrets"]}
-        self._any_secret = _any_of([name for one in facts["left_out"]["secrets"] for name in one["names"]])
+        self._secrets = {one["what"]: NamePatterns(one["names"]) for one in facts["left_out"]["secrets"]}
+        self._any_secret = NamePatterns(name for one in facts["left_out"]["secrets"] for name in one["names"])
         self._secret_words = re.compile(rf"(?<![a-z])(?:{'|'.join(facts['left_out']['secret_words'])})(?![a-z])")
         self._secret_data = frozenset(facts["left_out"]["secret_data"])
-        self._generated = _any_of(facts["left_out"]["generated"])
+        self._generated = NamePatterns(facts["left_out"]["generated"])
         self._wordless = frozenset(facts["left_out"]["wordless"])
+        needing = {ending for ending, form in self._by_suffix.items() if form in self.missing}
+        self._unwanted = dict.fromkeys((suffix(one) for one in facts["left_out"]["generated"]), Reason.GENERATED)
+        self._unwanted |= dict.fromkeys(needing, Reason.NEEDS_EXTRA) | dict.fromkeys(self._wordless, Reason.OTHER)
         self._folders = frozenset(facts["left_out"]["folders"])
         self._max_bytes: tuple[int, int] = facts["max_text_bytes"], facts["max_converted_bytes"]
 
@@ -78,6 +81,11 @@ class Formats:
         if found is None:
             return Reason.OTHER if suffix(lower) in self._wordless else Reason.UNREAD_KIND
         return Reason.NEEDS_EXTRA if found in self.missing else found
+
+    def unwanted(self, name: str) -> Reason | None:
+        """Return why a file in a folder need not be opened, because of its name, to know that it is not wanted."""
+        reason = self._unwanted.get(name[name.rfind(".") :].lower())
+        return None if reason is Reason.GENERATED and not self._generated.match(name.lower()) else reason
 
     def named(self, name: str) -> Format | Reason:
         """Return the format of a file that was named itself, which is read whatever its name, as text if need be."""
@@ -111,7 +119,3 @@ def _missing() -> frozenset[Format]:
 
 def _inverted(names: dict[Format, list[str]]) -> dict[str, Format]:
     return {name: form for form, listed in names.items() for name in listed}
-
-
-def _any_of(patterns: list[str]) -> re.Pattern[str]:
-    return re.compile("|".join(translate(pattern) for pattern in patterns))

@@ -10,25 +10,23 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
+ANYWHERE = "^(?:.+/)?"
 NAMED_GROUP = re.compile(r"\(\?P<\w+>")
 EXCLUDED = os.path.join(".git", "info", "exclude")  # noqa: PTH118 -- a part of paths
 FILE_NAME = ".gitignore"
 MAX_BYTES = 1 << 20
+IS_POSIX = os.sep == "/"
 
 
 class FolderRules:
     """The rules of one file, for the paths below a folder."""
 
     def __init__(self, folder: str, lines: Sequence[str]) -> None:
-        self._start = len(folder.rstrip(os.sep)) + 1
-        self._rules = rules_of(lines)
-        self._any = _any_of(self._rules)
-
-    def decide(self, path: str, *, is_folder: bool) -> bool | None:
-        """Tell whether the path is ignored; None if no rule says anything about it."""
-        below = path[self._start :].replace(os.sep, "/") + ("/" if is_folder else "")
-        # Hardly any path matches a rule, and one expression for all of them finds that out at once.
-        return self._rules.check_file(below).include if self._any.match(below) else None
+        self.start = len(folder.rstrip(os.sep)) + 1
+        """Where the part of a path begins that the rules are about."""
+        self.rules = rules_of(lines)
+        self.match_any = _any_of(self.rules).match
+        """Matches if any rule says anything about such a part; hardly any path does, and this finds it out at once."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +57,19 @@ class Ignoring:
                 lines = file.read(MAX_BYTES).decode("utf-8-sig", "replace").splitlines()
         except OSError:
             return self
+        if not any(line.strip() and not line.startswith("#") for line in lines):
+            return self
         return Ignoring((*self.rules, FolderRules(folder, lines)))
 
     def ignores(self, path: str, *, is_folder: bool) -> bool:
         """Tell whether git would ignore the path."""
         for rules in reversed(self.rules):
-            if (decided := rules.decide(path, is_folder=is_folder)) is not None:
+            below = path[rules.start :]
+            if not IS_POSIX:
+                below = below.replace(os.sep, "/")
+            if is_folder:
+                below += "/"
+            if rules.match_any(below) and (decided := rules.rules.check_file(below).include) is not None:
                 return decided
         return False
 
@@ -86,7 +91,11 @@ def rules_of(lines: Sequence[str]) -> "GitIgnoreSpec":
 def _any_of(rules: "GitIgnoreSpec") -> re.Pattern[str]:
     """Return an expression that matches every path that any of the rules says something about."""
     compiled = cast("list[re.Pattern[str] | None]", [rule.regex for rule in rules.patterns])  # pyright: ignore[reportUnknownMemberType] -- untyped there
-    return re.compile("|".join(NAMED_GROUP.sub("(?:", one.pattern) for one in compiled if one) or "(?!)")
+    expressions = [NAMED_GROUP.sub("(?:", one.pattern) for one in compiled if one]
+    anywhere = [one.removeprefix(ANYWHERE) for one in expressions if one.startswith(ANYWHERE)]
+    below = [one for one in expressions if not one.startswith(ANYWHERE)]
+    # What matches in any folder is tried together, because going through the folders takes longest.
+    return re.compile("|".join(below + ([f"{ANYWHERE}(?:{'|'.join(anywhere)})"] if anywhere else [])) or "(?!)")
 
 
 def _is_pattern(line: str) -> bool:

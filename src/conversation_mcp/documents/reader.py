@@ -87,7 +87,7 @@ def read(document: Document, formats: Formats) -> Content | Reason | None:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return None
             limit = formats.max_bytes(document.form)
-            data = file.read(limit + 1)
+            data = file.read(limit + 1)  # the file may have grown since the walk looked at its size
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError:

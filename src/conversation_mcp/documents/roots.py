@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 MAGIC = re.compile(r"[*?\[]")
-NAMED_BY = "CONVERSATION_MCP_DOCUMENTS or --documents"
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ def _root(path: Path, home: Path | None) -> Root:
     base, rest = split_pattern(path)
     try:
         real = base.resolve(strict=True)
-    except (OSError, RuntimeError, ValueError):
+    except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle; ValueError: a null in the name
         raise _refusal(f"{base} does not exist or cannot be reached") from None
     if real == real.parent:
         raise _refusal(f"{path} is the whole disk")
@@ -83,6 +82,6 @@ def _root(path: Path, home: Path | None) -> Root:
 
 
 def _refusal(problem: str) -> ProviderNotConfiguredError:
-    error = ProviderNotConfiguredError(f"{problem}; it was named by {NAMED_BY}.")
+    error = ProviderNotConfiguredError(f"{problem}; the setting documents names it.")
     error.advice = "Name documents, the folders that hold them, or patterns such as notes/**/*.md."
     return error

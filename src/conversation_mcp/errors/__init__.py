@@ -25,7 +25,6 @@ from conversation_mcp.errors.conversations import (
 from conversation_mcp.errors.providers import (
     MAYBE_BILLED,
     AnswerIncompleteError,
-    BlindModelError,
     CancelledUnsentError,
     ContextTooLargeError,
     ConversationTooLongError,
@@ -46,6 +45,7 @@ from conversation_mcp.errors.providers import (
     ServerEndedError,
     StreamBrokenError,
 )
+from conversation_mcp.errors.sight import BlindModelError, ImagesRefusedError, SightError
 
 __all__ = [
     "MAYBE_BILLED",
@@ -65,6 +65,7 @@ __all__ = [
     "FilesTooLargeError",
     "FilesystemError",
     "IdTakenError",
+    "ImagesRefusedError",
     "IndexNotErasedError",
     "InternalError",
     "InvalidInputError",
@@ -84,6 +85,7 @@ __all__ = [
     "RunLostError",
     "ServerEndedError",
     "ServerEndingError",
+    "SightError",
     "Step",
     "Steps",
     "StreamBrokenError",

@@ -1,8 +1,8 @@
 """Errors of providers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from conversation_mcp.errors.base import NO_STEPS, ConversationMCPError, Steps, new_conversation
+from conversation_mcp.errors.base import NO_STEPS, ConversationMCPError, Steps, new_conversation, offered
 from conversation_mcp.text import listed
 
 MAYBE_BILLED = "The call may have been billed and was not repeated. Ask again to try once more."
@@ -15,6 +15,8 @@ class ProviderError(ConversationMCPError):
     def __init__(self, message: str, *, conversation_id: str | None = None) -> None:
         super().__init__(message, conversation_id=conversation_id)
         self.usage: Mapping[str, float] = {}
+        self.kept_from: tuple[str, ...] = ()
+        """Fallback models that were not asked, because the words would leave this machine."""
 
     @property
     def ends_run(self) -> bool:
@@ -29,6 +31,11 @@ class ProviderError(ConversationMCPError):
     @property
     def was_sent(self) -> bool:
         return True
+
+    def _told(self, steps: Steps) -> str:
+        names = listed(self.kept_from)
+        kept = f" Not asked from the fallback list, because words would leave this machine: {names}." if names else ""
+        return super()._told(steps) + kept
 
 
 class NotSentError(ProviderError):
@@ -50,23 +57,6 @@ class ModelUnavailableError(NotSentError):
 
     code = "PROVIDER_REJECTED"
     advice = "Name another model. Nothing was sent."
-
-
-class BlindModelError(ModelUnavailableError):
-    """The question has images, and the chosen model does not see them; nothing was sent."""
-
-    def __init__(self, model: str) -> None:
-        super().__init__(f"{model} does not see images. Nothing was sent.")
-        self.model = model
-        self.seeing: tuple[str, ...] = ()
-        """Models that can be asked and see, first those that disclose the words to no one new."""
-        self.outside: tuple[str, ...] = ()
-        """More such models, outside this machine, for words that were only on it."""
-
-    def next_step(self, steps: Steps = NO_STEPS) -> str:
-        offered = _offered("Name a model that sees", self.seeing, self.outside)
-        compare = f"{steps['compare']} shows which models see. " if "compare" in steps and not offered else ""
-        return f"{offered}{compare}{'Or ask' if offered else 'Ask'} without the images."
 
 
 class ProviderAuthError(ProviderError):
@@ -155,7 +145,7 @@ class ConversationTooLongError(ContextTooLargeError, NotSentError):
         """More such models, outside this machine, for words that were only on it."""
 
     def next_step(self, steps: Steps = NO_STEPS) -> str:
-        larger = _offered("Name a model that accepts more", self.larger, self.outside)
+        larger = offered("Name a model that accepts more", self.larger, self.outside)
         where = f"{steps['compare']} shows the windows. " if "compare" in steps and not larger else ""
         return f"{larger}{where}{new_conversation(steps, 'Or start' if larger else 'Start')}"
 
@@ -300,12 +290,3 @@ class AnswerIncompleteError(ProviderError):
     @property
     def is_free(self) -> bool:
         return False
-
-
-def _offered(what: str, near: Sequence[str], outside: Sequence[str]) -> str:
-    """Return the sentences that name models, and apart from them those to which words would go for the first time."""
-    named = f"{what}: {' or '.join(near)}. " if near else ""
-    if outside:
-        where = f"{'Also' if near else 'Only'} outside of this machine"
-        named += f"{where}: {' or '.join(outside)}; naming one sends it there. "
-    return named

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Annotated, Literal, NewType, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
+from pydantic import AfterValidator, Field, JsonValue
 
 from conversation_mcp.clock import parse_time
 from conversation_mcp.records.attached import AttachedFile, AttachedImage
@@ -30,8 +30,8 @@ Timestamp = Annotated[str, AfterValidator(_readable_time)]
 MAX_TOKENS, MAX_COST_USD = 10**12, 10**9
 """Far above any real amount, and far below where sums lose precision."""
 Tokens = Annotated[int, Field(ge=-MAX_TOKENS, le=MAX_TOKENS)]
-Recipients = Annotated[dict[str, str], BeforeValidator(lambda value: value)]
-"""By name. The validator only makes the last of two equal names win, as in every other reader of JSON."""
+Recipients = dict[str, str]
+"""By name."""
 CostUsd = Annotated[float, Field(ge=-MAX_COST_USD, le=MAX_COST_USD)]
 
 

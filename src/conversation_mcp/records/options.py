@@ -2,14 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterable
 from datetime import date, datetime
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from conversation_mcp.errors import Argument, InvalidInputError
-from conversation_mcp.text import listed
 
 Recency = Literal["hour", "day", "week", "month", "year"]
 Effort = Literal["low", "medium", "high"]
@@ -100,13 +98,12 @@ class Options(SearchFilters, ResearchOptions):
     """Every option a question can carry."""
 
 
-def refuse_paths(options: Options, readers: Iterable[str]) -> None:
-    """Accept only domains in the filter; paths are for the providers that read files.
+def refuse_paths(options: Options, reader: str) -> None:
+    """Accept only domains in the filter; paths are for the `reader` of files.
 
     Raises:
         InvalidInputError: the filter names something other than a domain.
     """
     for name in options.search_domain_filter or ():
         if not DOMAIN.fullmatch(name):
-            whose = listed(map(repr, readers), "or")
-            raise InvalidInputError(DOMAINS, f" {_no_domain(name)}. Paths are for model {whose}.")
+            raise InvalidInputError(DOMAINS, f" {_no_domain(name)}. Paths are for model {reader!r}.")

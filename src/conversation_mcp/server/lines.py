@@ -51,7 +51,7 @@ class LineReader:
 
     def next_line(self) -> bytes | OversizedLine | None:
         """Return the next line; None at the end of the input. The last line need not end with a line feed."""
-        parts: list[bytes] = []
+        parts: list[bytes] = []  # joined at the end: each `+=` would copy a line of many MiB again
         length = 0
         while True:
             part, feed, rest = (self._rest or self._read()).partition(b"\n")
@@ -135,6 +135,7 @@ def _fields(data: object) -> dict[str, object]:
 
 def _id_of(fields: dict[str, object]) -> Id | None:
     value = fields.get("id")
+    # To Python, true is an integer; to JSON-RPC, it is no id.
     return value if isinstance(value, str | int) and not isinstance(value, bool) else None
 
 

@@ -37,7 +37,7 @@ from conversation_mcp.server.completion import complete
 from conversation_mcp.server.delivery import Deliveries
 from conversation_mcp.server.prompts import prompts_of, render_prompt
 from conversation_mcp.server.resources import MIME_TYPE, SCHEME, TEMPLATE
-from conversation_mcp.server.roots import ClientRoots, wanted_roots
+from conversation_mcp.server.roots import ANSWER_SECONDS, ClientRoots, wanted_roots
 from conversation_mcp.server.tasks import TasksExtension
 from conversation_mcp.server.transcript import read_transcript
 from conversation_mcp.server.updates import LOOK_EVERY_SECONDS, Updates
@@ -72,14 +72,24 @@ class ConversationServer(MCPServer[App]):
         client_limits: Mapping[str, float],
         tools: Iterable[AnyTool] | None = None,
         look_every_seconds: float = LOOK_EVERY_SECONDS,
+        roots_seconds: float = ANSWER_SECONDS,
     ) -> None:
-        """Prepare the server; `tools` replaces the tool sets of the settings."""
+        """Prepare the server.
+
+        Args:
+            settings: the settings of the program.
+            open_app: opens the services.
+            client_limits: how many seconds clients wait whose time limit is extended by progress, by client name.
+            tools: replaces the tool sets of the settings.
+            look_every_seconds: how often the store is polled while a client listens.
+            roots_seconds: how long a question with files waits for the client's roots.
+        """
         self._calls = ToolCalls(tools_of(settings.tools) if tools is None else tools, settings.max_result_chars)
         self._prompts = prompts_of(self._calls.tools)
         self._wait_seconds = settings.answer_wait_seconds
         self._client_limits = client_limits
         self._updates = Updates(look_every_seconds)
-        self._roots = ClientRoots()
+        self._roots = ClientRoots(roots_seconds)
         self.app: App | None = None
         self.deliveries: Deliveries | None = None
         """Set by a transport that knows what the client has read; without it a result counts as delivered once made."""

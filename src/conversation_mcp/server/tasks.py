@@ -91,6 +91,7 @@ class TasksExtension(Extension):
         return EmptyResult()
 
     async def _update(self, context: Request, params: TaskUpdateParams) -> EmptyResult:
+        # Looked up although there is nothing to update: a task that does not exist must be an error.
         await is_unfinished(_place(context, params), context.lifespan_context, self._calls)
         return EmptyResult()
 

@@ -8,7 +8,7 @@ from conversation_mcp.records.options import text_list
 
 
 def _paths(value: object) -> object:
-    paths = text_list(value, 'paths such as ["/home/me/app/main.py:10-80"]')
+    paths = text_list(value, 'paths such as ["/path/to/app.py:10-80"]')
     if not all(map(str.strip, paths)):
         raise ValueError("must not hold an empty path")
     return tuple(paths)
@@ -17,7 +17,7 @@ def _paths(value: object) -> object:
 Paths = Annotated[tuple[str, ...], BeforeValidator(_paths)]
 
 
-class Attachments(BaseModel):
+class AttachedArguments(BaseModel):
     """Files and images that go with a question."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

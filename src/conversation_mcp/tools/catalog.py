@@ -9,6 +9,7 @@ from typing import Any
 
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.records.modes import Mode
+from conversation_mcp.sources import variable_of
 from conversation_mcp.text import nearest
 from conversation_mcp.tooling.tool import Tool
 
@@ -31,7 +32,7 @@ TOOL_SETS: Mapping[str, tuple[str, ...]] = {
         "delete_conversation",
         "export_conversation",
     ),
-    "models": ("chat", "list_models"),
+    "models": ("chat", "list_models", "show_context"),
 }
 """Each tool is `NAME` in the module `name`. The modules of a set that is off are not imported at start-up."""
 
@@ -48,7 +49,7 @@ def meant_by(name: str, tools: Collection[str]) -> str:
     if wanted in tools:
         return f" Did you mean {wanted!r}? It does that here."
     [tool_set] = (each for each, names in TOOL_SETS.items() if wanted in names)
-    return f" {wanted!r} does that here; it is in the tool set {tool_set!r}, which is off (--tools)."
+    return f" {wanted!r} does that here; it is in the tool set {tool_set!r}, which is off ({variable_of('tools')})."
 
 
 def check_set(name: str) -> None:

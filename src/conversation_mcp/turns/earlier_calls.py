@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import replace
+from itertools import pairwise
 
 from conversation_mcp.errors import (
     ConversationBusyError,
@@ -100,9 +101,15 @@ class EarlierCalls:
             requested_model=reply.requested_model,
             path=self._store.location(conversation_id),
             saved=None if kept else conversation,
+            asked=question_of(reply, conversation),
             show_thinking=ask.show_thinking,
             extra_notice=kept.notice if kept else notice.format(when=reply.created_at) or None,
         )
+
+
+def question_of(reply: Message, conversation: Conversation) -> Message | None:
+    """Return the message before this answer."""
+    return next((before for before, one in pairwise(conversation.messages) if one is reply), None)
 
 
 def _is_pending(found: FoundTurn | None, conversation: Conversation | None) -> bool:

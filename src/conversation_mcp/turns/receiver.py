@@ -124,7 +124,7 @@ class AnswerReceiver:
                 match event:
                     case Finished():
                         return event.answer
-                    case Started():
+                    case Started():  # noted at once: from now on the answer can be fetched if this process dies
                         run.response_id, run.in_background = event.response_id, event.background
                         is_noted = await self._note(opened)
                     case PassedOn():
@@ -181,6 +181,7 @@ class AnswerReceiver:
             requested_model=opened.pending.model,
             path=self._store.location(conversation_id),
             saved=saved,
+            asked=opened.pending,
             show_thinking=opened.turn.ask.show_thinking,
             timeout_hours=self._timeout_hours,
             extra_notice=notice,

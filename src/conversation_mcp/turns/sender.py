@@ -13,7 +13,7 @@ from conversation_mcp.errors import (
     ProviderError,
     RunCancelledError,
 )
-from conversation_mcp.prompting.composition import Composition
+from conversation_mcp.prompting.composed import Composition
 from conversation_mcp.providers.base import Event, Provider, Request
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
@@ -21,7 +21,6 @@ from conversation_mcp.providers.model_facts import answer_limit
 from conversation_mcp.providers.whereabouts import Whereabouts
 from conversation_mcp.records.models import Conversation
 from conversation_mcp.stores.base import Call, Store
-from conversation_mcp.text import listed
 from conversation_mcp.turns import changes
 from conversation_mcp.turns.composer import Composer, Material
 from conversation_mcp.turns.disclosure import sharing_notices
@@ -129,9 +128,7 @@ class TurnSender:
         known = self._whereabouts(opened.conversation.changed(pending_turn=None))
         others = await self._providers.fallbacks(opened.turn.ask.mode, choice, known)
         able = [other for other in others if self._providers.may_stand_in(other, choice, known)]
-        if left_out := [other.shown for other in others if other not in able]:
-            names = listed(left_out)
-            error.message += f" Not asked from the fallback list, because words would leave this machine: {names}."
+        error.kept_from = tuple(other.shown for other in others if other not in able)
         return able
 
     async def _open_again(

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
+from conversation_mcp.cli.exit_codes import FAILED
 from conversation_mcp.cli.options import AsJson
 from conversation_mcp.cli.output.terminal import console, is_terminal, printable, put, put_fields, put_json, say
 from conversation_mcp.cli.setup import settings_from
-from conversation_mcp.cli.usage import FAILED
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.text import counted
 from conversation_mcp.workflows.definition import Workflow

@@ -8,6 +8,7 @@ from conversation_mcp.conversations.phrases import answered_by, charged, dotted
 from conversation_mcp.records.models import Source
 from conversation_mcp.records.modes import Mode
 from conversation_mcp.text import one_line
+from conversation_mcp.tooling.rendering.attachments import sent_summary
 from conversation_mcp.tooling.rendering.turns import CITATION
 from conversation_mcp.turns.kept import without_preset
 from conversation_mcp.turns.result import TurnResult
@@ -35,6 +36,8 @@ def put_answer(result: TurnResult, shown: str, mode: Mode = "search") -> None:
         put("\n".join(("Related questions", *(f"  {question}" for question in result.related_questions))))
     for notice in result.notices or ():
         say(f"Notice: {notice}")
+    if sent := sent_summary(result.files or (), result.images or ()):
+        say(f"{sent}.")
     last = last_line(result, mode)
     if is_terminal():
         put(last)

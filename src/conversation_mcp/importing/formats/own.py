@@ -53,7 +53,7 @@ def _conversation(file: SourceFile, entry: Data, place: str, reading: ReadOption
         read_back = Conversation.model_validate(storable_data(given), by_alias=True, by_name=False)
         conversation, _ = settle(_interrupted(read_back))
     except ValidationError as error:
-        yield ImportProblem(place, problem_of(error, b"", 0))
+        yield ImportProblem(place, problem_of(error))
     except (ValueError, RecursionError):
         yield ImportProblem(place, "cannot be written as a conversation again")
     else:

@@ -91,6 +91,8 @@ class Need:
     whereabouts: Whereabouts = NOWHERE
     """The providers that have the words. They are searched for a name first, and auto sends words that never left this
     machine to no other place while a model here can answer."""
+    has_images: bool = False
+    """Whether auto passes over models that are known not to see."""
 
 
 def as_defined(provider: Provider) -> Defined | None:

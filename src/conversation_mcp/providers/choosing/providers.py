@@ -17,7 +17,6 @@ from conversation_mcp.errors import (
     WordsStayError,
 )
 from conversation_mcp.providers.base import Defined, Provider, Reader
-from conversation_mcp.providers.catalog import READERS
 from conversation_mcp.providers.choosing.auto import Auto
 from conversation_mcp.providers.choosing.choice import (
     DOING,
@@ -55,6 +54,8 @@ class Providers:
     ) -> None:
         self._build = build
         self._built: tuple[Provider, ...] | None = None
+        self.sides: Mapping[str, Side] = {}
+        """The side of each configured provider; empty before the first use."""
         self._settings = settings
         self.catalogue = Catalogue(settings.models)
         self.listings = Listings()
@@ -80,6 +81,7 @@ class Providers:
         kept: Sequence[Kept] = (),
         needed: Needed = nothing,
         whereabouts: Whereabouts = NOWHERE,
+        has_images: bool = False,
     ) -> Choice:
         """Return whom to ask: the named model, the last provider that answered and can do it, or the default.
 
@@ -91,6 +93,7 @@ class Providers:
             needed: returns the size of window that auto must find, in tokens; called only if auto chooses.
             whereabouts: the providers that have the words. They are searched for a name first, and auto sends words
                 that never left this machine to no other place while a model here can answer.
+            has_images: whether auto passes over models that are known not to see.
 
         Raises:
             ProviderNotConfiguredError: no configured provider can do it.
@@ -102,7 +105,7 @@ class Providers:
         if not able:
             how = how_to_configure(mode, self.definitions)
             raise ProviderNotConfiguredError(f"no provider can {DOING[mode]}. {how}")
-        need = Need(mode, preset, needed, whereabouts)
+        need = Need(mode, preset, needed, whereabouts, has_images)
         if model is None and (staying := await self._stay(need, kept, able)):
             return staying
         wanted = model or (self._settings.default_model if mode == "chat" else None)
@@ -186,19 +189,9 @@ class Providers:
         return first.side == OUTSIDE and not whereabouts.is_kept_here
 
     @property
-    def readers(self) -> tuple[str, ...]:
-        """The names of the providers that read files, configured or not."""
-        return tuple(READERS)
-
-    @property
     def shares_always(self) -> bool:
         """Whether words may leave this machine although the call does not name the recipient."""
         return self._settings.sharing == "always"
-
-    @property
-    def sides(self) -> Mapping[str, Side]:
-        """The side of each configured provider; empty before the first use."""
-        return {provider.name: side_of(provider) for provider in self._built or ()}
 
     async def all(self) -> tuple[Provider, ...]:
         """Return the configured providers in the order in which they are searched for a name."""
@@ -209,6 +202,7 @@ class Providers:
             order = self._settings.provider_order
             rank = {kind: place for place, kind in enumerate(order)}
             self._built = tuple(sorted(built, key=lambda provider: rank.get(kind_of(provider), len(order))))
+            self.sides = {provider.name: side_of(provider) for provider in self._built}
         return self._built
 
     def _writing(self, provider: Provider) -> Provider:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from conversation_mcp.errors import Argument, InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError
 from conversation_mcp.providers.base import ListedModel, Provider
-from conversation_mcp.providers.catalog import READERS
+from conversation_mcp.providers.catalog import LOCAL
 from conversation_mcp.providers.choosing.choice import (
     DOING,
     LISTING,
@@ -25,6 +25,7 @@ from conversation_mcp.providers.model_facts import ASSUMED, Catalogue, ModelFact
 from conversation_mcp.providers.sides import is_far, nearest_first
 from conversation_mcp.providers.whereabouts import NOWHERE, Whereabouts
 from conversation_mcp.records.modes import Mode
+from conversation_mcp.sources import variable_of
 from conversation_mcp.text import listed, presentable
 
 if TYPE_CHECKING:
@@ -230,9 +231,9 @@ class Resolver:
     async def _unknown(
         self, name: str, mode: Mode, providers: Sequence[Provider], whereabouts: Whereabouts
     ) -> Exception:
-        if name in READERS:
+        if name == LOCAL:
             return ProviderNotConfiguredError(
-                f"model {name!r} asks your own files, and none are named. Start with --documents FOLDER."
+                f"model {name!r} asks your own files, and none are named. Set {variable_of('documents')}."
             )
         able = [provider for provider in providers if mode in provider.abilities]
         others = [provider for provider in able if not chooses_itself(provider)]
@@ -246,7 +247,7 @@ class Resolver:
         if not others:
             return InvalidInputError(
                 MODEL,
-                f" must be a preset ({', '.join(presets)}), provider/model, or {' or '.join(READERS)}; "
+                f" must be a preset ({', '.join(presets)}), provider/model, or {LOCAL}; "
                 f"got {presentable(name)!r}.{near}",
             )
         return InvalidInputError(

@@ -93,7 +93,7 @@ class Guard:
 
     def begun(self, text: str) -> int:
         """Return how many characters at the end of the text may be the start of the key."""
-        sizes = range(min(len(self._secret) - 1, len(text)), 0, -1)
+        sizes = range(min(len(self._secret) - 1, len(text)), 0, -1)  # the longest first: a key may repeat its beginning
         return next((size for size in sizes if text.endswith(self._secret[:size])), 0)
 
     def _cleaned(self, text: str | None) -> str | None:

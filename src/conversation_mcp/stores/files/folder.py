@@ -73,6 +73,7 @@ class ConversationFolder:
         path = self._root if conversation_id is None else self.file(conversation_id)
         with explained(path, conversation_id), suppress(FileNotFoundError):
             found = path.stat()
+            # A second folder within the resolution of the root's time still changes the number of its links.
             own = found.st_nlink if conversation_id is None else found.st_size
             return found.st_ino, found.st_mtime_ns, own
         return None
@@ -106,9 +107,9 @@ class ConversationFolder:
             self._date(path, parse_time(conversation.updated_at))
             with explained(self._root, conversation.conversation_id):
                 self._hide_from_git()
-                if self._is_durable:
+                if self._is_durable:  # the write made the file's name durable, not that of its folder
                     disk.sync_folder(self._root)
-        except BaseException:
+        except BaseException:  # a folder that stays without a file would pass for a reserved id
             with suppress(OSError):
                 path.unlink(missing_ok=True)
                 _remove_unwritten(path.parent)
@@ -133,7 +134,7 @@ class ConversationFolder:
             now = iso(self._now())
             latest = max(now, before.updated_at, key=parse_time)  # the clock may have been set back
             after, data = settle(change(before, now).changed(conversation_id=before.conversation_id, updated_at=latest))
-            disk.remove_dead_drafts(path.parent)
+            disk.remove_dead_drafts(path.parent)  # of a writer that was killed with this lock
             self._write(path, data)
         return after
 

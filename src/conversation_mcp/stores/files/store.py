@@ -170,6 +170,7 @@ class FileStore:
         await to_thread.run_sync(self._calls.sweep)
         names = await to_thread.run_sync(self._folder.names)
         for start in range(0, len(names), SWEPT_AT_ONCE):
+            # One thread for some folders: a thread for each would cost more than looking at it.
             await to_thread.run_sync(self._folder.sweep, names[start : start + SWEPT_AT_ONCE])
             await anyio.sleep(PAUSE_SECONDS)
 

@@ -7,6 +7,7 @@ from conversation_mcp.conversations.expiry import expiry_line
 from conversation_mcp.conversations.phrases import answered_by, charged, dotted, noted, paragraphs
 from conversation_mcp.records.models import Source
 from conversation_mcp.text import counted, one_line
+from conversation_mcp.tooling.rendering.attachments import render_attachments
 from conversation_mcp.turns.result import TurnResult
 
 CITATION = re.compile(r"\[([0-9]{1,18})\]")
@@ -33,6 +34,7 @@ def render_turn(result: TurnResult) -> str:
         text,
         f"Reasoning\n{result.reasoning}" if result.reasoning else "",
         render_sources(result.search_results or (), text),
+        render_attachments(result.files or (), result.images or ()),
         _listed("Related questions", [f"- {question}" for question in result.related_questions or ()]),
         expiry_line(result.archived_after),
         f"File: {result.conversation_path}" if result.turn == 1 and result.conversation_path else "",
