@@ -102,8 +102,8 @@ def history_page(
     left = max_chars - sum(map(_size, page))
     numbers, shown_page = [message.number for message in shown], range(first, first + len(page))
     turns = _of_page(placed(conversation), numbers, shown_page)
-    fitting = _fitting(turns, [len(turn.question) + len(turn.partial_text or "") for turn in turns], left)
-    left -= sum(len(turn.question) + len(turn.partial_text or "") for turn in fitting)
+    fitting = _fitting(turns, list(map(_size_of_turn, turns)), left)
+    left -= sum(map(_size_of_turn, fitting))
     steps = _of_page(placed_steps(conversation), numbers, shown_page)
     fitting_steps = _fitting(steps, [len(step_text(step)) for step in steps], left)
     return HistoryPage.of(
@@ -153,6 +153,10 @@ def _within(messages: Sequence[NumberedMessage], max_chars: int) -> list[Numbere
 def _size(message: NumberedMessage) -> int:
     """Return about how many characters a message takes, with the files that it names."""
     return len(message.content) + sum(len(named.path) + ATTACHED_CHARS for named in named_by(message))
+
+
+def _size_of_turn(turn: PendingTurn) -> int:
+    return len(turn.question) + len(turn.partial_text or "")
 
 
 def _cut_notices(
