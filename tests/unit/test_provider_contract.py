@@ -114,7 +114,7 @@ async def test_everything_that_can_be_asked_for_is_sent_or_named_as_not_applied(
             "search_domain_filter": "example.org" in body,
             "search_mode": "Prefer" in body or "academic" in notices,
             "return_related_questions": "elated questions" in body,
-            "reasoning_effort": "effort" in body,
+            "reasoning_effort": "effort" in body or "thinking_level" in body,
         }
         assert [name for name in wanted if not sent[name] and name not in notices] == []
         assert [name for name in wanted if sent[name] and f"{name} was not applied" in notices] == []
@@ -144,13 +144,14 @@ async def test_a_limit_that_was_set_is_sent(definition: Definition) -> None:
         return  # its limits are its own: some models need one, all others are sent none
     async with peer_of(definition, quirks={"output_limit_tokens": 64}) as peer:
         await peer.answer("Why?")
-        assert 64 in peer.server.requests[-1].values()
+        body = peer.server.requests[-1]
+        assert 64 in {**body, **body.get("generation_config", {})}.values()
 
 
 async def test_the_key_is_sent_where_there_is_one_and_nowhere_else(definition: Definition) -> None:
     async with peer_of(definition) as peer:
         await peer.answer("Why?")
-        assert ("Authorization" in peer.server.headers[-1]) is definition.needs_key
+        assert (peer.key_header in peer.server.headers[-1]) is definition.needs_key
 
 
 async def test_an_id_is_told_only_of_a_run_that_can_be_found_by_it(definition: Definition) -> None:

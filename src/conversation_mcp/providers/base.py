@@ -176,11 +176,12 @@ class Checkable(Protocol):
 
 @dataclass(frozen=True)
 class ListedModel:
-    """A model in a server's list, with its window and whether it sees images, if the server says so."""
+    """A model in a server's list, with its window and whether it sees images and thinks, if the server says so."""
 
     id: str
     context_tokens: int | None = None
     images: bool | None = None
+    thinks: bool | None = None
 
 
 @runtime_checkable
@@ -192,6 +193,19 @@ class ModelLister(Protocol):
 
         Raises:
             ProviderError: the provider cannot be asked, or does not answer in this time.
+        """
+        ...
+
+
+@runtime_checkable
+class TokenCounter(Protocol):
+    """A provider that counts the tokens of a request without answering it."""
+
+    async def count(self, request: Request) -> int:
+        """Return the tokens of the request as the provider counts them, which costs nothing.
+
+        Raises:
+            ProviderError: the provider cannot be asked, or gives no number.
         """
         ...
 

@@ -22,24 +22,33 @@ from conversation_mcp.records.modes import Mode
 from conversation_mcp.settings import Kind
 from conversation_mcp.sources import shipped_providers
 
-Family = Literal["responses", "chat_completions"]
+Family = Literal["responses", "chat_completions", "interactions"]
 Dialect = Literal["agent"]
+BACKGROUND: tuple[Family, ...] = ("responses", "interactions")
+"""The families that run a research in the background."""
 TokenField = Literal["max_tokens", "max_completion_tokens"]
 
 NAME_PATTERN = r"^[a-z][a-z0-9_-]{0,31}$"
-ENDPOINTS = ("/chat/completions", "/responses", "/agent", "/models")
+ENDPOINTS = ("/chat/completions", "/responses", "/agent", "/interactions", "/models")
 """Endpoints that people often leave at the end of a base URL."""
 
 
 class Quirks(Data):
     """The differences of a provider from its family. Tables of fields are copied into the body of a request."""
 
+    key_header: str | None = Field(default=None, pattern=r"^[A-Za-z][A-Za-z0-9-]{0,63}$")
+    """The header with the bare key; if unset, the key is a bearer token."""
+    headers: dict[str, str] = Field(default_factory=dict)
+    """Headers sent with every call."""
     body: dict[str, JsonValue] = Field(default_factory=dict)
     """Fields sent with every request."""
     search: dict[str, JsonValue] = Field(default_factory=dict)
     """More fields for a search; they make a provider search that would not do so by itself."""
     research: dict[str, JsonValue] = Field(default_factory=dict)
     """More fields for a deep research."""
+    agents: tuple[str, ...] = ()
+    """Patterns of the names that are agents and no models; an agent only does research, with the fields in `agent`."""
+    agent: dict[str, JsonValue] = Field(default_factory=dict)
     domain_filters: frozenset[Literal["allowed_domains", "excluded_domains", "blocked_domains"]] = frozenset()
     """The filters that its search tool accepts under `filters`."""
     max_domains: int = Field(default=20, ge=1)
@@ -77,6 +86,8 @@ class Definition(Data):
     base_url: str | None = None
     """Its address, up to the endpoints of the family; None if only the user knows it."""
     base_url_variable: str | None = None
+    compatible_ending: str | None = None
+    """The end of an address at which it speaks chat completions instead, and can do nothing but chat."""
     key_variables: tuple[str, ...] = ()
     """Environment variables of its key; the first one that is set counts. Empty if it needs no key."""
     is_key_optional: bool = False
@@ -114,13 +125,21 @@ class Definition(Data):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        if "deep_research" in self.abilities and self.family != "responses":
-            message = "abilities: deep_research needs family 'responses'; it is a background run there"
+        if "deep_research" in self.abilities and self.family not in BACKGROUND:
+            families = " or ".join(map(repr, BACKGROUND))
+            message = f"abilities: deep_research needs family {families}; it is a background run there"
             raise ValueError(message)
         if self.presets and self.dialect is None:
-            message = "presets: neither family accepts presets, only dialect 'agent' does"
+            message = "presets: no family accepts presets, only dialect 'agent' does"
             raise ValueError(message)
         return self
+
+    def at(self, base_url: str) -> Self:
+        """Return the definition that is true of the provider at this address."""
+        if self.compatible_ending is None or not urlsplit(base_url).path.endswith(self.compatible_ending):
+            return self
+        changed = {"family": "chat_completions", "abilities": frozenset({"chat"}), "quirks": Quirks()}
+        return self.model_copy(update={**changed, "research_model": None})
 
     def is_preset(self, name: str) -> bool:
         """Tell whether this is one of its presets; it may end with a version, as in `fast@2026-10-16.0`."""
@@ -225,9 +244,10 @@ def resolved(definition: Definition, given: Given) -> Configured | None:
     address = given.base_url or definition.base_url
     if address is None:
         return None
+    base_url = joined_base_url(address, definition.base_url)
     return Configured(
-        definition=definition,
-        base_url=joined_base_url(address, definition.base_url),
+        definition=definition.at(base_url),
+        base_url=base_url,
         key=key,
         default_model=given.default_model,
         is_base_url_set=given.base_url is not None,

@@ -137,7 +137,15 @@ class Api:
             raise self.errors.of_look(await self._problem(response))
 
     async def list_models(self, within_seconds: float | None = None) -> tuple[ListedModel, ...]:
-        """Return the models that the provider lists. A local server at its usual address must answer quickly.
+        """Return the models that the provider lists; raises as `listing`."""
+        body = await self.listing("data", within_seconds)
+        guard = Guard(self.errors.secret)
+        return tuple(replace(model, id=guard.clean(model.id)) for model in listed_models(body))
+
+    async def listing(
+        self, field: str, within_seconds: float | None = None, *, params: Mapping[str, str] | None = None
+    ) -> JsonObject:
+        """Return the list of models, which has this field. A local server at its usual address must answer quickly.
 
         Only the server's time counts, not that of loading the HTTP client.
 
@@ -147,17 +155,36 @@ class Api:
         timeouts = self.limits.timeouts
         usual_seconds = timeouts.look_seconds if self._configured.is_certain else timeouts.probe_seconds
         limit_seconds = usual_seconds if within_seconds is None else min(within_seconds, usual_seconds)
+        body = await self._known("GET", "models", "list its models", limit_seconds, params=params)
+        if field not in body:
+            raise self.errors.of_create(self.errors.problem_in(body, NOT_FOUND) or WireProblem(NOT_FOUND))
+        return body
+
+    async def call_free(self, path: str, payload: Mapping[str, object], what: str) -> JsonObject:
+        """Return the answer to a call that costs nothing; raises as `listing`."""
+        return await self._known("POST", path, what, self.limits.timeouts.look_seconds, payload=payload)
+
+    async def _known(
+        self,
+        method: str,
+        path: str,
+        what: str,
+        limit_seconds: float,
+        *,
+        params: Mapping[str, str] | None = None,
+        payload: Mapping[str, object] | None = None,
+    ) -> JsonObject:
         client = await self._client.get(self._configured.base_url)
         import httpx
 
-        address, headers, timeout = self._address("models"), self._headers(), self._timeout(limit_seconds)
+        address, headers, timeout = self._address(path), self._headers(), self._timeout(limit_seconds)
         try:
+            url = httpx.URL(address).copy_merge_params(params or {})
+            request = client.build_request(method, url, headers=headers, timeout=timeout, json=payload)
             with fail_after(limit_seconds):
-                response = await _fetched(
-                    client, client.build_request("GET", address, headers=headers, timeout=timeout)
-                )
+                response = await _fetched(client, request)
         except (TimeoutError, httpx.ReadTimeout):
-            raise ProviderTimeoutError(self.title, "list its models", limit_seconds) from None
+            raise ProviderTimeoutError(self.title, what, limit_seconds) from None
         except UnreadableBodyError as error:
             raise ProviderUnavailableError(f"{self.title} {error}.") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -169,10 +196,7 @@ class Api:
         body = parse_object(response.content)
         if body is None:
             raise ProviderUnavailableError(f"{self.title} answered with something other than JSON.")
-        if "data" not in body:
-            raise self.errors.of_create(self.errors.problem_in(body, NOT_FOUND) or WireProblem(NOT_FOUND))
-        guard = Guard(self.errors.secret)
-        return tuple(replace(model, id=guard.clean(model.id)) for model in listed_models(body))
+        return body
 
     async def check(self) -> str:
         """List the models and return their number in words; raises as `list_models`."""
@@ -216,7 +240,8 @@ class Api:
             return more
         if not key or not (key.isascii() and key.isprintable()) or " " in key:  # cannot be sent in a header
             raise self.errors.auth()
-        return {"Authorization": f"Bearer {key}", **more}
+        key_header = self._configured.definition.quirks.key_header
+        return {key_header: key, **more} if key_header else {"Authorization": f"Bearer {key}", **more}
 
     def _timeout(self, silence_seconds: float) -> "httpx.Timeout":
         import httpx

@@ -1,15 +1,15 @@
-"""The parts of a message with images, on either wire."""
+"""The parts of a message with images, on each wire."""
 
 from base64 import b64encode
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from anyio import to_thread
 
 from conversation_mcp.errors import BlindModelError
 from conversation_mcp.providers.base import Request
-from conversation_mcp.providers.definitions import Definition
+from conversation_mcp.providers.definitions import Definition, Family
 from conversation_mcp.providers.images import Detail
 from conversation_mcp.records.chat import ChatMessage, ImagePart
 from conversation_mcp.text import storable
@@ -23,7 +23,7 @@ Content = str | list[Part]
 class PartForm:
     """The form of a family's parts; `detail` is sent with each image if it is set."""
 
-    family: Literal["responses", "chat_completions"]
+    family: Family
     detail: Detail | None = None
 
     def content(self, messages: Iterable[ChatMessage]) -> Content:
@@ -49,7 +49,10 @@ class PartForm:
         return {"type": kind, "text": "\n\n".join(texts)}
 
     def _image(self, image: ImagePart) -> Part:
-        url = f"data:{image.media_type};base64,{b64encode(image.data).decode('ascii')}"
+        data = b64encode(image.data).decode("ascii")
+        if self.family == "interactions":
+            return {"type": "image", "data": data, "mime_type": image.media_type}
+        url = f"data:{image.media_type};base64,{data}"
         detail = {"detail": self.detail} if self.detail else {}
         if self.family == "responses":
             return {"type": "input_image", "image_url": url, **detail}
