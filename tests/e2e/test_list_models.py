@@ -33,7 +33,7 @@ Providers
 - ollama · chat
 - lmstudio · chat · no server answers at http://localhost:1234/v1
 - xai · search, chat · not configured: set XAI_API_KEY
-- gemini · chat · not configured: set GEMINI_API_KEY
+- gemini · search, deep research, chat · not configured: set GEMINI_API_KEY
 - mistral · chat · not configured: set MISTRAL_API_KEY
 - deepseek · chat · not configured: set DEEPSEEK_API_KEY
 - openrouter · search, chat · not configured: set OPENROUTER_API_KEY
@@ -53,4 +53,4 @@ Providers
         ]
     )
     assert [model["provider"] for model in able["models"]] == ["perplexity"]
-    assert {provider["name"] for provider in able["providers"]} == {"perplexity", "openai"}
+    assert {provider["name"] for provider in able["providers"]} == {"perplexity", "openai", "gemini"}

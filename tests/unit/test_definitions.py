@@ -22,7 +22,7 @@ def configured(name: str, *, key: SecretStr | None = KEY, base_url: str | None =
     [
         ("openai", None, "https://api.openai.com/v1/models"),
         ("gemini", None, "https://generativelanguage.googleapis.com/v1beta/models"),
-        ("gemini", "https://gateway.example/v1beta/openai/", "https://gateway.example/v1beta/models"),
+        ("gemini", "https://gateway.example/v1beta/openai/", "https://gateway.example/v1beta/openai/models"),
         ("openrouter", " https://openrouter.ai ", "https://openrouter.ai/api/v1/models"),
         ("ollama", "http://192.168.1.2:11434", "http://192.168.1.2:11434/v1/models"),
         ("custom", "http://localhost:8080/v1/chat/completions/", "http://localhost:8080/v1/models"),

@@ -74,7 +74,7 @@ class StreamReader:
         Raises:
             StreamBrokenError: the run had not ended.
         """
-        if self._run.get("status") not in ENDED:
+        if raw_text_at(self._run, "status") not in ENDED:
             raise StreamBrokenError(f"{self._inquiry.title} broke off before the answer was complete.")
         yield from self._end("")
 
@@ -118,10 +118,11 @@ class StreamReader:
 
     def _end(self, status: str) -> Iterator[Event]:
         self.ended = True
-        run = {**self._run, "status": self._run.get("status") if self._run.get("status") in ENDED else status}
+        told = raw_text_at(self._run, "status")
+        run = {**self._run, "status": told if told in ENDED else status}
         yield from self._visible.rest(is_cut=run["status"] != "completed")
-        told = self._inquiry.noting(other_run(run, self._response_id)) if self._response_id else self._inquiry
-        answer = settle(run, told, seen=self._steps.whole())
+        inquiry = self._inquiry.noting(other_run(run, self._response_id)) if self._response_id else self._inquiry
+        answer = settle(run, inquiry, seen=self._steps.whole())
         yield Finished(replace(answer, response_id=self._response_id or answer.response_id))
 
 
