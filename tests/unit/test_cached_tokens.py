@@ -55,6 +55,18 @@ def test_cached_input_counts_at_its_own_price() -> None:
     assert estimate(9_000_000) == pytest.approx(0.2 + 1)
 
 
+def test_writing_to_the_cache_and_searches_have_prices_of_their_own() -> None:
+    used = {**SENT, "cachedInputTokens": 200_000, "writtenInputTokens": 300_000, "searches": 3}
+    turn = {
+        "provider": "anthropic",
+        "model": "claude-opus-5-20260724",
+        "requestedModel": "claude-opus-5",
+        "usage": used,
+    }
+    expected = 0.5 * 5 + 0.2 * 0.5 + 0.3 * 6.25 + 0.1 * 25 + 3 * 0.01
+    assert Prices(Catalogue({}).load()).estimate(turn) == pytest.approx(expected)
+
+
 def test_without_a_price_of_its_own_it_costs_what_other_input_costs() -> None:
     own = {"custom:m": OwnModel(price_in=3, price_out=0)}
     turn = {"provider": "custom", "model": "m", "usage": {**SENT, "cachedInputTokens": 500_000}}

@@ -76,7 +76,7 @@ def test_presets_are_those_that_the_table_names_with_or_without_a_version(name: 
         (
             "mine",
             {"family": "soap"},
-            "[providers.mine] family: must be 'responses', 'chat_completions' or 'interactions'.",
+            "[providers.mine] family: must be 'responses', 'chat_completions', 'messages' or 'interactions'.",
         ),
         ("mine", {"nonsense": 1}, "[providers.mine] nonsense: there is no such field."),
         ("mine", {"quirks": {"stor": True}}, "[providers.mine] quirks.stor: there is no such field."),

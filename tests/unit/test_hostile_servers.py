@@ -186,7 +186,8 @@ async def test_names_that_a_server_gives_are_short_and_on_one_line(family: Famil
     chat = {**odd, "choices": [{"message": {"content": "Yes."}}]}
     part = {"type": "message", "content": [{"type": "output_text", "text": "Yes."}]}
     run = {**odd, "object": "response", "status": "completed", "output": [part]}
-    whole = run if family == "responses" else chat
+    said = {"type": "message", "content": [{"type": "text", "text": "Yes."}], "stop_reason": "end_turn"}
+    whole = {"responses": run, "chat_completions": chat, "messages": {**odd, **said}}[family]
     async with provider_at(lambda _: httpx.Response(200, json=whole), family, KEY) as provider:
         answer = answer_of(await asked(provider))
     assert answer.model is not None

@@ -26,7 +26,7 @@ def definition(request: pytest.FixtureRequest) -> Definition:
 
 
 def place_of(definition: Definition) -> str:
-    return "messages" if definition.family == "chat_completions" else "input"
+    return "messages" if definition.family in {"chat_completions", "messages"} else "input"
 
 
 def test_only_an_api_that_documents_no_images_gets_none() -> None:

@@ -113,7 +113,7 @@ async def test_usage_counts_pages_as_input_and_thoughts_as_output() -> None:
     async with gemini() as (peer, _):
         searched = await peer.answer("Why?", mode="search")
         cached = await peer.answer("Why? [[fault:cached]]")
-    assert searched.usage == Usage(input_tokens=310, output_tokens=7, reasoning_tokens=2)
+    assert searched.usage == Usage(input_tokens=310, output_tokens=7, reasoning_tokens=2, searches=1)
     assert cached.usage == Usage(input_tokens=5000, cached_input_tokens=4096, output_tokens=7, reasoning_tokens=2)
 
 

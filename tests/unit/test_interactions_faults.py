@@ -17,7 +17,7 @@ from conversation_mcp.errors import (
     ProviderUnavailableError,
     StreamBrokenError,
 )
-from conversation_mcp.providers.base import Event, TextDelta
+from conversation_mcp.providers.base import Event, Finished, TextDelta
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.interactions.provider import InteractionsProvider
 
@@ -74,7 +74,7 @@ async def test_a_broken_stream_shows_what_came_and_is_no_answer(fault: str) -> N
             await watch(asked, shown)
         assert len(server.requests) == 1
     assert "".join(shown) == "answer 1 to: Why?"
-    assert caught.value.maybe_billed
+    assert not caught.value.is_free
     assert caught.value.usage == {"inputTokens": 1, "outputTokens": 1}
 
 
@@ -89,12 +89,13 @@ async def test_only_an_answer_that_is_kept_is_told_by_its_id() -> None:
         events = await peer.events("Why?")
         found = await peer.provider.fetch(str(answer_of(events).response_id))
         assert server.requests[-1]["store"] is True
-    assert answer_of([found]).content == "answer 1 to: Why?"
+    assert isinstance(found, Finished)
+    assert found.answer.content == "answer 1 to: Why?"
 
 
-def refusing(status: int, error: dict[str, object], headers: dict[str, str] | None = None) -> InteractionsProvider:
+def refusing(status: int, error: dict[str, str]) -> InteractionsProvider:
     def reply(_sent: httpx.Request) -> httpx.Response:
-        return httpx.Response(status, json={"error": error}, headers=headers)
+        return httpx.Response(status, json={"error": error})
 
     time = FakeTime()
     found = configured("gemini", "https://gateway.example/v1beta", "AIza-loopback-0123456789")

@@ -9,11 +9,13 @@ TOKENS_PER_PRICE = 10**6
 
 
 class Price(NamedTuple):
-    """The prices of a model in US dollars per million tokens."""
+    """The prices of a model in US dollars per million tokens, and for a search."""
 
     sent: float
     cached: float
+    written: float
     came: float
+    search: float
 
 
 class Prices:
@@ -33,13 +35,15 @@ class Prices:
         usage: Mapping[str, Any] = turn.get("usage") or {}
         provider, sent, came = turn.get("provider"), usage.get("inputTokens") or 0, usage.get("outputTokens") or 0
         cached = min(sent, usage.get("cachedInputTokens") or 0)
+        written = min(sent - cached, usage.get("writtenInputTokens") or 0)
         if provider is None or not (sent or came):
             return None
         for field in ("model", "requestedModel"):
             name = (turn.get(field) or "").removeprefix(f"{provider}:")
             if name and (price := self._price(provider, name)):
-                dollars = (sent - cached) * price.sent + cached * price.cached + came * price.came
-                return dollars / TOKENS_PER_PRICE
+                plain = sent - cached - written
+                tokens = plain * price.sent + cached * price.cached + written * price.written + came * price.came
+                return tokens / TOKENS_PER_PRICE + (usage.get("searches") or 0) * price.search
         return None
 
     def _price(self, provider: str, model: str) -> Price | None:
@@ -50,8 +54,9 @@ class Prices:
 
 
 def _price_of(facts: ModelFacts) -> Price | None:
-    """Return the prices if they are known; cached input costs as much as other input if nothing else is known."""
+    """Return the prices if they are known; other kinds of input cost what input costs, if nothing else is known."""
     if facts.price_in is None or facts.price_out is None:
         return None
     cached = facts.price_in if facts.price_cached is None else facts.price_cached
-    return Price(facts.price_in, cached, facts.price_out)
+    written = facts.price_in if facts.price_written is None else facts.price_written
+    return Price(facts.price_in, cached, written, facts.price_out, facts.price_search or 0)

@@ -37,6 +37,7 @@ BuildLocal = Callable[[ProviderContext], Reader | None]
 WIRES = {
     "responses": "conversation_mcp.providers.responses.provider:ResponsesProvider",
     "chat_completions": "conversation_mcp.providers.chat_completions.provider:ChatCompletionsProvider",
+    "messages": "conversation_mcp.providers.messages.provider:MessagesProvider",
     "interactions": "conversation_mcp.providers.interactions.provider:InteractionsProvider",
     "agent": "conversation_mcp.providers.perplexity.provider:PerplexityProvider",
 }

@@ -22,14 +22,14 @@ from conversation_mcp.records.modes import Mode
 from conversation_mcp.settings import Kind
 from conversation_mcp.sources import shipped_providers
 
-Family = Literal["responses", "chat_completions", "interactions"]
+Family = Literal["responses", "chat_completions", "messages", "interactions"]
 Dialect = Literal["agent"]
 BACKGROUND: tuple[Family, ...] = ("responses", "interactions")
 """The families that run a research in the background."""
 TokenField = Literal["max_tokens", "max_completion_tokens"]
 
 NAME_PATTERN = r"^[a-z][a-z0-9_-]{0,31}$"
-ENDPOINTS = ("/chat/completions", "/responses", "/agent", "/interactions", "/models")
+ENDPOINTS = ("/chat/completions", "/responses", "/agent", "/messages", "/interactions", "/models")
 """Endpoints that people often leave at the end of a base URL."""
 
 
@@ -50,7 +50,7 @@ class Quirks(Data):
     """Patterns of the names that are agents and no models; an agent only does research, with the fields in `agent`."""
     agent: dict[str, JsonValue] = Field(default_factory=dict)
     domain_filters: frozenset[Literal["allowed_domains", "excluded_domains", "blocked_domains"]] = frozenset()
-    """The filters that its search tool accepts under `filters`."""
+    """The filters that its search tool accepts: in Responses under `filters`, in Messages as fields of their own."""
     max_domains: int = Field(default=20, ge=1)
     """The most domains in such a filter."""
     effort_field: Literal["reasoning", "reasoning_effort", "none"] | None = None

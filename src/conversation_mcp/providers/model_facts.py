@@ -34,6 +34,10 @@ class ModelFacts:
     price_out: float | None = None
     price_cached: float | None = None
     """The price of input that the provider reads from its cache."""
+    price_written: float | None = None
+    """The price of input that the provider writes to its cache, if it charges more for that."""
+    price_search: float | None = None
+    """The price of one search, if searches are charged beside the tokens."""
     status: str = "active"
     ends: str | None = None
     """The day from which it no longer exists."""

@@ -76,10 +76,14 @@ class Usage(Record):
     """Tokens sent, those read from the provider's cache included."""
     cached_input_tokens: Tokens | None = None
     """Tokens of them that the provider read from its cache, usually at a lower price."""
+    written_input_tokens: Tokens | None = None
+    """Tokens of them that the provider wrote to its cache, if it charges more for that."""
     output_tokens: Tokens | None = None
     """Tokens received."""
     reasoning_tokens: Tokens | None = None
     """Tokens received that were spent on hidden reasoning."""
+    searches: Tokens | None = None
+    """Searches for the answer that are charged beside the tokens."""
     cost_usd: CostUsd | None = None
     """The amount charged, in US dollars."""
 

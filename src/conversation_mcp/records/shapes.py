@@ -94,8 +94,8 @@ SOURCE = _record(
 USAGE = _record(
     {},
     {
-        "inputTokens": _integer, "cachedInputTokens": _integer, "outputTokens": _integer, "reasoningTokens": _integer,
-        "costUsd": _number,
+        "inputTokens": _integer, "cachedInputTokens": _integer, "writtenInputTokens": _integer,
+        "outputTokens": _integer, "reasoningTokens": _integer, "searches": _integer, "costUsd": _number,
     },
 )  # fmt: skip
 SENT_AS = {"sent": _one_of("whole", "diff", "known", "skipped")}

@@ -1,6 +1,6 @@
 """The usage of an interaction in the words of its wire."""
 
-from conversation_mcp.providers.wire.json_values import JsonObject, count_at, object_at
+from conversation_mcp.providers.wire.json_values import JsonObject, count_at, object_at, objects_at
 from conversation_mcp.records.models import Usage
 
 
@@ -15,7 +15,13 @@ def usage(run: JsonObject) -> Usage | None:
         cached_input_tokens=cached if 0 < cached <= (sent or 0) else None,
         output_tokens=_sum(count_at(taken, "total_output_tokens"), thoughts),
         reasoning_tokens=thoughts,
+        searches=_searches(taken),
     )
+
+
+def _searches(taken: JsonObject) -> int | None:
+    counts = objects_at(taken, "grounding_tool_count")
+    return _sum(*(count_at(each, "count") for each in counts if each.get("type") == "google_search"))
 
 
 def _sum(*counts: int | None) -> int | None:

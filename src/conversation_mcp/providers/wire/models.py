@@ -3,7 +3,7 @@
 from conversation_mcp.providers.base import ListedModel
 from conversation_mcp.providers.wire.json_values import JsonObject, count_at, items_at, object_at, objects_at, text_at
 
-WINDOWS = ("max_model_len", "context_length", "max_context_length")
+WINDOWS = ("max_model_len", "context_length", "max_context_length", "max_input_tokens")
 SIGHT = frozenset({"image", "multimodal", "vision"})
 
 
@@ -25,9 +25,12 @@ def _window_tokens(model: JsonObject) -> int | None:
 
 
 def _sees(model: JsonObject, other: JsonObject) -> bool | None:
-    """Tell whether the model sees, in the words of OpenRouter, Mistral or llama.cpp; None if nothing is said."""
+    """Tell whether the model sees, as Mistral, Anthropic, OpenRouter or llama.cpp say it; None if nothing is said."""
     vision = object_at(model, "capabilities").get("vision")
     if isinstance(vision, bool):
         return vision
+    image_input = object_at(object_at(model, "capabilities"), "image_input").get("supported")
+    if isinstance(image_input, bool):
+        return image_input
     words = (*items_at(object_at(model, "architecture"), "input_modalities"), *items_at(other, "capabilities"))
     return any(word in SIGHT for word in words if isinstance(word, str)) if words else None
