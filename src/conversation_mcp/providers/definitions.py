@@ -47,7 +47,7 @@ class Quirks(Data):
     research: dict[str, JsonValue] = Field(default_factory=dict)
     """More fields for a deep research."""
     agents: tuple[str, ...] = ()
-    """Patterns of the names that are agents and no models; an agent only does research, with the fields in `agent`."""
+    """Patterns of the names that are agents, no models; an agent only does research, with the fields in `agent`."""
     agent: dict[str, JsonValue] = Field(default_factory=dict)
     domain_filters: frozenset[Literal["allowed_domains", "excluded_domains", "blocked_domains"]] = frozenset()
     """The filters that its search tool accepts: in Responses under `filters`, in Messages as fields of their own."""
@@ -126,8 +126,7 @@ class Definition(Data):
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         if "deep_research" in self.abilities and self.family not in BACKGROUND:
-            families = " or ".join(map(repr, BACKGROUND))
-            message = f"abilities: deep_research needs family {families}; it is a background run there"
+            message = f"abilities: deep_research needs family {' or '.join(map(repr, BACKGROUND))}, for background runs"
             raise ValueError(message)
         if self.presets and self.dialect is None:
             message = "presets: no family accepts presets, only dialect 'agent' does"
@@ -138,8 +137,8 @@ class Definition(Data):
         """Return the definition that is true of the provider at this address."""
         if self.compatible_ending is None or not urlsplit(base_url).path.endswith(self.compatible_ending):
             return self
-        changed = {"family": "chat_completions", "abilities": frozenset({"chat"}), "quirks": Quirks()}
-        return self.model_copy(update={**changed, "research_model": None})
+        only_chat = {"abilities": frozenset({"chat"}), "quirks": Quirks(), "research_model": None}
+        return self.model_copy(update={"family": "chat_completions", **only_chat})
 
     def is_preset(self, name: str) -> bool:
         """Tell whether this is one of its presets; it may end with a version, as in `fast@2026-10-16.0`."""
