@@ -28,6 +28,8 @@ def configured(name: str, *, key: SecretStr | None = KEY, base_url: str | None =
         ("custom", "http://localhost:8080/v1/chat/completions/", "http://localhost:8080/v1/models"),
         ("custom", "http://localhost:8080", "http://localhost:8080/models"),
         ("openai", "https://gw.example/openai/v1?api-version=2", "https://gw.example/openai/v1/models?api-version=2"),
+        ("azure", "https://x.openai.azure.com/", "https://x.openai.azure.com/openai/v1/models"),
+        ("azure", "https://x.openai.azure.com/openai/v1/", "https://x.openai.azure.com/openai/v1/models"),
         ("openai", "https://gw.example/v1/responses", "https://gw.example/v1/models"),
     ],
 )

@@ -96,8 +96,10 @@ async def test_a_model_that_will_be_gone_is_told() -> None:
 async def test_the_list_tells_windows_and_sight() -> None:
     async with talking() as peer:
         listed = await peer.provider.list_models()
-    assert listed[0] == ListedModel("small-1", 200_000, True)
-    assert listed[-1] == ListedModel("blind-1", 200_000, False)
+    assert listed[0] == ListedModel("small-1", 200_000, images=True)
+    assert ListedModel("blind-1", 200_000, images=False) in listed
+    assert listed[-1].id == "last-1"  # not on the first page of twenty
+    assert "gone-1" not in {model.id for model in listed}
 
 
 async def test_numbers_in_the_text_stand_for_the_sources_in_the_order_of_their_citation() -> None:

@@ -19,7 +19,8 @@ from conversation_mcp.records.modes import Mode
 from conversation_mcp.settings import Settings
 
 DEFINITIONS = load_definitions()
-SURE = [name for name, definition in DEFINITIONS.items() if definition.kind in {"direct", "unified"}]
+SURE = [name for name, known in DEFINITIONS.items() if known.kind in {"direct", "unified"} and known.base_url]
+"""Those that are configured by their key."""
 
 REFUSED = {
     "400": "PROVIDER_REJECTED 1",

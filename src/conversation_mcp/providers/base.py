@@ -199,13 +199,13 @@ class ModelLister(Protocol):
 
 @runtime_checkable
 class TokenCounter(Protocol):
-    """A provider that counts the tokens of a request exactly, at no cost."""
+    """A provider that counts the tokens of a request without answering it."""
 
     async def count(self, request: Request) -> int:
-        """Return how many tokens the request has; it is sent for that, and not answered.
+        """Return the tokens of the request as the provider counts them, which costs nothing.
 
         Raises:
-            ProviderError: the provider refuses the request, or cannot be asked.
+            ProviderError: the provider cannot be asked, or gives no number.
         """
         ...
 

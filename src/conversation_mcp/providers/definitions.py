@@ -7,7 +7,6 @@ from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import (
     Field,
-    JsonValue,
     SecretStr,
     ValidationError,
     field_validator,
@@ -18,6 +17,7 @@ from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.errors.validation import requirement
 from conversation_mcp.providers.data import Data
 from conversation_mcp.providers.images import Images
+from conversation_mcp.providers.quirks import Quirks
 from conversation_mcp.records.modes import Mode
 from conversation_mcp.settings import Kind
 from conversation_mcp.sources import shipped_providers
@@ -26,51 +26,10 @@ Family = Literal["responses", "chat_completions", "messages", "interactions"]
 Dialect = Literal["agent"]
 BACKGROUND: tuple[Family, ...] = ("responses", "interactions")
 """The families that run a research in the background."""
-TokenField = Literal["max_tokens", "max_completion_tokens"]
 
 NAME_PATTERN = r"^[a-z][a-z0-9_-]{0,31}$"
 ENDPOINTS = ("/chat/completions", "/responses", "/agent", "/messages", "/interactions", "/models")
 """Endpoints that people often leave at the end of a base URL."""
-
-
-class Quirks(Data):
-    """The differences of a provider from its family. Tables of fields are copied into the body of a request."""
-
-    key_header: str | None = Field(default=None, pattern=r"^[A-Za-z][A-Za-z0-9-]{0,63}$")
-    """The header with the bare key; if unset, the key is a bearer token."""
-    headers: dict[str, str] = Field(default_factory=dict)
-    """Headers sent with every call."""
-    body: dict[str, JsonValue] = Field(default_factory=dict)
-    """Fields sent with every request."""
-    search: dict[str, JsonValue] = Field(default_factory=dict)
-    """More fields for a search; they make a provider search that would not do so by itself."""
-    research: dict[str, JsonValue] = Field(default_factory=dict)
-    """More fields for a deep research."""
-    agents: tuple[str, ...] = ()
-    """Patterns of the names that are agents, no models; an agent only does research, with the fields in `agent`."""
-    agent: dict[str, JsonValue] = Field(default_factory=dict)
-    domain_filters: frozenset[Literal["allowed_domains", "excluded_domains", "blocked_domains"]] = frozenset()
-    """The filters that its search tool accepts: in Responses under `filters`, in Messages as fields of their own."""
-    max_domains: int = Field(default=20, ge=1)
-    """The most domains in such a filter."""
-    effort_field: Literal["reasoning", "reasoning_effort", "none"] | None = None
-    """The field of the reasoning effort; by default the field of the family."""
-    store: bool | None = None
-    """The value of `store`. A run can be found by its id only if this is true, or if it runs in the background."""
-    output_limit_tokens: int | None = Field(default=None, ge=1)
-    """The most tokens of an answer; not sent if unset."""
-    fits_answer: bool = False
-    """Whether each request limits its answer to what the window has left, because the server fails beyond that."""
-    token_field: TokenField | None = None
-    """The field of that limit in chat completions; if unset, it is learnt from the first refusal."""
-    stream_usage: bool = True
-    """Whether chat completions ask for the usage of a stream."""
-    system_role: Literal["system", "developer", "user"] = "system"
-    """The role of the system message; `user` puts its text before the first question."""
-    alternate: bool = True
-    """Whether it may require user and assistant to alternate, so that adjacent messages of one role are merged."""
-    silence_seconds: float | None = Field(default=None, gt=0)
-    """How long a stream may be silent, if the usual time is too short."""
 
 
 class Definition(Data):
@@ -88,6 +47,8 @@ class Definition(Data):
     base_url_variable: str | None = None
     compatible_ending: str | None = None
     """The end of an address at which it speaks chat completions instead, and can do nothing but chat."""
+    base_path: str = ""
+    """The path of an address that was given without one, where `base_url` does not say it."""
     key_variables: tuple[str, ...] = ()
     """Environment variables of its key; the first one that is set counts. Empty if it needs no key."""
     is_key_optional: bool = False
@@ -152,6 +113,8 @@ class Definition(Data):
     @property
     def needed_setting(self) -> str:
         """The setting that configures it."""
+        if self.needs_key and self.base_url is None:
+            return f"{self.key_variable} and {self.base_url_name}"
         return self.key_variable if self.needs_key else self.base_url_name
 
     @property
@@ -218,7 +181,7 @@ def is_web_address(text: str) -> bool:
         return False
 
 
-def joined_base_url(given: str, usual: str | None) -> str:
+def joined_base_url(given: str, usual: str | None, usual_path: str = "") -> str:
     """Return a base URL without endpoints that were pasted with it; one without a path gets the usual path."""
     if not is_web_address(given):
         return given.strip()
@@ -226,8 +189,8 @@ def joined_base_url(given: str, usual: str | None) -> str:
     path = parts.path.rstrip("/")
     for endpoint in ENDPOINTS:
         path = path.removesuffix(endpoint).rstrip("/")
-    if not path and usual is not None:
-        path = urlsplit(usual).path.rstrip("/")
+    if not path:
+        path = usual_path if usual is None else urlsplit(usual).path.rstrip("/")
     return urlunsplit(parts._replace(path=path, fragment=""))
 
 
@@ -243,7 +206,7 @@ def resolved(definition: Definition, given: Given) -> Configured | None:
     address = given.base_url or definition.base_url
     if address is None:
         return None
-    base_url = joined_base_url(address, definition.base_url)
+    base_url = joined_base_url(address, definition.base_url, definition.base_path)
     return Configured(
         definition=definition.at(base_url),
         base_url=base_url,

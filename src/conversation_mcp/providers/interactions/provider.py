@@ -69,7 +69,7 @@ class InteractionsProvider(RunProvider):
         """
         model = quote(model_of(request, self.configured), safe="")
         payload = await drafted(counted_contents, request)
-        body = await self._api.free("POST", f"models/{model}:countTokens", payload)
+        body = await self._api.call_free(f"models/{model}:countTokens", payload, "count the tokens")
         count = count_at(body, "totalTokens")
         if count is None:
             raise ProviderUnavailableError(f"{self._api.title} did not say how many tokens the request has.")

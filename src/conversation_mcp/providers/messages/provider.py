@@ -15,7 +15,7 @@ from conversation_mcp.errors import (
     RunLostError,
     StreamBrokenError,
 )
-from conversation_mcp.providers.base import Event, Finished, Progress, Request, TextDelta
+from conversation_mcp.providers.base import Event, Finished, ListedModel, Progress, Request, TextDelta
 from conversation_mcp.providers.definitions import Configured
 from conversation_mcp.providers.messages.abilities import UNKNOWN, ModelAbilities, abilities_of
 from conversation_mcp.providers.messages.outcome import MAX_PAUSES, REFUSED, is_cut, settle
@@ -24,14 +24,18 @@ from conversation_mcp.providers.messages.request import Draft, draft
 from conversation_mcp.providers.wire.bodies import UnreadableBodyError
 from conversation_mcp.providers.wire.events import incoming
 from conversation_mcp.providers.wire.http import Sent
-from conversation_mcp.providers.wire.json_values import count_at
+from conversation_mcp.providers.wire.json_values import count_at, objects_at, text_at
+from conversation_mcp.providers.wire.models import listed_models
 from conversation_mcp.providers.wire.names import model_of
 from conversation_mcp.providers.wire.parts import drafted
 from conversation_mcp.providers.wire.problems import WireProblem
 from conversation_mcp.providers.wire.provider import WireProvider
 from conversation_mcp.providers.wire.usage import with_usage
+from conversation_mcp.text import counted
 
 VERSION = "/v1"
+WHOLE_LIST = {"limit": "1000"}
+"""The largest page of the list of models, which has far fewer; without it, only the first twenty come."""
 NO_CREDIT = ("credit balance is too low", "usage limits", "spend limit")
 """What a refusal says that is about money, though its type is that of a bad request."""
 
@@ -54,10 +58,21 @@ class MessagesProvider(WireProvider):
         """Send the question once; what came of a paused answer is sent back until the answer is complete."""
         return self._guard.events(self._ask(request))
 
+    async def list_models(self, within_seconds: float | None = None) -> tuple[ListedModel, ...]:
+        """Return the models of the provider, without those that are gone, and remember what they can do."""
+        body = await self._api.listing("data", within_seconds, params=WHOLE_LIST)
+        there = [entry for entry in objects_at(body, "data") if entry.get("lifecycle") != "retired"]
+        self._known.update({text_at(entry, "id"): abilities_of(entry) for entry in there})
+        return tuple(replace(model, id=self._guard.clean(model.id)) for model in listed_models({"data": there}))
+
+    async def check(self) -> str:
+        """Return the number of models in words; listing them costs nothing and needs a valid key."""
+        return counted(len(await self.list_models()), "model")
+
     async def count(self, request: Request) -> int:
-        """Return how many tokens the request has, counted by the provider at no cost."""
+        """Return the tokens of the request as the provider counts them."""
         put = await self._draft(request)
-        body = await self._api.free("POST", f"{self.path}/count_tokens", put.countable)
+        body = await self._api.call_free(f"{self.path}/count_tokens", put.countable, "count the tokens")
         tokens = count_at(body, "input_tokens")
         if tokens is None:
             raise ProviderUnavailableError(f"{self._api.title} did not say how many tokens the request has.")

@@ -3,7 +3,8 @@
 from typing import Any, cast
 
 from conversation_mcp.providers.base import Request
-from conversation_mcp.providers.definitions import Configured, Definition, Quirks
+from conversation_mcp.providers.definitions import Configured, Definition
+from conversation_mcp.providers.quirks import Quirks
 from conversation_mcp.providers.wire.inquiry import Inquiry
 from conversation_mcp.providers.wire.names import model_of
 from conversation_mcp.providers.wire.option_notices import option_notices

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from anyio import fail_after, move_on_after, to_thread
+from anyio import fail_after, to_thread
 
 from conversation_mcp.errors import (
     ConversationMCPError,
@@ -132,26 +132,6 @@ class Api:
             raise UnseenError(self.title, "the answer is not JSON")
         return body
 
-    async def free(self, method: str, path: str, payload: Mapping[str, object] | None = None) -> JsonObject:
-        """Make a call that costs nothing and return its JSON.
-
-        Raises:
-            ProviderError: the provider refuses it, or cannot be asked.
-        """
-        response = await self._call(method, path, payload)
-        if not response.is_success:
-            raise self.errors.of_create(await self._problem(response))
-        body = parse_object(response.content)
-        if body is None:
-            raise ProviderUnavailableError(f"{self.title} answered with something other than JSON.")
-        return body
-
-    async def hint(self, path: str) -> JsonObject:
-        """Return facts that a question can do without; empty if they do not come soon."""
-        with suppress(ConversationMCPError), move_on_after(HINT_SECONDS):
-            return await self.free("GET", path)
-        return {}
-
     async def cancel(self, path: str) -> None:
         """Ask once to stop a run that was just looked at; harmless if it has ended since. Raises as `look`."""
         response = await self._call("POST", path)
@@ -177,16 +157,44 @@ class Api:
         timeouts = self.limits.timeouts
         usual_seconds = timeouts.look_seconds if self._configured.is_certain else timeouts.probe_seconds
         limit_seconds = usual_seconds if within_seconds is None else min(within_seconds, usual_seconds)
+        body = await self._known("GET", "models", "list its models", limit_seconds, params=params)
+        if field not in body:
+            raise self.errors.of_create(self.errors.problem_in(body, NOT_FOUND) or WireProblem(NOT_FOUND))
+        return body
+
+    async def call_free(self, path: str, payload: Mapping[str, object], what: str) -> JsonObject:
+        """Return the answer to a call that costs nothing; raises as `listing`."""
+        return await self._known("POST", path, what, self.limits.timeouts.look_seconds, payload=payload)
+
+    async def hint(self, path: str) -> JsonObject:
+        """Return facts that a question can do without; empty if they do not come soon."""
+        with suppress(ConversationMCPError):
+            return await self._known("GET", path, "say what the model can do", HINT_SECONDS)
+        return {}
+
+    async def _known(
+        self,
+        method: str,
+        path: str,
+        what: str,
+        limit_seconds: float,
+        *,
+        params: Mapping[str, str] | None = None,
+        payload: Mapping[str, object] | None = None,
+    ) -> JsonObject:
         client = await self._client.get(self._configured.base_url)
         import httpx
 
-        address, headers, timeout = self._address("models"), self._headers(), self._timeout(limit_seconds)
+        address, headers, timeout = self._address(path), self._headers(), self._timeout(limit_seconds)
         try:
             url = httpx.URL(address).copy_merge_params(params or {})
+            build = partial(client.build_request, method, url, headers=headers, timeout=timeout, json=payload)
+            # In a thread: a body with images can have tens of megabytes.
+            request = await to_thread.run_sync(build) if payload else build()
             with fail_after(limit_seconds):
-                response = await _fetched(client, client.build_request("GET", url, headers=headers, timeout=timeout))
+                response = await _fetched(client, request)
         except (TimeoutError, httpx.ReadTimeout):
-            raise ProviderTimeoutError(self.title, "list its models", limit_seconds) from None
+            raise ProviderTimeoutError(self.title, what, limit_seconds) from None
         except UnreadableBodyError as error:
             raise ProviderUnavailableError(f"{self.title} {error}.") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -198,8 +206,6 @@ class Api:
         body = parse_object(response.content)
         if body is None:
             raise ProviderUnavailableError(f"{self.title} answered with something other than JSON.")
-        if field not in body:
-            raise self.errors.of_create(self.errors.problem_in(body, NOT_FOUND) or WireProblem(NOT_FOUND))
         return body
 
     async def check(self) -> str:
@@ -207,22 +213,17 @@ class Api:
         count = len(await self.list_models())
         return counted(count, "model")
 
-    async def _call(self, method: str, path: str, payload: Mapping[str, object] | None = None) -> "httpx.Response":
+    async def _call(self, method: str, path: str) -> "httpx.Response":
         client = await self._client.get(self._configured.base_url)
         import httpx
 
         seconds = self.limits.timeouts.look_seconds
         try:
             with fail_after(seconds):
-                build = partial(
-                    client.build_request,
-                    method,
-                    self._address(path),
-                    json=payload,
-                    headers=self._headers(),
-                    timeout=self._timeout(seconds),
+                request = client.build_request(
+                    method, self._address(path), headers=self._headers(), timeout=self._timeout(seconds)
                 )
-                return await _fetched(client, await to_thread.run_sync(build) if payload else build())
+                return await _fetched(client, request)
         except ProviderAuthError as error:
             raise self.errors.unseen(error) from None
         except (TimeoutError, httpx.TimeoutException):
