@@ -244,3 +244,15 @@ async def test_another_kind_of_question_keeps_the_model_but_a_research_takes_its
     assert told(await chosen.choose("search", None, kept=kept)) == ("openai", "gpt-5-mini")
     assert told(await chosen.choose("deep_research", None, kept=kept)) == ("openai", "gpt-6-astra")
     assert told(await chosen.choose("deep_research", None, kept=(Kept("gone"),))) == ("perplexity", None)
+
+
+@pytest.mark.parametrize("mode", ["search", "chat"])
+async def test_a_follow_up_of_a_research_by_an_agent_goes_to_a_model_of_the_same_provider(mode: Mode) -> None:
+    agent = "deep-research-preview-04-2026"
+    kept = [Kept("gemini", other_model=agent)]
+    choice = await providers(*everybody()).choose(mode, None, kept=kept)
+    assert choice.provider.name == "gemini"
+    assert choice.model not in {None, agent}
+    before = [Kept("gemini", agent, agent, is_of_mode=True)]
+    again = await providers(*everybody()).choose("deep_research", None, kept=before)
+    assert told(again) == ("gemini", agent)

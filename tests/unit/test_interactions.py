@@ -10,6 +10,7 @@ from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.providers.base import ListedModel, Progress, TextDelta, TokenCounter
 from conversation_mcp.providers.definitions import Given, load_definitions, resolved
 from conversation_mcp.providers.interactions.citations import cited
+from conversation_mcp.providers.interactions.steps import answer_text
 from conversation_mcp.records.chat import ChatMessage, ImagePart
 from conversation_mcp.records.models import Usage
 
@@ -88,6 +89,13 @@ def test_a_page_that_is_cited_twice_keeps_its_number_across_texts() -> None:
     ]
 
 
+async def test_addresses_stay_as_google_gave_them_and_the_title_says_the_site() -> None:
+    async with gemini() as (peer, _):
+        first, _second = (await peer.answer("Why?", mode="search")).sources
+    assert first.url == "https://vertexaisearch.cloud.google.com/grounding-api-redirect/1"
+    assert (first.title, first.snippet) == ("site1.example.org", None)
+
+
 async def test_words_before_the_search_are_not_part_of_the_answer() -> None:
     async with gemini() as (peer, _):
         events = await peer.events("Why? [[fault:before_search]]", mode="search")
@@ -98,6 +106,14 @@ async def test_words_before_the_search_are_not_part_of_the_answer() -> None:
             shown = event.text if event.replaces else shown + event.text
     assert shown == "answer 1 to: Why?"
     assert Progress("searching: Why?") in events
+
+
+def test_a_thought_in_the_middle_of_an_answer_does_not_cut_off_its_beginning() -> None:
+    def said(text: str) -> dict[str, object]:
+        return {"type": "model_output", "content": [{"type": "text", "text": text}]}
+
+    searched: list[dict[str, object]] = [said("Let me look."), {"type": "google_search_call"}]
+    assert answer_text([*searched, said("One, "), {"type": "thought"}, said("two."), {"type": "odd"}]) == "One, two."
 
 
 async def test_thoughts_are_kept_apart_and_their_signature_is_dropped() -> None:

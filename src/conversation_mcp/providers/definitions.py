@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal, Self, cast, get_args
 from urllib.parse import urlsplit, urlunsplit
 
@@ -104,6 +105,10 @@ class Definition(Data):
     def is_preset(self, name: str) -> bool:
         """Tell whether this is one of its presets; it may end with a version, as in `fast@2026-10-16.0`."""
         return name.partition("@")[0] in (*self.presets, *self.other_presets)
+
+    def is_agent(self, name: str) -> bool:
+        """Tell whether this is the name of an agent, which does research only."""
+        return any(fnmatchcase(name.casefold(), pattern) for pattern in self.quirks.agents)
 
     @property
     def needs_key(self) -> bool:

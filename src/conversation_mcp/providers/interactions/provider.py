@@ -11,7 +11,7 @@ from conversation_mcp.providers.base import Answer, Event, ListedModel, Progress
 from conversation_mcp.providers.interactions.models import counted_contents, listed_models
 from conversation_mcp.providers.interactions.outcome import settle
 from conversation_mcp.providers.interactions.problems import special_error
-from conversation_mcp.providers.interactions.request import Draft, draft, is_agent
+from conversation_mcp.providers.interactions.request import Draft, draft
 from conversation_mcp.providers.interactions.runs import READING
 from conversation_mcp.providers.interactions.stream import StreamReader
 from conversation_mcp.providers.wire.bodies import UnreadableBodyError
@@ -95,7 +95,7 @@ class InteractionsProvider(RunProvider):
 
     async def _thinks(self, model: str) -> bool | None:
         """Tell whether the model thinks, as the provider's list says; None if it does not."""
-        if is_agent(model, self.configured.definition):
+        if self.configured.definition.is_agent(model):
             return None
         if self._listed is None:
             self._listed = ()  # asked for once: without it, the question itself shows what is wrong

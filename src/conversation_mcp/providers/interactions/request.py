@@ -1,7 +1,6 @@
 """The body of a create call: the conversation as steps, and only those fields that the model or agent takes."""
 
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.providers.base import Request
@@ -37,11 +36,6 @@ class Draft:
         return {**self.body, "generation_config": config} if config else self.body
 
 
-def is_agent(name: str, definition: Definition) -> bool:
-    """Tell whether the name is one of an agent."""
-    return any(fnmatchcase(name.casefold(), pattern) for pattern in definition.quirks.agents)
-
-
 def draft(request: Request, configured: Configured, *, thinks: bool | None) -> Draft:
     """Translate a request; `thinks` says whether the model does, as far as that is known.
 
@@ -52,7 +46,7 @@ def draft(request: Request, configured: Configured, *, thinks: bool | None) -> D
     definition = configured.definition
     require_sight(request.messages, definition)
     model = model_of(request, configured)
-    if is_agent(model, definition):
+    if definition.is_agent(model):
         return _of_agent(request, model, definition)
     quirks = definition.quirks
     in_background = request.mode == "deep_research"
