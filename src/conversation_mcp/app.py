@@ -14,6 +14,7 @@ from conversation_mcp.records.modes import Mode, ModeOf
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Store
 from conversation_mcp.turns.engine import TurnEngine
+from conversation_mcp.turns.preview import Preview
 from conversation_mcp.turns.roster import RunningTurns
 from conversation_mcp.turns.watch import Watch
 
@@ -45,6 +46,7 @@ class App:
     providers: Providers
     turns: TurnEngine
     watch: Watch
+    preview: Preview
     running: RunningTurns
     library: Library
     tidier: Tidier

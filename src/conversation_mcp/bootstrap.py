@@ -26,11 +26,12 @@ from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.tools.catalog import mode_of, tools_of
-from conversation_mcp.turns.budget import Budget
 from conversation_mcp.turns.claims import Claims
 from conversation_mcp.turns.composer import Composer, ReadFiles
+from conversation_mcp.turns.daily_limit import DailyLimit
 from conversation_mcp.turns.earlier_calls import EarlierCalls
 from conversation_mcp.turns.engine import TurnEngine
+from conversation_mcp.turns.preview import Preview
 from conversation_mcp.turns.receiver import AnswerReceiver
 from conversation_mcp.turns.resumer import Resumer
 from conversation_mcp.turns.roster import RunningTurns
@@ -57,9 +58,9 @@ async def open_providers(settings: Settings) -> AsyncGenerator[Providers]:
 def open_files(settings: Settings, now: Callable[[], datetime]) -> ReadFiles:
     """Return what reads the files that questions name; imported with the first one, to keep the start fast."""
     from conversation_mcp.attaching.cache import FileCache
-    from conversation_mcp.attaching.files import Files
+    from conversation_mcp.attaching.files import FileReader
 
-    return partial(Files(settings, FileCache(), now).read, working_folder=Path.cwd(), home=home_folder())
+    return partial(FileReader(settings, FileCache(), now).read, working_folder=Path.cwd(), home=home_folder())
 
 
 @asynccontextmanager
@@ -98,20 +99,22 @@ async def open_app(
         chosen = Providers(build, settings, now)
         receiver = AnswerReceiver(store, unsaved, settings.conversation_timeout_hours)
         settler = Settler(store, chosen, receiver, unsaved, now)
+        shares = Shares(settings.answer_share, settings.files_share, settings.history_share)
         composer = Composer(
             store,
             chosen,
             partial(open_files, settings, now),
-            Shares(settings.answer_share, settings.files_share, settings.history_share),
+            shares,
             mode_of,
             summarises=settings.summaries is not None,
         )
         sender = TurnSender(store, chosen, receiver, composer, tasks)
         worker = TurnWorker(store, chosen, receiver, sender, unsaved, settler, composer, prompts, limits)
         resumer = Resumer(worker, running)
-        budget = Budget(store, settings.max_cost_usd_per_day, chosen.catalogue, now)
+        daily_limit = DailyLimit(store, settings.max_cost_usd_per_day, chosen.catalogue, now)
         claims = Claims(store.calls, EarlierCalls(store, resumer, unsaved))
-        turns = TurnEngine(store, chosen, worker, running, claims, budget, limits, composer, mode_of, now)
+        turns = TurnEngine(store, chosen, worker, running, claims, daily_limit, limits, composer, mode_of, now)
+        preview = Preview(store, chosen, composer, shares, mode_of)
         watch = Watch(store, worker, running, resumer, unsaved, now)
         library, trash = Library(store), TrashCan(store)
         tidier = Tidier(store, unsaved.require_saved, settings.lock_wait_seconds)
@@ -120,7 +123,20 @@ async def open_app(
             tasks.start_soon(pruner.archive_idle, timedelta(hours=settings.conversation_timeout_hours))
         try:
             yield App(
-                settings, store, chosen, turns, watch, running, library, tidier, trash, pruner, tools, mode_of, tasks
+                settings,
+                store,
+                chosen,
+                turns,
+                watch,
+                preview,
+                running,
+                library,
+                tidier,
+                trash,
+                pruner,
+                tools,
+                mode_of,
+                tasks,
             )
         except Exception as error:  # noqa: BLE001 -- raised below, as it came and not in a group
             failure = error

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import appends, documents, files, importing, library, listing, serving, turns
+from tests.benchmarks import appends, documents, files, importing, library, listing, prefix, serving, turns
 from tests.benchmarks.machine import description, load
 from tests.benchmarks.measuring import Benchmark, Plan, is_named
 from tests.benchmarks.retrieval import rows as retrieval
@@ -25,6 +25,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     *retrieval.BENCHMARKS,
     *documents.BENCHMARKS,
     *files.BENCHMARKS,
+    *prefix.BENCHMARKS,
 )
 PEERS_PYTHON = Path(sys.prefix) / "peers" / "bin" / "python"
 

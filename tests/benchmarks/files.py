@@ -11,7 +11,8 @@ from tests.benchmarks.measuring import Benchmark, Plan, alternate
 from tests.benchmarks.table import Budget, Row
 
 from conversation_mcp.attaching.cache import FileCache
-from conversation_mcp.attaching.limits import Limits
+from conversation_mcp.attaching.limits import ReadLimits
+from conversation_mcp.attaching.opening import looked_at
 from conversation_mcp.attaching.outcome import Outcome
 from conversation_mcp.attaching.secrets import SecretRules
 from conversation_mcp.attaching.tools import Tools
@@ -25,17 +26,17 @@ RULES = "__pycache__/\n*.pyc\n/build/\n/dist/\n*.log\n.venv/\n*.tmp\n!kept.log\n
 
 
 def measure_files(plan: Plan) -> Iterable[Row]:
-    """Look at each file and at what is ignored, and let git list them and look at each, in turn."""
+    """Decide which files are read, and let git list all and look at each, in turn."""
     folder = plan.scratch / "repository"
     _write(folder)
-    formats = Formats()
-    tools = Tools(
-        Limits.of(Settings()), formats, SecretRules(formats), FileCache(), lambda _: True, lambda: 1.0, lambda: False
-    )
+    formats, limits = Formats(), ReadLimits.of(Settings())
+    tools = Tools(limits, formats, SecretRules(formats), FileCache(), lambda _: True, lambda: 1.0, lambda: False)
 
     def ours() -> None:
-        found = sum(status is not None for _, status in FolderSearch(str(folder), (), tools, Outcome(tools.limits)))
-        assert found == SIZE
+        wanted = [path for path, is_wanted in FolderSearch(str(folder), (), tools, Outcome(limits)) if is_wanted]
+        assert len(wanted) == SIZE
+        for path in wanted[: limits.files]:
+            looked_at(path)
 
     def theirs() -> None:
         command = ["git", "-C", str(folder), "ls-files", "-z"]

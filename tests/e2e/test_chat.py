@@ -134,7 +134,7 @@ async def test_a_conversation_that_does_not_fit_is_refused_before_anything_is_se
     assert error["code"] == "CONTEXT_TOO_LARGE"
     assert error["conversationId"] == first["conversationId"]
     assert error["message"] == snapshot(
-        "with this question the conversation has about 5,190 tokens; ollama:small accepts about 2,764 (told by the server). Nothing was sent. Name a model that accepts more: openai:gpt-6-sol or openai:gpt-5.6-terra or openai:gpt-5.6. Or start a new conversation with search."
+        "the system text (71), the last exchange (4,095) and this question (1,024) alone have about 5,190 tokens; ollama:small accepts about 2,212 (told by the server). Nothing was sent. Name a model that accepts more: openai:gpt-6-sol or openai:gpt-5.6-terra or openai:gpt-5.6. Or start a new conversation with search."
     )
     assert "conversationId" not in opening
     assert stored(first) == before

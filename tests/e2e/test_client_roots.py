@@ -159,9 +159,20 @@ def test_a_client_that_does_not_answer_over_stdio_has_no_roots(tmp_path: Path) -
         server.end_of_input()
 
 
+class ListeningServer(RawServer):
+    """A server that tells what its engine has heard."""
+
+    def __init__(self, folder: Path, seconds: float) -> None:
+        self._program = command(folder, seconds)
+        super().__init__(folder, cwd=ROOT)
+
+    def command(self) -> list[str]:
+        return self._program
+
+
 def roots_client(folder: Path, seconds: float) -> RawServer:
     """Return a server process whose client has declared roots."""
-    server = RawServer(folder, cwd=ROOT, command=command(folder, seconds))
+    server = ListeningServer(folder, seconds)
     server.initialize(roots={"listChanged": True})
     return server
 

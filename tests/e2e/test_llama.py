@@ -112,7 +112,7 @@ async def test_an_answer_ends_where_the_window_has_no_more_room(server: str, fam
 
 async def test_the_same_beginning_is_read_from_its_cache_and_counted(server: str, family: Family) -> None:
     async with asking_at(server, family, model=LLAMA_MODEL) as llama_cpp:
-        for _ in range(3):  # it has two slots, and either may take the question
-            answer = await llama_cpp.answer(f"{QUESTION} {'word ' * 200}")
+        # It has two slots, and either may take the question.
+        *_, answer = [await llama_cpp.answer(f"{QUESTION} {'word ' * 200}") for _ in range(3)]
     assert answer.usage is not None
     assert (answer.usage.cached_input_tokens or 0) > 0.9 * (answer.usage.input_tokens or 0)

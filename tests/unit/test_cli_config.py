@@ -48,6 +48,18 @@ conversation_timeout_hours		default
 tools	research	default
 documents	/a:/b	--documents
 documents_model		default
+roots		default
+allow_secrets		default
+max_files	500	default
+max_file_bytes	1048576	default
+max_document_bytes	20971520	default
+max_files_total_bytes	67108864	default
+max_files_seconds	20	default
+answer_share		default
+files_share		default
+history_share		default
+summaries		default
+max_image_pixels	64000000	default
 prompts_dir	/home/me/config/conversation-mcp/prompts	default
 default_model	auto	default
 preferred_models		default

@@ -9,7 +9,7 @@ from tests.fixtures.composing import ID, Talk, body, common_messages, file, word
 from conversation_mcp.attaching.contents import FileContent, ImageContent
 from conversation_mcp.errors import ConversationTooLongError, FilesTooLargeError
 from conversation_mcp.prompting.budget import Budget
-from conversation_mcp.prompting.composition import Composition
+from conversation_mcp.prompting.composed import Composition
 from conversation_mcp.prompting.transcript import key_of
 from conversation_mcp.records.models import Summary
 
@@ -26,13 +26,21 @@ class Asked:
     images: tuple[ImageContent, ...]
 
 
+def _file(path: str, version: int, lines: int) -> FileContent:
+    return file(f"/src/{path}.py", body(f"v{version}", lines) + path * (version % 2))
+
+
+def _image(name: str) -> ImageContent:
+    return ImageContent(f"/{name}.png", name.encode(), "image/png", 10, 10)
+
+
 NAMED = st.builds(
-    lambda path, version, lines: file(f"/src/{path}.py", body(f"v{version}", lines) + path * (version % 2)),
+    _file,
     st.sampled_from("abcdef"),
     st.integers(0, 2),
     st.integers(1, 40),
 )
-SEEN = st.builds(lambda name: ImageContent(f"/{name}.png", name.encode(), "image/png", 10, 10), st.sampled_from("xyz"))
+SEEN = st.builds(_image, st.sampled_from("xyz"))
 TURNS = st.lists(
     st.builds(
         Asked,
@@ -48,8 +56,12 @@ WINDOWS = st.integers(120, 2500)
 SUMMARIES = st.sampled_from([(), (Summary(content="They spoke. " * 5, first_message=1, last_message=5),)])
 
 
+def _image_tokens(_width: int, _height: int) -> int:
+    return TOKENS_PER_IMAGE
+
+
 def _talk(turns: list[Asked], window: int | None = None, summaries: tuple[Summary, ...] = ()) -> Talk:
-    talk = Talk(Budget(window, 0.3, 0.5, model="m"), image_tokens=lambda *_: TOKENS_PER_IMAGE, summaries=summaries)
+    talk = Talk(Budget(window, 0.3, 0.5, model="m"), image_tokens=_image_tokens, summaries=summaries)
     for turn in turns:
         _ask(talk, turn)
     return talk

@@ -16,7 +16,7 @@ from tests.fixtures.composing import (
 
 from conversation_mcp.attaching.contents import LeftOut
 from conversation_mcp.errors import BlindModelError, ConversationTooLongError, FilesTooLargeError
-from conversation_mcp.prompting.composition import Composition
+from conversation_mcp.prompting.composed import Composition
 from conversation_mcp.prompting.measure import Measure
 from conversation_mcp.records.models import Summary
 
@@ -89,7 +89,7 @@ def test_as_many_files_as_fit_are_sent() -> None:
 
 
 def test_files_do_not_push_out_the_history() -> None:  # defect 4
-    talk = _long_talk(3).within(700)
+    talk = _long_talk(3).within(600)
     made = talk.composed("Why?", file("/a.py", body("a", 40)), file("/b.py", body("b", 60)))
     assert _first(made) == 2
     assert "skipped" in [one.sent for one in made.files]

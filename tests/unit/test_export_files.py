@@ -31,6 +31,9 @@ from conversation_mcp.exporting.redaction import redacted
 from conversation_mcp.records.hashes import hash_of
 from conversation_mcp.records.transcript import contents_named_in
 
+PIECES = st.sampled_from(
+    ("```", "````", "`", "~~~", "\n", "\r", " ", "a", "# ", "## Answer 1", "<!--", "</code>", "*[", "\0")
+)
 KEY = "pplx-0123456789abcdefghij"
 
 
@@ -112,7 +115,7 @@ def test_a_content_that_several_messages_name_is_shown_once() -> None:
 
 
 @settings(max_examples=50, deadline=None)
-@given(text=st.text(st.sampled_from("`~a#\n\r \0</")), path=st.text(st.sampled_from("`/a#\n*<[]")))
+@given(text=st.lists(PIECES).map("".join), path=st.lists(PIECES).map("".join))
 def test_no_text_and_no_path_of_a_file_is_taken_for_the_page(text: str, path: str) -> None:
     data = text.encode()
     chat = [question("Q", named(path, data)), {"role": "assistant", "content": "A"}]

@@ -1,13 +1,26 @@
 """The faults that only contents in files can have: damage, planted names, full disks, crashes between steps."""
 
+import errno
 import os
 import stat
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from anyio import to_thread
-from tests.fixtures.stores import Clock, appended, child, fill, public_folder, run_child, small_disk, started, tree
+from tests.fixtures.stores import (
+    Clock,
+    appended,
+    child,
+    conversation,
+    fill,
+    public_folder,
+    run_child,
+    small_disk,
+    started,
+    tree,
+)
 
 from conversation_mcp.disk import files as disk
 from conversation_mcp.errors import FilesystemError
@@ -214,6 +227,43 @@ def test_another_user_is_told_that_permission_is_denied() -> None:
             told = run_child("attempt", folder / "logs", action, conversation_id)
             assert told.startswith(f"FILESYSTEM_ERROR: {folder / 'logs'}")
             assert ": permission denied." in told
+
+
+async def test_a_conversation_that_cannot_be_written_takes_its_contents_along(
+    store: FileStore, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conversation_id = await store.reserve()
+    await store.attachments.put(conversation_id, CONTENTS)
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as faulty:
+        faulty.setattr(os, "replace", fail)
+        with pytest.raises(FilesystemError):
+            await store.create(conversation(conversation_id, "Hello?"))
+    assert tree(root) == [".gitignore"]
+
+
+async def test_nothing_but_the_contents_stays_beside_a_conversation_that_was_written(store: FileStore) -> None:
+    conversation_id = await store.reserve()
+    await store.attachments.put(conversation_id, CONTENTS)
+    await store.create(conversation(conversation_id, "Hello?"))
+    folder = Path(store.location(conversation_id)).parent
+    assert sorted(path.name for path in folder.iterdir()) == ["conversation.json", "files"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("point", CRASH_POINTS)
+async def test_contents_of_a_conversation_that_was_never_written_are_swept(root: Path, point: str) -> None:
+    clock = Clock()
+    store = FileStore(root, now=clock, is_durable=False)
+    conversation_id = await store.reserve()
+    process = child("die-putting", root, conversation_id, point)
+    process.communicate(timeout=100)
+    clock.moment += timedelta(days=20_000)
+    await store.sweep()
+    assert tree(root) == [".gitignore"]
 
 
 async def test_contents_of_a_conversation_whose_file_was_moved_away_by_hand_are_not_swept(

@@ -1,6 +1,8 @@
 """What questions name comes in with our own conversations: from an export, a folder or an archive of it."""
 
+import errno
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,8 @@ from tests.fixtures.exports.imported import bring_in, store_of
 from tests.fixtures.odd_exports import as_json, put_and_bring_in, reasons
 from tests.fixtures.stores import tree
 
+from conversation_mcp.disk import files as disk
+from conversation_mcp.errors import FilesystemError
 from conversation_mcp.exporting.catalog import export_format
 from conversation_mcp.records.hashes import hash_of
 from conversation_mcp.records.models import ConversationId
@@ -134,6 +138,30 @@ async def test_a_conversation_that_has_grown_brings_what_its_new_questions_name(
     report = await put_and_bring_in(tmp_path, as_json([data]))
     assert report.counts == {"extended": 1}
     assert await store_of(tmp_path).attachments.get(ID, [hash_of(text)]) == {hash_of(text): text}
+    assert await kept_in(tmp_path) == CONTENTS
+
+
+async def test_importing_again_brings_back_what_was_lost_here(tmp_path: Path) -> None:
+    await put_and_bring_in(tmp_path, as_json([exported()]))
+    path = tmp_path / "conversation-logs" / ID / "files" / hash_of(OLD)
+    await to_thread.run_sync(path.unlink)
+    assert (await put_and_bring_in(tmp_path, as_json([with_files().data()]))).counts == {"unchanged": 1}
+    assert (await put_and_bring_in(tmp_path, as_json([exported()]))).counts == {"unchanged": 1}
+    assert await kept_in(tmp_path) == CONTENTS
+
+
+async def test_a_conversation_whose_contents_cannot_be_written_is_not_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(folder: Path, contents: object, **_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
+
+    with monkeypatch.context() as faulty:
+        faulty.setattr(disk, "replace_files", fail)
+        with pytest.raises(FilesystemError, match="no space left"):
+            await put_and_bring_in(tmp_path, as_json([exported()]))
+    assert tree(tmp_path / "conversation-logs") == [".gitignore"]
+    await put_and_bring_in(tmp_path, as_json([exported()]))
     assert await kept_in(tmp_path) == CONTENTS
 
 

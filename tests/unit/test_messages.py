@@ -87,6 +87,12 @@ async def test_without_a_list_of_models_only_what_every_model_takes_is_sent() ->
     assert any("reasoning_effort was not applied" in notice for notice in answer.notices)
 
 
+async def test_a_limit_above_that_of_the_model_is_lowered_to_it() -> None:
+    async with talking(quirks={"output_limit_tokens": 500_000}) as peer:
+        await peer.answer("Why?", model="plain-1")
+        assert peer.sent[-1]["max_tokens"] == 8_000
+
+
 async def test_a_model_that_will_be_gone_is_told() -> None:
     async with talking() as peer:
         answer = await peer.answer("Why?", model="old-1")

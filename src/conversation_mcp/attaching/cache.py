@@ -13,7 +13,7 @@ ENTRY_BYTES = 1_000
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenFile:
     """A whole file as it was read: its content or the reason for having none, and the secret in it if there is one."""
 
     content: FileContent | ImageContent | str
@@ -37,10 +37,10 @@ class FileCache:
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
         self._bytes = 0
-        self._kept: OrderedDict[tuple[str, bool], tuple[Stamp, Seen]] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, bool], tuple[Stamp, SeenFile]] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, path: str, stamp: Stamp, *, is_image: bool) -> Seen | None:
+    def get(self, path: str, stamp: Stamp, *, is_image: bool) -> SeenFile | None:
         """Return what was read of a file, if it is still the same."""
         with self._lock:
             kept = self._kept.get((path, is_image))
@@ -49,7 +49,7 @@ class FileCache:
             self._kept.move_to_end((path, is_image))
             return kept[1]
 
-    def put(self, path: str, stamp: Stamp, seen: Seen, *, is_image: bool) -> None:
+    def put(self, path: str, stamp: Stamp, seen: SeenFile, *, is_image: bool) -> None:
         """Keep what was read of a file, and drop what was not used for longest."""
         with self._lock:
             self._drop((path, is_image))

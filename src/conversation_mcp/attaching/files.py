@@ -11,11 +11,11 @@ import anyio.to_thread
 
 from conversation_mcp.attaching.cache import FileCache
 from conversation_mcp.attaching.contents import FilesRead
-from conversation_mcp.attaching.limits import Limits
+from conversation_mcp.attaching.limits import ReadLimits
 from conversation_mcp.attaching.names import Naming
 from conversation_mcp.attaching.outcome import nothing_to_send
 from conversation_mcp.attaching.places import Exempt, places
-from conversation_mcp.attaching.reading import Reading
+from conversation_mcp.attaching.reading import FilesReading
 from conversation_mcp.attaching.secrets import SecretRules
 from conversation_mcp.attaching.tools import StoppedError, Tools
 from conversation_mcp.documents.formats import Formats
@@ -30,18 +30,23 @@ GRACE_SECONDS = 5
 NOTHING = FilesRead()
 
 
-class Files:
+class FileReader:
     """Reads the files that questions name."""
 
     def __init__(
         self, settings: Settings, cache: FileCache, now: Callable[[], datetime], formats: Formats | None = None
     ) -> None:
         self._settings = settings
-        self._limits = Limits.of(settings)
+        self._limits = ReadLimits.of(settings)
         self._cache = cache
         self._now = now
         self._given_formats = formats
         self._limiter = anyio.CapacityLimiter(MAX_READINGS)
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether a thread still reads, even if nobody waits for it any more."""
+        return self._limiter.borrowed_tokens > 0
 
     async def read(
         self,
@@ -104,7 +109,7 @@ class Files:
         )
         allowed = places(roots, self._settings.roots, naming.working_folder, naming.home)
         try:
-            read = Reading(tools, naming, allowed, Exempt(self._settings.allow_secrets), pipe).run(files, images)
+            read = FilesReading(tools, naming, allowed, Exempt(self._settings.allow_secrets), pipe).run(files, images)
         except StoppedError:
             return NOTHING
         if not read.files and not read.images:

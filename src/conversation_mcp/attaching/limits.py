@@ -14,7 +14,7 @@ class RefusedError(Exception):
 
 
 @dataclass(frozen=True)
-class Limits:
+class ReadLimits:
     """The limits that the settings set."""
 
     files: int
@@ -25,7 +25,7 @@ class Limits:
     seconds: float
 
     @classmethod
-    def of(cls, settings: Settings) -> "Limits":
+    def of(cls, settings: Settings) -> "ReadLimits":
         """Take them from the settings."""
         return cls(
             settings.max_files,

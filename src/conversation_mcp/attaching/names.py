@@ -17,7 +17,7 @@ NO_LINES = "lines are counted from 1, the first before the last, as in path:10-8
 
 
 @dataclass(frozen=True)
-class Lines:
+class LineRange:
     """The lines of a file from the first to the last, both included; the first line is 1."""
 
     first: int
@@ -44,7 +44,7 @@ class Named:
     """A path or pattern in its absolute form, and the lines that were named with it."""
 
     path: str
-    lines: Lines | None = None
+    lines: LineRange | None = None
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Naming:
         last = int(found["last"] or first)
         if not 0 < first <= last:
             raise RefusedError(NO_LINES)
-        return Named(os.path.normpath(found["path"]), Lines(first, last))
+        return Named(os.path.normpath(found["path"]), LineRange(first, last))
 
     def _absolute(self, given: str) -> str:
         if not given.strip() or "\0" in given:

@@ -52,14 +52,24 @@ def found(path: str, places: Places) -> Found:
     """
     try:
         real = os.path.realpath(path)
-        places.check(real)  # first, so that nothing is told about what exists elsewhere
+    except OSError as error:
+        raise RefusedError(reason_of(error)) from None
+    places.check(real)  # first, so that nothing is told about what exists elsewhere
+    return looked_at(real)
+
+
+def looked_at(real: str) -> Found:
+    """Return what the disk says of a real path.
+
+    Raises:
+        RefusedError: there is neither a file nor a folder.
+    """
+    try:
         status = os.lstat(real)
     except (FileNotFoundError, NotADirectoryError):
         raise RefusedError(MISSING) from None
     except OSError as error:
         raise RefusedError(reason_of(error)) from None
-    except ValueError:
-        raise RefusedError("not a path") from None
     check_regular(status, or_folder=True)
     return Found(real, status)
 

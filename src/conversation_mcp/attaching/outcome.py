@@ -3,7 +3,7 @@
 from collections import Counter
 
 from conversation_mcp.attaching.contents import FileContent, FilesRead, ImageContent, LeftOut
-from conversation_mcp.attaching.limits import Limits, RefusedError
+from conversation_mcp.attaching.limits import ReadLimits, RefusedError
 from conversation_mcp.attaching.names import shown
 from conversation_mcp.attaching.places import OUTSIDE, ROOTS, Places
 from conversation_mcp.documents.skips import BY_CONVENTION
@@ -18,7 +18,7 @@ SECRET = "a secret by its "  # noqa: S105 -- words, not a secret
 class Outcome:
     """What was read and what is left out, in the order of the names."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ReadLimits) -> None:
         self._limits = limits
         self._files: dict[tuple[str, str | None], FileContent] = {}
         self._images: dict[str, ImageContent] = {}
@@ -84,7 +84,7 @@ def nothing_to_send(read: FilesRead, places: Places, field: str) -> InvalidInput
     advice = ["Name other files, or leave them out."]
     if OUTSIDE in reasons:
         folders = listed([shown(root) for root in places.roots])
-        advice.append(f"Files are read below {folders} ({places.source}); {ROOTS} names other folders.")
+        advice.append(f"FileReader are read below {folders} ({places.source}); {ROOTS} names other folders.")
     if any(reason.startswith(SECRET) for reason in reasons):
         advice.append("CONVERSATION_MCP_ALLOW_SECRETS names files that may be sent although they are secrets.")
     error.advice = " ".join(advice)

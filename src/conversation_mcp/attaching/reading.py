@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from conversation_mcp.attaching.cache import Seen
+from conversation_mcp.attaching.cache import SeenFile
 from conversation_mcp.attaching.contents import FileContent, FilesRead, ImageContent
 from conversation_mcp.attaching.headers import header_of
 from conversation_mcp.attaching.limits import RefusedError
-from conversation_mcp.attaching.names import PIPE, Lines, Naming, shown
-from conversation_mcp.attaching.opening import Found, ReadFile, found, read, stamp_of
+from conversation_mcp.attaching.names import PIPE, LineRange, Naming, shown
+from conversation_mcp.attaching.opening import Found, ReadFile, found, looked_at, read, stamp_of
 from conversation_mcp.attaching.outcome import SECRET, Outcome
 from conversation_mcp.attaching.places import Exempt, Places
 from conversation_mcp.attaching.texts import AN_IMAGE, text_of
@@ -27,7 +27,7 @@ LINES_OF_ONE = "lines can only be named of one text file"
 """For folders, patterns and images."""
 
 
-class Reading:
+class FilesReading:
     """Reads what is named, once."""
 
     def __init__(self, tools: Tools, naming: Naming, places: Places, exempt: Exempt, pipe: bytes | None) -> None:
@@ -83,19 +83,19 @@ class Reading:
         if not folder.is_folder:
             raise RefusedError("not a folder")
         count = 0
-        for path, status in FolderSearch(folder.path, pattern, self._tools, self._outcome, is_image=is_image):
+        for path, is_wanted in FolderSearch(folder.path, pattern, self._tools, self._outcome, is_image=is_image):
             count += 1
-            if status is None:
+            if not is_wanted:
                 continue
             try:
                 self._tools.check_time()
                 self._outcome.check_room()
-                self._outcome.take(self._content(Found(path, status), None, is_image=is_image))
+                self._outcome.take(self._content(looked_at(path), None, is_image=is_image))
             except RefusedError as refused:
                 self._outcome.leave_out(path, str(refused), is_named=False)
         return count
 
-    def _content(self, there: Found, lines: Lines | None, *, is_image: bool) -> FileContent | ImageContent:
+    def _content(self, there: Found, lines: LineRange | None, *, is_image: bool) -> FileContent | ImageContent:
         tools = self._tools
         if not self._exempt.takes(there.path) and (what := tools.secrets.by_name(there.path)):
             raise RefusedError(_secret(what, "name"))
@@ -104,7 +104,7 @@ class Reading:
             seen = self._read(there, is_image=is_image)
         return self._allowed(seen, there.path, lines)
 
-    def _read(self, there: Found, *, is_image: bool) -> Seen:
+    def _read(self, there: Found, *, is_image: bool) -> SeenFile:
         tools = self._tools
         is_document = is_image or tools.formats.named(there.path) in CONVERTED
         limit = tools.limits.document_bytes if is_document else tools.limits.file_bytes
@@ -120,23 +120,23 @@ class Reading:
         self._keep(there.path, file, seen, is_image=is_image)
         return seen
 
-    def _keep(self, path: str, file: ReadFile, seen: Seen, *, is_image: bool) -> None:
+    def _keep(self, path: str, file: ReadFile, seen: SeenFile, *, is_image: bool) -> None:
         if file.is_stable and self._tools.is_settled(file.changed_ns):
             self._tools.cache.put(path, file.stamp, seen, is_image=is_image)
 
-    def _judged(self, path: str, data: bytes, *, is_image: bool) -> Seen:
+    def _judged(self, path: str, data: bytes, *, is_image: bool) -> SeenFile:
         tools = self._tools
         try:
             if is_image:
                 media_type, width, height = header_of(data)
                 tools.limits.check_pixels(width, height)
-                return Seen(ImageContent(shown(path), data, media_type, width, height))
+                return SeenFile(ImageContent(shown(path), data, media_type, width, height))
             content = text_of(path, data, tools.formats, tools.limits)
         except RefusedError as refused:
-            return Seen(str(refused))
-        return Seen(replace(content, path=shown(path)), tools.secrets.by_content(content.text))
+            return SeenFile(str(refused))
+        return SeenFile(replace(content, path=shown(path)), tools.secrets.by_content(content.text))
 
-    def _allowed(self, seen: Seen, path: str, lines: Lines | None) -> FileContent | ImageContent:
+    def _allowed(self, seen: SeenFile, path: str, lines: LineRange | None) -> FileContent | ImageContent:
         content = seen.content
         if isinstance(content, str):
             raise RefusedError(content)

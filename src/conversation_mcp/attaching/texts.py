@@ -4,7 +4,7 @@ import re
 
 from conversation_mcp.attaching.contents import FileContent
 from conversation_mcp.attaching.headers import media_type_of
-from conversation_mcp.attaching.limits import Limits, RefusedError
+from conversation_mcp.attaching.limits import ReadLimits, RefusedError
 from conversation_mcp.documents.charsets import UnknownEncodingError, decoded
 from conversation_mcp.documents.formats import CONVERTED, Formats
 from conversation_mcp.documents.reader import converted, reason_of
@@ -21,7 +21,7 @@ LOST = "\ufffd"
 AN_IMAGE = "an image; name it as an image"
 
 
-def text_of(path: str, data: bytes, formats: Formats, limits: Limits) -> FileContent:
+def text_of(path: str, data: bytes, formats: Formats, limits: ReadLimits) -> FileContent:
     """Return a file with its text: in Unicode, with a line feed at the end of each line.
 
     A text that is not simply the bytes read as UTF-8 counts as converted, so that both are kept.

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from conversation_mcp.attaching.cache import FileCache
-from conversation_mcp.attaching.limits import Limits, RefusedError
+from conversation_mcp.attaching.limits import ReadLimits, RefusedError
 from conversation_mcp.attaching.secrets import SecretRules
 from conversation_mcp.documents.formats import Formats
 
@@ -17,7 +17,7 @@ class StoppedError(Exception):
 class Tools:
     """The limits, the rules of names and contents, what was read before, and when to stop."""
 
-    limits: Limits
+    limits: ReadLimits
     formats: Formats
     secrets: SecretRules
     cache: FileCache

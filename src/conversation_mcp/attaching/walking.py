@@ -1,7 +1,6 @@
 """The search for files below a folder, before any of them is read."""
 
 import os
-import stat
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -12,12 +11,12 @@ from conversation_mcp.attaching.outcome import Outcome
 from conversation_mcp.attaching.texts import AN_IMAGE
 from conversation_mcp.attaching.tools import Tools
 from conversation_mcp.documents.folders import FolderWalk
+from conversation_mcp.documents.ignore_rules import Ignoring
 from conversation_mcp.documents.roots import Root
 from conversation_mcp.documents.skips import Reason, suffix
 
 IMAGES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".gif"})
 OF_ANOTHER_KIND = "not an image"
-ENTRIES_BETWEEN_CHECKS = 100
 
 
 class FolderSearch:
@@ -33,8 +32,8 @@ class FolderSearch:
         self._is_image = is_image
         self._with_hidden = any(part.startswith(".") for part in pattern)
 
-    def __iter__(self) -> Iterator[tuple[str, os.stat_result | None]]:
-        """Yield each file with what the disk says of it, or None if it is left out."""
+    def __iter__(self) -> Iterator[tuple[str, bool]]:
+        """Yield each file with whether it is wanted; the others are left out already. No file is looked at closer."""
         walk = FolderWalk(
             self._root.path,
             is_foreign=self._tools.formats.is_foreign,
@@ -42,28 +41,33 @@ class FolderSearch:
             enters=_entering(str(self._root.path), self._pattern) if self._pattern else bool,
             with_hidden=self._with_hidden,
         )
+        count = 0
+        for entries, ignoring in walk.folders():
+            self._tools.check_stop()
+            count += len(entries)
+            if count > MAX_ENTRIES or self._tools.seconds_left() < 0:
+                self._outcome.leave_out(str(self._root.path), self._tools.limits.too_late, is_named=True)
+                return
+            yield from self._judged(entries, ignoring)
+
+    def _judged(self, entries: list["os.DirEntry[str]"], ignoring: Ignoring) -> Iterator[tuple[str, bool]]:
         takes = self._root.takes if self._pattern else None
-        judged_by_name = self._judge_image if self._is_image else self._judge_file
-        for number, (entry, ignoring) in enumerate(walk):
-            if number % ENTRIES_BETWEEN_CHECKS == 0:
-                self._tools.check_stop()
-                if number >= MAX_ENTRIES or self._tools.seconds_left() < 0:
-                    self._outcome.leave_out(str(self._root.path), self._tools.limits.too_late, is_named=True)
-                    return
+        judge_name = self._judge_image if self._is_image else self._judge_file
+        ignores = ignoring.ignores
+        for entry in entries:
             path = entry.path
             if takes is not None and not takes(path):
                 continue
-            reason = judged_by_name(entry.name)
+            reason = judge_name(entry.name)
             if reason is OF_ANOTHER_KIND:
                 continue
-            if ignoring.ignores(path, is_folder=False):
+            if ignores(path, is_folder=False):
                 reason = Reason.IGNORED
-            status = None if reason else _status(entry)
-            if status is not None and not stat.S_ISREG(status.st_mode):
-                status, reason = None, Reason.LINKED if stat.S_ISLNK(status.st_mode) else SPECIAL
-            if status is None:
-                self._outcome.leave_out(path, reason or Reason.UNREADABLE, is_named=False)
-            yield path, status
+            elif reason is None and not entry.is_file(follow_symlinks=False):
+                reason = Reason.LINKED if entry.is_symlink() else SPECIAL
+            if reason is not None:
+                self._outcome.leave_out(path, reason, is_named=False)
+            yield path, reason is None
 
     def _judge_file(self, name: str) -> str | None:
         """Return why a file is left out whatever is in it."""
@@ -76,13 +80,6 @@ class FolderSearch:
         if not is_named_image(name):
             return OF_ANOTHER_KIND
         return Reason.HIDDEN if name.startswith(".") and not self._with_hidden else None
-
-
-def _status(entry: "os.DirEntry[str]") -> os.stat_result | None:
-    try:
-        return entry.stat(follow_symlinks=False)
-    except OSError:
-        return None
 
 
 def is_named_image(name: str) -> bool:

@@ -30,6 +30,7 @@ COMMANDS = {
     "import": "Bring in conversations from ChatGPT, Claude, Claude Code and others.",
     "resume": "Fetch answers that nobody waited for.",
     "cancel": "Stop a question that is being answered.",
+    "tokens": "Show what the next question of a conversation carries.",
     "models": "Show which models can be asked, and why others cannot.",
     "config": "Show each setting and where it comes from.",
     "doctor": "Check everything, and show how to set up clients.",

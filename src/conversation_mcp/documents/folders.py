@@ -31,7 +31,13 @@ class FolderWalk:
         self._with_hidden = with_hidden
 
     def __iter__(self) -> Iterator[tuple["os.DirEntry[str]", Ignoring]]:
-        """Yield each entry with the rules that apply to it; folders are entered unless a rule leaves them out."""
+        """Yield each entry with the rules that apply to it."""
+        for entries, ignoring in self.folders():
+            for entry in entries:
+                yield entry, ignoring
+
+    def folders(self) -> Iterator[tuple[list["os.DirEntry[str]"], Ignoring]]:
+        """Yield the entries of each folder with the rules that apply there."""
         top = str(self._top)
         waiting = [(top, Ignoring.above(self._top))]
         while waiting:
@@ -42,17 +48,17 @@ class FolderWalk:
             except OSError:
                 self._leave_out(Reason.UNREADABLE, folder)
                 continue
-            if folder != top and any(entry.name == VIRTUAL_ENVIRONMENT for entry in entries):
+            if folder != top and VIRTUAL_ENVIRONMENT in map(NAME, entries):
                 self._leave_out(Reason.INSTALLED, folder)
                 continue
             ignoring = above.within(folder)
-            folders: list[tuple[str, Ignoring]] = []
+            inner: list[os.DirEntry[str]] = []
+            others: list[os.DirEntry[str]] = []
             for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    folders += [(entry.path, ignoring)] * self._is_entered(entry, ignoring)
-                else:
-                    yield entry, ignoring
-            waiting += reversed(folders)  # a stack: the last one is walked next
+                (inner if entry.is_dir(follow_symlinks=False) else others).append(entry)
+            yield others, ignoring
+            entered = [entry.path for entry in inner if self._is_entered(entry, ignoring)]
+            waiting += [(path, ignoring) for path in reversed(entered)]  # a stack: the last one is walked next
 
     def _is_entered(self, entry: "os.DirEntry[str]", ignoring: Ignoring) -> bool:
         if not self._enters(entry.path):

@@ -149,28 +149,34 @@ class Importer:
     async def _store_new(self, conversation: Conversation, found: Sourced) -> None:
         """Store a conversation under its reserved id, with the contents that it names; on failure, free the id."""
         try:
-            await self._keep_contents(conversation, found)
+            self._note_lack(found, await self._keep_contents(conversation, found))
             await self._store.create(conversation)
         except BaseException:
             await finish(self._store.unreserve(ConversationId(conversation.conversation_id)))
             raise
 
-    async def _keep_contents(self, conversation: Conversation, found: Sourced) -> None:
-        """Keep the contents that the conversation names and that are not here yet; those that lack are a problem."""
+    async def _keep_contents(self, conversation: Conversation, found: Sourced) -> int:
+        """Keep the contents that the conversation names and that are not here yet; return how many are nowhere."""
         conversation_id = ConversationId(conversation.conversation_id)
         if not (named := set(contents_named_in(conversation))):
-            return
+            return 0
         lacking = named - (await self._store.attachments.sizes(conversation_id)).keys()
         contents = await to_thread.run_sync(found.contents, lacking)
         if contents:
             await self._store.attachments.put(conversation_id, contents)
-        if missing := len(lacking - contents.keys()):
-            reason = f"lacks {counted(missing, 'content')} of its files, or has them damaged; the rest is imported"
+        return len(lacking - contents.keys())
+
+    def _note_lack(self, found: Sourced, count: int) -> None:
+        if count:
+            reason = f"lacks {counted(count, 'content')} of its files, or has them damaged; the rest is imported"
             self.report.add_problem(ImportProblem(found.place, reason))
 
     async def _again(self, conversation_id: ConversationId, found: Sourced) -> Outcome:
         """Compare with the earlier import, which may have been followed up here or have grown in the source."""
-        outcome = _compared(await self._store.load(conversation_id), found)
+        stored = await self._store.load(conversation_id)
+        outcome = _compared(stored, found)
+        if outcome == "unchanged" and not self._dry_run:
+            await self._keep_contents(stored, found)  # some may have been lost here
         if self._dry_run or outcome != "extended":
             return outcome
 
@@ -178,7 +184,7 @@ class Importer:
             return grown(stored, found) if _compared(stored, found) == "extended" else stored
 
         after = await self._store.update(conversation_id, extend)
-        await self._keep_contents(after, found)
+        self._note_lack(found, await self._keep_contents(after, found))
         return "extended" if holds(after, found) else "changed"
 
     async def _under_an_earlier_id(self, source: str, found: Sourced) -> Outcome | None:

@@ -1,112 +1,32 @@
 """The composition of a request: what of a conversation, its files and images is sent with a question."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 
 from conversation_mcp.attaching.contents import FilesRead
 from conversation_mcp.errors import BlindModelError, ConversationTooLongError, FilesTooLargeError
 from conversation_mcp.prompting import naming
 from conversation_mcp.prompting.budget import Budget
+from conversation_mcp.prompting.composed import Composition
 from conversation_mcp.prompting.correction import TRUSTED_RATIOS
 from conversation_mcp.prompting.measure import Measure
 from conversation_mcp.prompting.notices import notices_of
-from conversation_mcp.prompting.presentation import NOWHERE, Kept, Presenter, Rendered, Shown
-from conversation_mcp.prompting.selection import Cut, Sizes, cut_to_fit
+from conversation_mcp.prompting.presentation import NOWHERE, Contents, Presenter, Rendered
+from conversation_mcp.prompting.selection import Omission, Sizes, cut_to_fit
 from conversation_mcp.prompting.sizing import ImageTokens, Scales, contents_of, longest_paths
 from conversation_mcp.prompting.summaries import (
     SUMMARY_SHARE,
     Lead,
-    NeededSummary,
     has_summaries,
     lead_of,
     left_out_line,
 )
 from conversation_mcp.prompting.transcript import Said, said_in, system_text, turns_of
-from conversation_mcp.providers.estimate import TOKENS_PER_MESSAGE
-from conversation_mcp.records.attached import AttachedFile, AttachedImage, SentAs
+from conversation_mcp.records.attached import AttachedFile, AttachedImage
 from conversation_mcp.records.chat import ChatMessage
 from conversation_mcp.records.models import Conversation
 
 MOST_LISTED = 10
-
-
-@dataclass(frozen=True)
-class FilePart:
-    """A file or image in a request, or the line in its place."""
-
-    path: str
-    sent: SentAs
-    tokens: int
-    why: str | None = None
-
-
-@dataclass(frozen=True)
-class Part:
-    """A message of the conversation, as the request carries it or not."""
-
-    conversation_id: str
-    number: int | None
-    """None for the system text."""
-    role: str
-    tokens: int
-    """What it takes in the request, with its files; 0 if it is left out."""
-    is_sent: bool = True
-    files: tuple[FilePart, ...] = ()
-
-
-@dataclass(frozen=True)
-class Composition:
-    """A request, and what is recorded with its question."""
-
-    messages: tuple[ChatMessage, ...]
-    files: tuple[AttachedFile, ...]
-    """The records of the files that the question names."""
-    images: tuple[AttachedImage, ...]
-    contents: Mapping[str, bytes]
-    """What must be kept for the question, by hash."""
-    notices: tuple[str, ...]
-    summaries: tuple[NeededSummary, ...]
-    """The summaries that would stand for what is left out without one."""
-    left_out: tuple[Said, ...]
-    rendered: tuple[Rendered, ...] = field(repr=False)
-    conversation_id: str
-    is_counted: bool
-    """Whether it was counted, because it may have been too large; if not, counting it takes time."""
-    measure: Measure = field(repr=False)
-    image_tokens: ImageTokens = field(repr=False)
-
-    @cached_property
-    def tokens(self) -> int:
-        """The estimated tokens of the request."""
-        return sum(part.tokens for part in self.parts)
-
-    @cached_property
-    def parts(self) -> tuple[Part, ...]:
-        """The messages of the conversation in their order, those that are left out first."""
-        system = self.messages[: len(self.messages) - len(self.rendered)]
-        return (
-            *(Part(self.conversation_id, None, "system", self._size(message)) for message in system),
-            *(Part(one.conversation_id, one.number, one.role, 0, is_sent=False) for one in self.left_out),
-            *map(self._part, self.rendered),
-        )
-
-    def _part(self, one: Rendered) -> Part:
-        files = tuple(FilePart(shown.named.path, shown.sent, self._file(shown), shown.why) for shown in one.shown)
-        images = sum(map(self._image, one.shown))
-        said = one.said
-        return Part(said.conversation_id, said.number, said.role, self._size(one.message) + images, files=files)
-
-    def _size(self, message: ChatMessage) -> int:
-        return self.measure.tokens(message.content) + TOKENS_PER_MESSAGE
-
-    def _file(self, shown: Shown) -> int:
-        return self.measure.tokens(shown.text) + self._image(shown)
-
-    def _image(self, shown: Shown) -> int:
-        if shown.image is None or not isinstance(shown.named, AttachedImage):
-            return 0
-        return Scales(Kept(), self.measure, self.image_tokens).image(shown.named)
 
 
 def uncorrected() -> float:
@@ -123,7 +43,7 @@ def compose(
     chain: Sequence[Conversation],
     question: str | None,
     read: FilesRead,
-    kept: Kept,
+    kept: Contents,
     budget: Budget,
     *,
     sees: bool | None = None,
@@ -158,7 +78,7 @@ class _Wanted:
     chain: Sequence[Conversation]
     question: str | None
     read: FilesRead
-    kept: Kept
+    kept: Contents
     budget: Budget
     sees: bool
     image_tokens: ImageTokens
@@ -174,6 +94,7 @@ class _Work:
     def __init__(self, wanted: _Wanted) -> None:
         self._wanted, self._budget = wanted, wanted.budget
         self._is_counted = False
+        self._whole: Composition | None = None
         own = wanted.chain[-1]
         self._system = (Said(own.conversation_id, 0, "user", text),) if (text := system_text(own)) else ()
         self._said = said_in(wanted.chain)
@@ -187,8 +108,14 @@ class _Work:
 
     def composed(self) -> Composition:
         """Return the request."""
+        cut = None if self._surely_fits() else self._cut()
+        if cut:
+            return self._made(cut)
+        return self._whole or self._made(Omission())
+
+    def _made(self, cut: Omission) -> Composition:
+        """Return the request without what is left out."""
         wanted = self._wanted
-        cut = self._cut()
         first = sum(map(len, self._turns[: cut.turns]))
         gone = frozenset(one.key for one in (*self._earlier[: cut.files], *(self._own[place] for place in cut.own)))
         after = self._earlier[cut.files - 1].last if cut.files else NOWHERE
@@ -200,13 +127,18 @@ class _Work:
         )
         return self._composition(rendered, first, lead)
 
-    def _cut(self) -> Cut:
-        scales, most = self._scales, self._budget.corrected(TRUSTED_RATIOS[1]).input_tokens
-        if most is None or scales.most((*self._system, *self._said, *self._new), self._contents) <= most:
-            return Cut()
+    def _surely_fits(self) -> bool:
+        """Tell whether everything fits even if it is as long as it can be, so that nothing has to be counted."""
+        most, everything = self._budget.corrected(TRUSTED_RATIOS[1]).input_tokens, (*self._said, *self._new)
+        if most is None or self._scales.most((*self._system, *everything), self._contents) <= most:
+            return True
         self._is_counted = True
         self._budget = self._budget.corrected(self._wanted.correction())
-        limit = self._budget.input_tokens or 0
+        return False
+
+    def _cut(self) -> Omission | None:
+        """Return what is left out; nothing if all of it fits as it stands, with only the changes of changed files."""
+        scales, limit = self._scales, self._budget.input_tokens or 0
         system, question = sum(map(scales.said, self._system)), sum(map(scales.said, self._new))
         line = self._wanted.measure.tokens(left_out_line(len(self._said)) + "\n\n") if len(self._turns) > 1 else 0
         turns = tuple(sum(map(scales.said, turn)) for turn in self._turns)
@@ -215,6 +147,10 @@ class _Work:
         if fixed + last > limit:
             takes = {"the system text": system, "the last exchange": last + line, "this question": question}
             raise self._too_long(fixed + last, takes)
+        if fixed + sum(turns) <= limit:
+            self._whole = self._made(Omission())
+            if self._whole.tokens <= limit:
+                return None
         newest = self._earlier[-1].last.message if self._earlier else None
         sizes = Sizes(
             fixed=fixed,
@@ -243,14 +179,14 @@ class _Work:
         limit = budget.shown(budget.input_tokens or 0)
         return ConversationTooLongError(budget.model, budget.shown(tokens), limit, budget.source, shown)
 
-    def _files_too_large(self, sizes: Sizes, cut: Cut) -> FilesTooLargeError:
+    def _files_too_large(self, sizes: Sizes, cut: Omission) -> FilesTooLargeError:
         budget, own = self._budget, dict(zip((one.named.path for one in self._own), sizes.own, strict=True))
         largest = sorted(own.items(), key=lambda item: -item[1])[:MOST_LISTED]
         needed = sizes.fixed + (sizes.turns[-1] if sizes.turns else 0) + min(sizes.own)
         files = {path: budget.shown(size) for path, size in largest}
         return FilesTooLargeError(budget.model, budget.shown(needed), budget.shown(cut.own_room), files)
 
-    def _without(self, cut: Cut) -> tuple[Said, ...]:
+    def _without(self, cut: Omission) -> tuple[Said, ...]:
         """Return the question with those of its files marked as skipped for which there is no room."""
         if not cut.own:
             return self._new

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from conversation_mcp.attaching.contents import FilesRead
-from conversation_mcp.prompting.presentation import Kept, Shown
+from conversation_mcp.prompting.presentation import Contents, ShownContent
 from conversation_mcp.prompting.transcript import Said, key_of
 from conversation_mcp.records.attached import AttachedFile, AttachedImage
 from conversation_mcp.records.chat import ImagePart
@@ -46,14 +46,14 @@ def images_named(read: FilesRead) -> tuple[AttachedImage, ...]:
     )
 
 
-def kept_with(kept: Kept, read: FilesRead) -> Kept:
+def kept_with(kept: Contents, read: FilesRead) -> Contents:
     """Return what is kept together with what was read."""
     texts = {file.text_sha256: file.text for file in read.files}
     images = {image.sent.sha256: ImagePart(image.sent.media_type, image.sent.data) for image in read.images}
-    return Kept({**kept.texts, **texts}, {**kept.images, **images})
+    return Contents({**kept.texts, **texts}, {**kept.images, **images})
 
 
-def record_of(shown: Shown) -> AttachedFile | AttachedImage:
+def record_of(shown: ShownContent) -> AttachedFile | AttachedImage:
     """Return the record of what the new question names, as it was sent."""
     changes: dict[str, object] = {"sent": shown.sent}
     if shown.why and not shown.named.reason:

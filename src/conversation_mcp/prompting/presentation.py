@@ -19,25 +19,25 @@ NOT_SEEN = "not sent, because this model does not see images"
 
 
 @dataclass(frozen=True)
-class Kept:
+class Contents:
     """What is kept with the conversations, by hash, and what was read for the new question."""
 
     texts: Mapping[str, str] = field(default_factory=dict[str, str])
     images: Mapping[str, ImagePart] = field(default_factory=dict[str, ImagePart])
 
 
-class Place(NamedTuple):
+class Mention(NamedTuple):
     """The place of a mention: which of the messages, and which of the files and images that it names."""
 
     message: int
     named: int
 
 
-NOWHERE = Place(-1, -1)
+NOWHERE = Mention(-1, -1)
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownContent:
     """What stands in a request for a file or an image that a message names."""
 
     named: AttachedFile | AttachedImage
@@ -56,7 +56,7 @@ class Rendered:
 
     said: Said
     message: ChatMessage
-    shown: tuple[Shown, ...] = ()
+    shown: tuple[ShownContent, ...] = ()
 
 
 class Presenter:
@@ -64,10 +64,10 @@ class Presenter:
 
     def __init__(
         self,
-        kept: Kept,
+        kept: Contents,
         measure: Measure,
         left_out: frozenset[str] = frozenset(),
-        after: Place = NOWHERE,
+        after: Mention = NOWHERE,
         withheld: Collection[str] = (),
         *,
         sees: bool = True,
@@ -85,9 +85,9 @@ class Presenter:
     def render(self, said: Said, place: int, before: str = "") -> Rendered:
         """Return the message; `before` stands before everything else in it."""
         shown = tuple(
-            self._file(said, Place(place, index), named)
+            self._file(said, Mention(place, index), named)
             if isinstance(named, AttachedFile)
-            else self._image(said, Place(place, index), named)
+            else self._image(said, Mention(place, index), named)
             for index, named in enumerate(named_by(said))
         )
         blocks = [one.text for one in shown]
@@ -98,7 +98,7 @@ class Presenter:
         images = tuple(one.image for one in shown if one.image)
         return Rendered(said, ChatMessage(said.role, content, images), shown)
 
-    def _file(self, said: Said, place: Place, file: AttachedFile) -> Shown:
+    def _file(self, said: Said, place: Mention, file: AttachedFile) -> ShownContent:
         key = key_of(file)
         if key is None:
             return _skipped("file", file)
@@ -107,13 +107,13 @@ class Presenter:
             self._newest[file.path, file.lines] = key
             return shown
         if why := self._why_not(key, place, self._kept.texts):
-            return Shown(file, "skipped", frames.line("file", file.path, why), why)
+            return ShownContent(file, "skipped", frames.line("file", file.path, why), why)
         base = self._newest.get((file.path, file.lines))
         self._standing[key] = said, file.path
         self._newest[file.path, file.lines] = key
         return self._framed(file, key, self._mark(said), base)
 
-    def _why_not(self, key: str, place: Place, kept: Mapping[str, object]) -> str | None:
+    def _why_not(self, key: str, place: Mention, kept: Mapping[str, object]) -> str | None:
         """Return why a content does not stand at a place where it is named; None if it does."""
         if key in self._withheld:
             return WITHHELD
@@ -132,7 +132,7 @@ class Presenter:
             self._marks[said.place] = self._measure.text(("mark", seed, known), lambda: frames.mark_for(seed, texts))
         return self._marks[said.place]
 
-    def _framed(self, file: AttachedFile, key: str, mark: str, base: str | None) -> Shown:
+    def _framed(self, file: AttachedFile, key: str, mark: str, base: str | None) -> ShownContent:
         text = self._kept.texts[key]
         facts = f", lines {file.lines}" if file.lines else ""
         since = self._standing[base][0] if base else None
@@ -143,30 +143,30 @@ class Presenter:
             changes = self._changes(base, key, text)
             if changes is not None and self._measure.tokens(changes) < self._measure.tokens(whole):
                 framed = frames.frame(mark, file.path, changes, f"{facts}, only the changes")
-                return Shown(file, "diff", framed, changed_since=since)
-        return Shown(file, "whole", frames.frame(mark, file.path, whole, facts), changed_since=since)
+                return ShownContent(file, "diff", framed, changed_since=since)
+        return ShownContent(file, "whole", frames.frame(mark, file.path, whole, facts), changed_since=since)
 
     def _changes(self, base: str, key: str, text: str) -> str | None:
         before = self._kept.texts[base]
         return self._measure.optional_text(("changes", base, key), lambda: changes_between(before, text))
 
-    def _image(self, said: Said, place: Place, image: AttachedImage) -> Shown:
+    def _image(self, said: Said, place: Mention, image: AttachedImage) -> ShownContent:
         key = key_of(image)
         if key is None:
             return _skipped("image", image)
         if not self._sees:
-            return Shown(image, "skipped", frames.line("image", image.path, NOT_SEEN), NOT_SEEN)
+            return ShownContent(image, "skipped", frames.line("image", image.path, NOT_SEEN), NOT_SEEN)
         if key in self._standing:
             return self._known("image", said, image, key)
         if why := self._why_not(key, place, self._kept.images):
-            return Shown(image, "skipped", frames.line("image", image.path, why), why)
+            return ShownContent(image, "skipped", frames.line("image", image.path, why), why)
         self._standing[key] = said, image.path
-        return Shown(image, "whole", frames.line("image", image.path, BELOW), image=self._kept.images[key])
+        return ShownContent(image, "whole", frames.line("image", image.path, BELOW), image=self._kept.images[key])
 
-    def _known(self, kind: str, said: Said, named: AttachedFile | AttachedImage, key: str) -> Shown:
+    def _known(self, kind: str, said: Said, named: AttachedFile | AttachedImage, key: str) -> ShownContent:
         where, path = self._standing[key]
         facts = known_as(path if path != named.path else None, "above" if where is said else f"in {where.name}")
-        return Shown(named, "known", frames.line(kind, named.path, facts))
+        return ShownContent(named, "known", frames.line(kind, named.path, facts))
 
 
 def known_as(other_path: str | None, where: str) -> str:
@@ -180,6 +180,6 @@ def first_line(file: AttachedFile) -> int:
     return int(first) if first.isdecimal() else 1
 
 
-def _skipped(kind: str, named: AttachedFile | AttachedImage) -> Shown:
+def _skipped(kind: str, named: AttachedFile | AttachedImage) -> ShownContent:
     reason = named.reason or "skipped"
-    return Shown(named, "skipped", frames.line(kind, named.path, f"not sent: {reason}"), reason)
+    return ShownContent(named, "skipped", frames.line(kind, named.path, f"not sent: {reason}"), reason)

@@ -6,7 +6,15 @@ from dataclasses import dataclass
 
 from conversation_mcp.prompting import frames
 from conversation_mcp.prompting.measure import Measure
-from conversation_mcp.prompting.presentation import LEFT_OUT, NOT_SEEN, WITHHELD, Kept, Place, first_line, known_as
+from conversation_mcp.prompting.presentation import (
+    LEFT_OUT,
+    NOT_SEEN,
+    WITHHELD,
+    Contents,
+    Mention,
+    first_line,
+    known_as,
+)
 from conversation_mcp.prompting.transcript import Said, key_of, named_by
 from conversation_mcp.providers.estimate import TOKENS_PER_MESSAGE
 from conversation_mcp.records.attached import AttachedFile, AttachedImage
@@ -17,20 +25,20 @@ ImageTokens = Callable[[int, int], int]
 
 
 @dataclass(frozen=True)
-class Content:
+class SentContent:
     """The text of a file, or an image, as it may stand in a request."""
 
     key: str
     named: AttachedFile | AttachedImage
-    last: Place
+    last: Mention
     """Where it is named last."""
 
 
 def contents_of(
-    said: Sequence[Said], kept: Kept, withheld: Collection[str] = (), *, sees: bool = True
-) -> tuple[Content, ...]:
+    said: Sequence[Said], kept: Contents, withheld: Collection[str] = (), *, sees: bool = True
+) -> tuple[SentContent, ...]:
     """Return the contents that may be sent, by the place where each is named last."""
-    last: dict[str, Content] = {}
+    last: dict[str, SentContent] = {}
     for message, one in enumerate(said):
         for index, named in enumerate(named_by(one)):
             key, is_image = key_of(named), isinstance(named, AttachedImage)
@@ -41,8 +49,13 @@ def contents_of(
                 and key in (kept.images if is_image else kept.texts)
             ):
                 last.pop(key, None)
-                last[key] = Content(key, named, Place(message, index))
+                last[key] = SentContent(key, named, Mention(message, index))
     return tuple(last.values())
+
+
+def image_size(image: AttachedImage, image_tokens: ImageTokens) -> int:
+    """Return the tokens of an image, by the formula of its provider."""
+    return image_tokens(image.width or UNKNOWN_SIDE_PIXELS, image.height or UNKNOWN_SIDE_PIXELS)
 
 
 def longest_paths(said: Iterable[Said]) -> Mapping[str, str]:
@@ -58,7 +71,7 @@ class Scales:
     """Counts the parts of a request."""
 
     def __init__(
-        self, kept: Kept, measure: Measure, image_tokens: ImageTokens, paths: Mapping[str, str] | None = None
+        self, kept: Contents, measure: Measure, image_tokens: ImageTokens, paths: Mapping[str, str] | None = None
     ) -> None:
         """Count with what is kept; `paths` has the longest path of each content that has several."""
         self._paths = paths or {}
@@ -71,33 +84,30 @@ class Scales:
             count += self._introduction() + sum(map(self._line, named))
         return count
 
-    def content(self, content: Content) -> int:
+    def content(self, content: SentContent) -> int:
         """Return the tokens of a content with its frame, whole."""
         named = content.named
         if isinstance(named, AttachedImage):
             return self.image(named)
         text = self._kept.texts[content.key]
-        return self._measure.count(("frame", named.path), lambda: self._frame(named.path)) + self._measure.count(
+        return self._framing(named) + self._measure.count(
             ("numbered", content.key, named.lines),
             lambda: self._measure.tokens(frames.numbered(text, first_line(named))),
         )
 
     def image(self, image: AttachedImage) -> int:
-        """Return the tokens of an image, by the formula of its provider."""
-        return self._image_tokens(image.width or UNKNOWN_SIDE_PIXELS, image.height or UNKNOWN_SIDE_PIXELS)
+        """Return the tokens of an image."""
+        return image_size(image, self._image_tokens)
 
-    def most(self, said: Sequence[Said], contents: Sequence[Content]) -> int:
+    def most(self, said: Sequence[Said], contents: Sequence[SentContent]) -> int:
         """Return an upper bound of the tokens of everything, from the lengths alone."""
         chars = sum(len(one.text) for one in said) + sum(self._chars(content) for content in contents)
         lines = sum(self._introduction() + sum(map(self._line, named_by(one))) for one in said if named_by(one))
         images = sum(self.image(one.named) for one in contents if isinstance(one.named, AttachedImage))
-        framed = sum(
-            self._measure.count(("frame", one.named.path), lambda path=one.named.path: self._frame(path))
-            for one in contents
-        )
+        framed = sum(self._framing(one.named) for one in contents)
         return math.ceil(chars * self._measure.most_per_char) + len(said) * TOKENS_PER_MESSAGE + lines + images + framed
 
-    def _chars(self, content: Content) -> int:
+    def _chars(self, content: SentContent) -> int:
         text = self._kept.texts.get(content.key)
         if text is None:
             return 0
@@ -119,6 +129,9 @@ class Scales:
         if named.sent == "skipped":
             facts = [f"not sent: {named.reason}"]
         return max(self._measure.tokens(frames.line("image", named.path, one) + "\n") for one in facts)
+
+    def _framing(self, named: AttachedFile | AttachedImage) -> int:
+        return self._measure.count(("frame", named.path), lambda: self._frame(named.path))
 
     def _frame(self, path: str) -> int:
         facts = f", lines 1000000-1000000, changed since {LONG_NAME}, only the changes"

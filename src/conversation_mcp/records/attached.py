@@ -52,7 +52,7 @@ class AttachedImage(Record):
     """Why it was skipped."""
 
 
-class Naming(Protocol):
+class NamesFiles(Protocol):
     """A question that may name files and images."""
 
     @property
@@ -66,7 +66,7 @@ class Naming(Protocol):
         ...
 
 
-def named_by(question: Naming) -> tuple[AttachedFile | AttachedImage, ...]:
+def named_by(question: NamesFiles) -> tuple[AttachedFile | AttachedImage, ...]:
     """Return the files and images that a question names."""
     return (*(question.files or ()), *(question.images or ()))
 

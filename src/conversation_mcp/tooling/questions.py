@@ -10,7 +10,7 @@ from conversation_mcp.app import App
 from conversation_mcp.records.modes import Mode
 from conversation_mcp.records.options import Options, ResearchOptions, SearchFilters
 from conversation_mcp.tooling.rendering.turns import render_turn
-from conversation_mcp.tooling.sent_along import Attachments, Continuing
+from conversation_mcp.tooling.sent_along import AttachedArguments, Continuing
 from conversation_mcp.tooling.steps import steps_of
 from conversation_mcp.tooling.tool import ASKS, GivenT, Hints, Input, Tool
 from conversation_mcp.tooling.way_on import way_on
@@ -41,7 +41,7 @@ class ResearchInput(SearchFilters, ResearchOptions, AskingInput):
     query: Query
 
 
-class FollowupInput(Attachments, AskingInput):
+class FollowupInput(AttachedArguments, AskingInput):
     """A question in a conversation."""
 
     conversation_id: ConversationIdArgument
@@ -67,8 +67,8 @@ def ask_of(tool: AskingTool[Any], given: SearchInput | ResearchInput, preset: st
         model=given.model,
         options=Options.model_construct(**passed_on),  # validated as arguments of the tool
         show_thinking=given.show_thinking,
-        files=given.files if isinstance(given, Attachments) else (),
-        images=given.images if isinstance(given, Attachments) else (),
+        files=given.files if isinstance(given, AttachedArguments) else (),
+        images=given.images if isinstance(given, AttachedArguments) else (),
         continue_from=given.continue_from if isinstance(given, Continuing) else None,
     )
 

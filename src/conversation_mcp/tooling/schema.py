@@ -6,10 +6,10 @@ from typing import Any, cast
 from pydantic import BaseModel
 
 from conversation_mcp.records.options import SearchFilters
-from conversation_mcp.tooling.sent_along import Attachments, Continuing
+from conversation_mcp.tooling.sent_along import AttachedArguments, Continuing
 from conversation_mcp.tooling.tool import Tool
 
-SHARED: tuple[type[BaseModel], ...] = (SearchFilters, Attachments, Continuing)
+SHARED: tuple[type[BaseModel], ...] = (SearchFilters, AttachedArguments, Continuing)
 """The groups of arguments that several tools have; only a tool that `describes` a group says what they mean."""
 
 

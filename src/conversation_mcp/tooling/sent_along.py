@@ -17,7 +17,7 @@ def _paths(value: object) -> object:
 Paths = Annotated[tuple[str, ...], BeforeValidator(_paths)]
 
 
-class Attachments(BaseModel):
+class AttachedArguments(BaseModel):
     """Files and images that go with a question."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -32,7 +32,7 @@ TOOL_SETS: Mapping[str, tuple[str, ...]] = {
         "delete_conversation",
         "export_conversation",
     ),
-    "models": ("chat", "list_models"),
+    "models": ("chat", "list_models", "show_context"),
 }
 """Each tool is `NAME` in the module `name`. The modules of a set that is off are not imported at start-up."""
 

@@ -8,7 +8,7 @@ from conversation_mcp.app import App
 from conversation_mcp.errors import Argument, InvalidInputError
 from conversation_mcp.records.options import Effort, Options
 from conversation_mcp.tooling.questions import AskingTool, put_question
-from conversation_mcp.tooling.sent_along import Attachments, Continuing
+from conversation_mcp.tooling.sent_along import AttachedArguments, Continuing
 from conversation_mcp.tooling.tool import Input
 from conversation_mcp.turns.ask import Ask, Caller
 from conversation_mcp.turns.result import TurnResult
@@ -17,7 +17,7 @@ PRESET = "fast"
 """The preset for a provider that has presets but no known model."""
 
 
-class ChatInput(Attachments, Continuing, Input):
+class ChatInput(AttachedArguments, Continuing, Input):
     """A prompt for a model, in a stored conversation or a new one."""
 
     prompt: Annotated[str, Field(description="What to say.")]
@@ -62,7 +62,7 @@ CHAT = AskingTool(
     mode="chat",
     opens=True,
     follows=True,
-    describes=frozenset({Attachments, Continuing}),
+    describes=frozenset({AttachedArguments, Continuing}),
     run=chat,
     input_model=ChatInput,
     title="Chat",

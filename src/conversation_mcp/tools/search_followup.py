@@ -2,7 +2,7 @@
 
 from conversation_mcp.app import App
 from conversation_mcp.tooling.questions import AskingTool, FollowupInput, SearchInput, ask_of, put_question
-from conversation_mcp.tooling.sent_along import Attachments
+from conversation_mcp.tooling.sent_along import AttachedArguments
 from conversation_mcp.turns.ask import Caller
 from conversation_mcp.turns.result import TurnResult
 
@@ -22,7 +22,7 @@ SEARCH_FOLLOWUP = AskingTool(
     name="search_followup",
     mode="search",
     follows=True,
-    describes=frozenset({Attachments}),
+    describes=frozenset({AttachedArguments}),
     run=search_followup,
     input_model=SearchFollowupInput,
     title="Search: follow up",

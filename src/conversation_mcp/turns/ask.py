@@ -47,12 +47,13 @@ class Ask:
         """Return the options as they are stored in the file; None when none was given."""
         return self.options.model_dump(mode="json", exclude_none=True) or None
 
-    def key(self, owner: str, conversation_id: ConversationId | None) -> str:
-        """Return the name of this call: the same for the same owner, tool, conversation and arguments."""
+    def key(self, owner: str, conversation_id: ConversationId | None, pipe: bytes | None = None) -> str:
+        """Return the name of this call: the same for the same owner, tool, conversation, arguments and piped bytes."""
         call = [owner, self.tool, conversation_id, self.question, self.model, self.stored_options(), self.show_thinking]
         call += [self.system] if self.system else []
         # Names are kept on disk and shared by servers of different versions, so a new part is added only if given.
-        parts = {"files": self.files, "images": self.images, "continueFrom": self.continue_from}
+        piped = None if pipe is None else hashlib.sha256(pipe).hexdigest()
+        parts = {"files": self.files, "images": self.images, "continueFrom": self.continue_from, "pipe": piped}
         call += [given] if (given := {name: value for name, value in parts.items() if value}) else []
         return hashlib.sha256(json.dumps(call, sort_keys=True).encode()).hexdigest()
 

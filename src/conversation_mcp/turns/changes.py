@@ -4,7 +4,7 @@ Each is applied to the file as it is now, not as it was when the turn began: a p
 """
 
 from conversation_mcp.errors import ConversationMCPError, ProviderError
-from conversation_mcp.prompting.composition import Composition
+from conversation_mcp.prompting.composed import Composition
 from conversation_mcp.providers.base import Answer
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.records.ids import created_at

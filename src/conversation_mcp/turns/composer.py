@@ -14,10 +14,11 @@ from conversation_mcp.attaching.shrinking import fitted
 from conversation_mcp.conversations.recipients import Recipients
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.prompting.budget import Shares, budget_of
-from conversation_mcp.prompting.composition import Composition, compose
+from conversation_mcp.prompting.composed import Composition
+from conversation_mcp.prompting.composition import compose
 from conversation_mcp.prompting.correction import correction_of
 from conversation_mcp.prompting.measure import Measure
-from conversation_mcp.prompting.presentation import Kept
+from conversation_mcp.prompting.presentation import Contents
 from conversation_mcp.prompting.transcript import hashes_needed, key_of, named_by, said_in
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
@@ -28,6 +29,7 @@ from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.modes import ModeOf
 from conversation_mcp.stores.base import Store
+from conversation_mcp.text import listed
 from conversation_mcp.turns.ask import Ask, Caller
 from conversation_mcp.turns.chains import Chain, chain_of
 from conversation_mcp.turns.disclosure import withheld_from
@@ -164,12 +166,12 @@ class Composer:
             raise LackingError(conversation)
         return self._compose(chain, material, choice, material.ask.question, self._read_for(material, choice))
 
-    async def shown(self, conversation: Conversation, choice: Choice, question: str | None) -> Composition:
+    async def shown(self, conversation: Conversation, choice: Choice) -> Composition:
         """Return what the next question of the conversation would carry to this model."""
         chain = await chain_of(self._store, conversation)
         material = Material(NO_ASK, NOBODY, replace(chain, conversations=chain.conversations[:-1]))
         await self.fetch(material, conversation)
-        return await to_thread.run_sync(self._compose, chain.conversations, material, choice, question, NO_FILES)
+        return await to_thread.run_sync(self._compose, chain.conversations, material, choice, None, NO_FILES)
 
     async def needed_tokens(self, material: Material, stored: Conversation | None) -> int:
         """Return the estimated tokens of everything that may be sent with the question."""
@@ -205,7 +207,7 @@ class Composer:
             chain,
             question,
             read,
-            Kept(material.texts, material.images),
+            Contents(material.texts, material.images),
             budget_of(choice.facts, self._shares, choice.shown),
             sees=sight_of(choice),
             image_tokens=partial(image_tokens_of, choice),
@@ -214,8 +216,8 @@ class Composer:
             withheld=withheld_from(chain, choice, self._providers) - hashes_of(read),
             summarises=self._summarises,
         )
-        notices = (*material.before.notices, *composition.notices)
-        return replace(composition, notices=notices) if material.before.notices else composition
+        more = (*material.before.notices, *_more_left_out(read))
+        return replace(composition, notices=(*more, *composition.notices)) if more else composition
 
     def _read_for(self, material: Material, choice: Choice) -> FilesRead:
         """Return what was read with images that the provider accepts: too large ones are shrunk."""
@@ -225,6 +227,14 @@ class Composer:
         return replace(
             read, images=tuple(fitted(image, limits.max_side_pixels, limits.max_bytes) for image in read.images)
         )
+
+
+def _more_left_out(read: FilesRead) -> tuple[str, ...]:
+    """Return the notice about files in folders that are too many to be listed."""
+    if not read.more_left_out:
+        return ()
+    reasons = listed(f"{count:,} {reason}" for reason, count in read.more_left_out.items())
+    return (f"{sum(read.more_left_out.values()):,} more files in folders were left out: {reasons}",)
 
 
 def hashes_of(read: FilesRead) -> frozenset[str]:

@@ -29,9 +29,9 @@ from conversation_mcp.records.modes import ModeOf
 from conversation_mcp.records.options import refuse_paths
 from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.turns.ask import Ask, Caller
-from conversation_mcp.turns.budget import Budget
 from conversation_mcp.turns.claims import Claims
 from conversation_mcp.turns.composer import Composer, Material
+from conversation_mcp.turns.daily_limit import DailyLimit
 from conversation_mcp.turns.earlier_calls import note_told
 from conversation_mcp.turns.kept import kept
 from conversation_mcp.turns.result import TurnResult
@@ -50,7 +50,7 @@ class TurnEngine:
         worker: TurnWorker,
         running: RunningTurns,
         claims: Claims,
-        budget: Budget,
+        daily_limit: DailyLimit,
         limits: TurnLimits,
         composer: Composer,
         mode_of: ModeOf,
@@ -60,7 +60,7 @@ class TurnEngine:
         self._providers = providers
         self._worker = worker
         self._running = running
-        self._budget = budget
+        self._daily_limit = daily_limit
         self._limits = limits
         self._claims = claims
         self._composer = composer
@@ -84,14 +84,13 @@ class TurnEngine:
         return await self._call(ask, check_id(conversation_id), caller)
 
     async def _call(self, ask: Ask, conversation_id: ConversationId | None, caller: Caller) -> TurnResult:
-        ask = replace(ask, files=(*ask.files, *caller.files), images=(*ask.images, *caller.images))
         self._check_question(ask)
         stored = await self._stored(conversation_id)
         material = await self._composer.begin(ask, caller, stored)
         choice = await self._choose(material, stored)
         if not isinstance(choice.provider, Reader):
             refuse_paths(ask.options, LOCAL)
-        key = ask.key(caller.owner, conversation_id)
+        key = ask.key(caller.owner, conversation_id, caller.pipe)
         # A turn that was given up has no answer to join. From the last look to `begin` nothing is awaited, so that the
         # same call in another request finds this turn.
         while (turn := self._running.get(key)) and turn.wishes.is_given_up:
@@ -124,7 +123,13 @@ class TurnEngine:
         known = whereabouts_of(stored, self._providers.sides) if stored else NOWHERE
         stays = kept(stored, ask.mode, self._mode_of) if stored else ()
         choice = await self._providers.choose(
-            ask.mode, ask.model, preset=ask.preset, kept=stays, needed=needed, whereabouts=known
+            ask.mode,
+            ask.model,
+            preset=ask.preset,
+            kept=stays,
+            needed=needed,
+            whereabouts=known,
+            has_images=bool(ask.images),
         )
         if stored and known.is_kept_here:
             try:
@@ -186,12 +191,12 @@ class TurnEngine:
         async with self._claims.taken(turn) as earlier:
             if earlier:
                 return earlier
-            await self._budget.check()  # only now: an answer that is paid for is delivered over the limit, too
+            await self._daily_limit.check()  # only now: an answer that is paid for is delivered over the limit, too
             own = turn.conversation_id or await self._store.reserve()
             call = Call(own, iso(self._now()) if turn.conversation_id else created_at(own))
             try:
                 async with self._claims.registered(turn, call):
-                    return await self._budget.with_notice(await self._worker.ask(turn, call, choice, material))
+                    return await self._daily_limit.with_notice(await self._worker.ask(turn, call, choice, material))
             finally:
                 if turn.conversation_id is None:  # refused before anything was written: the reserved id is free again
                     await finish(self._store.unreserve(own))

@@ -13,7 +13,7 @@ from conversation_mcp.errors import (
     ProviderError,
     RunCancelledError,
 )
-from conversation_mcp.prompting.composition import Composition
+from conversation_mcp.prompting.composed import Composition
 from conversation_mcp.providers.base import Event, Provider, Request
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers

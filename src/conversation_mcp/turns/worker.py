@@ -9,7 +9,6 @@ import anyio
 from conversation_mcp.cancellation import finish
 from conversation_mcp.conversations.recipients import whereabouts_of
 from conversation_mcp.errors import (
-    BlindModelError,
     CancelledUnsentError,
     ConversationBusyError,
     ConversationMCPError,
@@ -19,9 +18,10 @@ from conversation_mcp.errors import (
     RunAliveError,
     RunCancelledError,
     ServerEndingError,
+    SightError,
     TurnLimitReachedError,
 )
-from conversation_mcp.prompting.composition import Composition
+from conversation_mcp.prompting.composed import Composition
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.whereabouts import NOWHERE
@@ -124,16 +124,20 @@ class TurnWorker:
             question = NewQuestion(turn, call, choice, pending, material, wait_until)
             try:
                 written = await (self._open(question) if question.opens else self._add(question))
-            except (ConversationTooLongError, BlindModelError) as error:
+            except (ConversationTooLongError, SightError) as error:
                 error.conversation_id = turn.conversation_id
                 await self._suggest(error, question)
                 raise
             turn.course.question = call  # counts as sent from here on: an ending server waits for its answer
             pending = written.conversation.pending_turn or pending
             opened = open_question(turn, written.conversation, pending, newest=choice.provider.name)
-            return await self._sender.send(opened, choice, written.composition, material)
+            try:
+                return await self._sender.send(opened, choice, written.composition, material)
+            except SightError as error:  # only the server could tell that the model is blind
+                await self._suggest(error, question)
+                raise
 
-    async def _suggest(self, error: ConversationTooLongError | BlindModelError, question: NewQuestion) -> None:
+    async def _suggest(self, error: ConversationTooLongError | SightError, question: NewQuestion) -> None:
         """Add models that can take the question: first those that disclose the words to no one new, then the others."""
         choice, mode = question.choice, question.turn.ask.mode
         stored = None if question.opens else await self._store.load(question.conversation_id)
@@ -141,12 +145,12 @@ class TurnWorker:
         known = whereabouts_of(holder, self._providers.sides) if holder else NOWHERE
         if known == NOWHERE or known.holds(choice.provider.name, choice.side):
             known = known.also_at(choice.provider.name, choice.side)
-        if isinstance(error, BlindModelError):
+        if isinstance(error, SightError):
             near, others = await self._providers.seeing(mode, known)
         else:
             near, others = await self._providers.larger(mode, error.tokens, known, choice)
         near, others = (near, others) if known.is_kept_here else ((*near, *others), ())
-        if isinstance(error, BlindModelError):
+        if isinstance(error, SightError):
             error.seeing, error.outside = near, others
         else:
             error.larger, error.outside = near, others

@@ -6,13 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
+from conversation_mcp.cli.exit_codes import FAILED
 from conversation_mcp.cli.options import AsJson, Id, LogsDir
 from conversation_mcp.cli.output.terminal import is_terminal, put, put_fields, put_json, say
 from conversation_mcp.cli.selection.ids import resolve
 from conversation_mcp.cli.setup import finder_from
-from conversation_mcp.cli.usage import FAILED, WrongUsageError
 from conversation_mcp.conversations.attached import AttachedAt, attached_in, attached_line
-from conversation_mcp.errors import ConversationMCPError
+from conversation_mcp.errors import ConversationMCPError, InvalidInputError
 from conversation_mcp.exporting.restoring import Key, key_of, places_for, write_restored
 from conversation_mcp.records.attached import AttachedFile, AttachedImage
 from conversation_mcp.records.codec import decode
@@ -42,11 +42,11 @@ def files(
     they held then; --restore writes it below a folder, at the paths that they had, and versions of a file side by side.
     """
     if force and restore is None:
-        raise WrongUsageError("--force goes with --restore.")
+        raise InvalidInputError("--force goes with --restore.")
     finder = finder_from(logs_dir)
     chosen = resolve(finder, conversation_id)
     if restore is not None and finder.folder is not None and _is_in(restore, finder.folder):
-        raise WrongUsageError(f"--restore must lie outside of the folder of the conversations, {finder.folder}.")
+        raise InvalidInputError(f"--restore must lie outside of the folder of the conversations, {finder.folder}.")
     attached = attached_in(decode(finder.read(chosen), finder.location(chosen), chosen))
     kept = finder.attachments.sizes(chosen)
     restoring = _Restoring(finder, chosen, restore, replaces=force)

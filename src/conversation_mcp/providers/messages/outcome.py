@@ -3,7 +3,7 @@
 from conversation_mcp.errors import AnswerIncompleteError, ProviderError
 from conversation_mcp.providers.base import Answer
 from conversation_mcp.providers.messages.reader import PAUSED, MessageReader
-from conversation_mcp.providers.messages.request import Draft
+from conversation_mcp.providers.messages.request import MessageDraft
 from conversation_mcp.providers.wire.problems import short_cause
 from conversation_mcp.providers.wire.usage import cut_notice, with_usage
 from conversation_mcp.providers.wire.visible_text import spoken
@@ -27,7 +27,7 @@ def is_cut(reader: MessageReader) -> bool:
     return reader.stop_reason in CUT
 
 
-def settle(reader: MessageReader, put: Draft, title: str, notices: tuple[str, ...], secret: str = "") -> Answer:
+def settle(reader: MessageReader, put: MessageDraft, title: str, notices: tuple[str, ...], secret: str = "") -> Answer:
     """Return the answer of a message that has ended.
 
     Raises:

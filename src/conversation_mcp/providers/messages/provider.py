@@ -20,7 +20,7 @@ from conversation_mcp.providers.definitions import Configured
 from conversation_mcp.providers.messages.abilities import UNKNOWN, ModelAbilities, abilities_of
 from conversation_mcp.providers.messages.outcome import MAX_PAUSES, REFUSED, is_cut, settle
 from conversation_mcp.providers.messages.reader import MessageReader
-from conversation_mcp.providers.messages.request import Draft, draft
+from conversation_mcp.providers.messages.request import MessageDraft, draft
 from conversation_mcp.providers.wire.bodies import UnreadableBodyError
 from conversation_mcp.providers.wire.events import incoming
 from conversation_mcp.providers.wire.http import Sent
@@ -91,7 +91,7 @@ class MessagesProvider(WireProvider):
             self._known[model] = abilities_of(entry)
         return self._known[model]
 
-    async def _draft(self, request: Request) -> Draft:
+    async def _draft(self, request: Request) -> MessageDraft:
         model = model_of(request, self.configured)
         abilities = await self._abilities(model)
         make = partial(draft, configured=self.configured, model=model, abilities=abilities)

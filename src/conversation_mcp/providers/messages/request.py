@@ -27,7 +27,7 @@ UNCOUNTED = frozenset({"max_tokens", "stream", "cache_control"})
 
 
 @dataclass(frozen=True)
-class Draft:
+class MessageDraft:
     """A question as it is sent first."""
 
     model: str
@@ -45,7 +45,7 @@ class Draft:
         return {name: value for name, value in self.body.items() if name not in UNCOUNTED}
 
 
-def draft(request: Request, configured: Configured, model: str, abilities: ModelAbilities) -> Draft:
+def draft(request: Request, configured: Configured, model: str, abilities: ModelAbilities) -> MessageDraft:
     """Translate a request.
 
     Raises:
@@ -76,11 +76,11 @@ def draft(request: Request, configured: Configured, model: str, abilities: Model
         honoured |= _add_filter(body, request.options, definition)
     body["stream"] = True
     notices = (*_ending(model, abilities), *remarks, *option_notices(definition.title, request.options, honoured))
-    return Draft(model, body, notices, is_search)
+    return MessageDraft(model, body, notices, is_search)
 
 
 def _limit(request: Request, definition: Definition, abilities: ModelAbilities) -> int:
-    told = (definition.quirks.output_limit_tokens or abilities.output_tokens, request.output_limit_tokens)
+    told = (definition.quirks.output_limit_tokens, abilities.output_tokens, request.output_limit_tokens)
     return min((limit for limit in told if limit is not None), default=OUTPUT_TOKENS)
 
 

@@ -6,7 +6,7 @@ from conversation_mcp.conversations.attached import attached_lines
 from conversation_mcp.conversations.expiry import expiry_line
 from conversation_mcp.conversations.history import HistoryPage, NumberedMessage
 from conversation_mcp.conversations.phrases import answered_by, charged, dotted, merged_from, noted, paragraphs
-from conversation_mcp.records.attached import Naming, named_by
+from conversation_mcp.records.attached import NamesFiles, named_by
 from conversation_mcp.records.models import PendingTurn
 from conversation_mcp.tooling.rendering.turns import render_sources
 
@@ -52,7 +52,7 @@ def _message(message: NumberedMessage) -> str:
     )
 
 
-def _attached(question: Naming) -> str:
+def _attached(question: NamesFiles) -> str:
     return "\n".join(f"File: {line}" for line in attached_lines(named_by(question)))
 
 

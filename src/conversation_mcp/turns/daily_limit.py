@@ -17,7 +17,7 @@ from conversation_mcp.text import dollars
 from conversation_mcp.turns.result import TurnResult
 
 
-class Budget:
+class DailyLimit:
     """Refuses questions once the cost of the current day (UTC) has reached the limit, if one is set.
 
     Conversations in the trash count. Where a provider reports no cost, an estimate counts.
