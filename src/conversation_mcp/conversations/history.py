@@ -8,13 +8,15 @@ from pydantic import JsonValue
 
 from conversation_mcp.conversations.expiry import archived_after
 from conversation_mcp.records.attached import named_by
-from conversation_mcp.records.models import Conversation, Message, PendingTurn, without_snippets
+from conversation_mcp.records.models import Conversation, Message, PendingTurn, Summary, without_snippets
 from conversation_mcp.records.record import Record
 from conversation_mcp.records.transcript import placed
 from conversation_mcp.text import counted, cut
 
 ATTACHED_CHARS = 200
 """About what the facts about a file or image take beside its path."""
+SUMMARY_CHARS = 500
+"""What is shown of a summary even if the messages fill the page."""
 
 
 class NumberedMessage(Message):
@@ -39,6 +41,8 @@ class HistoryPage(Record):
     """Of a merge: the conversations whose messages it holds, and how many messages each contributed."""
     archived_after: str | None = None
     """When it is archived if it is not used before; absent if it stays."""
+    summary: Summary | None = None
+    """On the first page: what is sent in place of the first messages when they do not fit into a request."""
     messages: tuple[NumberedMessage, ...]
     """The page, oldest first."""
     unanswered_turns: tuple[PendingTurn, ...] | None = None
@@ -95,6 +99,7 @@ def history_page(
     left = max_chars - sum(map(_size, page))
     turns = _turns_of_page(conversation, [message.number for message in shown], range(first, first + len(page)))
     fitting = _fitting(turns, left)
+    summary = conversation.summary if first == 0 else None
     return HistoryPage.of(
         conversation_id=conversation.conversation_id,
         created_at=conversation.created_at,
@@ -102,6 +107,7 @@ def history_page(
         message_count=len(conversation.messages),
         parents=conversation.parents,
         archived_after=archived_after(conversation, timeout_hours),
+        summary=summary and summary.model_copy(update={"content": cut(summary.content, max(left, SUMMARY_CHARS))}),
         messages=tuple(page),
         unanswered_turns=fitting or None,
         pending_turn=conversation.pending_turn,

@@ -7,24 +7,27 @@ from typing import Literal
 from conversation_mcp.conversations.phrases import answered_by, charged, minute
 from conversation_mcp.records.attached import AttachedFile, AttachedImage, named_by
 from conversation_mcp.records.costs import total_cost
-from conversation_mcp.records.models import Conversation, Message, PendingTurn, Source
+from conversation_mcp.records.models import Conversation, Message, PendingTurn, Source, Summary
 from conversation_mcp.records.transcript import transcript
 from conversation_mcp.text import one_line
 
-Kind = Literal["system", "question", "answer", "unanswered"]
+Kind = Literal["system", "summary", "question", "answer", "unanswered"]
 KINDS: dict[str, Kind] = {"user": "question", "assistant": "answer"}
 
 
 @dataclass(frozen=True)
 class Section:
-    """A message or an unanswered question. Texts are Markdown as their authors wrote it, facts are plain text."""
+    """A message, an unanswered question, or the summary of the first messages.
+
+    Texts are Markdown as their authors wrote it, facts are plain text.
+    """
 
     kind: Kind
     name: str
     heading: str
     """The name with its number among sections of its kind."""
     number: int
-    """The number of the message; of an unanswered question, that of the message before it."""
+    """The number of the message; of an unanswered question, that of the message before it; 0 for a summary."""
     tool: str
     by: str
     """The provider that answered, or was asked."""
@@ -73,14 +76,31 @@ def facts(conversation: Conversation) -> dict[str, str | int | float | list[str]
 
 
 def sections(conversation: Conversation) -> Iterator[Section]:
-    """Yield the messages in order, and unanswered questions where they were asked."""
+    """Yield the summary if there is one, the messages in order, and unanswered questions where they were asked."""
     questions = 0
+    if conversation.summary:
+        yield _summary(conversation.summary)
     for number, entry in transcript(conversation):
         if isinstance(entry, PendingTurn):
             yield _unanswered(entry, number, is_waited_for=entry is conversation.pending_turn)
         else:
             questions += entry.role == "user"
             yield _message(entry, number, max(questions, 1))
+
+
+def _summary(summary: Summary) -> Section:
+    name = f"Summary of messages {summary.first_message} to {summary.last_message}"
+    return Section(
+        kind="summary",
+        name=name,
+        heading=name,
+        number=0,
+        tool="",
+        by=one_line(answered_by(summary.provider, None, summary.model)),
+        cost=charged(summary.usage),
+        time=one_line(minute(summary.created_at)),
+        text=summary.content,
+    )
 
 
 def _message(message: Message, number: int, question: int) -> Section:

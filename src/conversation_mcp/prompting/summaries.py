@@ -27,6 +27,15 @@ class NeededSummary:
 
 
 @dataclass(frozen=True)
+class StandingSummary:
+    """A summary that stands in a request."""
+
+    conversation_id: str
+    summary: Summary
+    tokens: int
+
+
+@dataclass(frozen=True)
 class Lead:
     """What stands before the first message that is sent."""
 
@@ -34,6 +43,8 @@ class Lead:
     needed: tuple[NeededSummary, ...] = ()
     summarised: int = 0
     """How many of the messages that are left out a summary stands for."""
+    standing: tuple[StandingSummary, ...] = ()
+    """The summaries in it."""
 
 
 def has_summaries(chain: Sequence[Conversation]) -> bool:
@@ -49,6 +60,8 @@ def lead_of(chain: Sequence[Conversation], left_out: Sequence[Said], measure: Me
     if not left_out:
         return Lead()
     blocks: list[str] = []
+    standing: list[StandingSummary] = []
+    share = None if room is None else room // len(chain)
     needed: list[NeededSummary] = []
     covered, left = 0, room
     for conversation in reversed(chain):
@@ -57,7 +70,7 @@ def lead_of(chain: Sequence[Conversation], left_out: Sequence[Said], measure: Me
             continue
         known = _newest(conversation, gone[-1].number)
         if known is None or known.last_message < gone[-1].number:
-            needed.append(NeededSummary(conversation.conversation_id, gone[-1].number, known, room))
+            needed.append(NeededSummary(conversation.conversation_id, gone[-1].number, known, share))
         if known is None:
             continue
         count = sum(one.number <= known.last_message for one in gone)
@@ -65,11 +78,12 @@ def lead_of(chain: Sequence[Conversation], left_out: Sequence[Said], measure: Me
         size = measure.tokens(block + "\n\n")
         if left is None or size <= left:
             blocks.insert(0, block)
+            standing.insert(0, StandingSummary(conversation.conversation_id, known, size))
             covered += count
             left = None if left is None else left - size
     if rest := len(left_out) - covered:
         blocks.append(left_out_line(rest))
-    return Lead("\n\n".join(blocks), tuple(reversed(needed)), covered)
+    return Lead("\n\n".join(blocks), tuple(reversed(needed)), covered, tuple(standing))
 
 
 def left_out_line(count: int) -> str:
@@ -79,7 +93,7 @@ def left_out_line(count: int) -> str:
 
 def _newest(conversation: Conversation, last_message: int) -> Summary | None:
     """Return the summary that covers most of the messages up to the last one that is left out."""
-    fitting = (one for one in conversation.summaries or () if one.last_message <= last_message)
+    fitting = (one for one in conversation.summaries or () if one.content and one.last_message <= last_message)
     return max(fitting, key=lambda one: one.last_message, default=None)
 
 
