@@ -190,3 +190,17 @@ async def test_a_prompt_of_the_users_own_is_used(talk: Home) -> None:
     async with serving(talk, ollama(), writer, **SET) as client:
         await ask(client)
     assert writer.requests[0].messages[0].content == "Sum up in rhyme."
+
+
+async def test_a_summary_that_is_too_long_for_a_smaller_model_is_made_shorter(home: Home) -> None:
+    long = {"content": "They spoke of milk. " * 100, "firstMessage": 2, "lastMessage": 7}
+    home.put(long_talk(summaries=[long]))
+    here, writer = ollama(), openai(writing())
+    async with serving(home, here, writer, **SET) as client:
+        await ask(client)
+        await ask(client, "Again?")
+    (request,) = writer.requests
+    assert "They spoke of milk." in texts(request)
+    assert "question 1:" not in texts(request)
+    assert home.only()["summaries"][1] == IsPartialDict(firstMessage=2, lastMessage=7, content="They counted words.")
+    assert all("They counted words." in texts(request) for request in here.requests)

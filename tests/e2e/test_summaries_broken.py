@@ -142,3 +142,12 @@ async def test_a_writer_that_cannot_be_reached_is_no_recipient(talk: Home) -> No
     had = talk.only()["messages"][-1]["sentTo"]
     assert ("openai" in had) is error.was_sent
     assert notices(result, "cannot be reached")
+
+
+async def test_a_message_that_is_too_long_for_the_writer_is_not_begun(home: Home) -> None:
+    home.put(long_talk(2, words=40_000))
+    here, small = ollama(), ollama(writing(), name="lmstudio")
+    async with serving(home, here, small, tools=TOOLS, summaries="lmstudio:small") as client:
+        result = await ask(client, model="ollama:medium")
+    assert small.requests == []
+    assert notices(result, "message 2 takes more than 8 requests")

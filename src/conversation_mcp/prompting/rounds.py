@@ -26,7 +26,7 @@ class Round:
     rest: tuple[Said, ...]
     """What did not fit; its first message may be the end of one that was begun."""
     last_message: int | None
-    """The number of the last message that is covered to its end; None if there is none yet."""
+    """The number of the last message that is covered to its end; None if there is none."""
 
 
 def words_for(tokens: int) -> int:
@@ -39,7 +39,8 @@ def next_round(
 ) -> Round | None:
     """Return the request for a summary of so many words of as many messages as fit; None if nothing fits.
 
-    Only the first message is divided, if it is too long for a request of its own.
+    Only the first message is divided, if it is too long for a request of its own. Without messages, the summary so far
+    is to be made shorter.
     """
     taken: list[Said] = []
     rest = list(left)
@@ -52,7 +53,7 @@ def next_round(
         room = None if room is None else room - size
         taken.append(rest.pop(0))
     last = taken[-1].number if taken else None
-    if not taken and room is not None:
+    if rest and not taken and room is not None:
         if room < LEAST_TOKENS:
             return None
         count = _fitting_chars(rest[0].text, room - FRAME_TOKENS, measure)

@@ -21,7 +21,7 @@ class NeededSummary:
     last_message: int
     """The number of the last message that it covers; it covers all before it, too."""
     known: Summary | None
-    """The summary of the first of them, which the new one takes in."""
+    """The summary of the first of them, which the new one takes in; of all of them if it is only too long."""
     most_tokens: int | None
     """How long it may be."""
 
@@ -69,13 +69,15 @@ def lead_of(chain: Sequence[Conversation], left_out: Sequence[Said], measure: Me
         if not gone:
             continue
         known = _newest(conversation, gone[-1].number)
-        if known is None or known.last_message < gone[-1].number:
+        block, count = "", 0
+        if known:
+            count = sum(one.number <= known.last_message for one in gone)
+            block = _framed(conversation.conversation_id, known, count)
+        size = measure.tokens(block + "\n\n") if block else 0
+        if known is None or known.last_message < gone[-1].number or (share is not None and size > share):
             needed.append(NeededSummary(conversation.conversation_id, gone[-1].number, known, share))
         if known is None:
             continue
-        count = sum(one.number <= known.last_message for one in gone)
-        block = _framed(conversation.conversation_id, known, count)
-        size = measure.tokens(block + "\n\n")
         if left is None or size <= left:
             blocks.insert(0, block)
             standing.insert(0, StandingSummary(conversation.conversation_id, known, size))
@@ -92,9 +94,9 @@ def left_out_line(count: int) -> str:
 
 
 def _newest(conversation: Conversation, last_message: int) -> Summary | None:
-    """Return the summary that covers most of the messages up to the last one that is left out."""
+    """Return the summary that covers most of the messages up to the last one that is left out, the shortest such."""
     fitting = (one for one in conversation.summaries or () if one.content and one.last_message <= last_message)
-    return max(fitting, key=lambda one: one.last_message, default=None)
+    return max(fitting, key=lambda one: (one.last_message, -len(one.content)), default=None)
 
 
 def _framed(conversation_id: str, summary: Summary, count: int) -> str:

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import anyio
 
@@ -38,12 +38,6 @@ Keep = Callable[[str, Summary], Awaitable[None]]
 """Stores a summary of a conversation."""
 
 
-class UnusableSummaryError(ConversationMCPError):
-    """No text came that could be sent."""
-
-    code = "SUMMARY_UNUSABLE"
-
-
 @dataclass
 class Writing:
     """What the summaries of one turn have in common."""
@@ -72,6 +66,9 @@ class _Progress:
     uncounted: Usage | None = None
     """The charge of rounds that no stored summary holds yet."""
     cost_usd: list[float] = field(default_factory=list[float])
+    is_stored: bool = False
+    is_divided: bool = False
+    """Whether it has come to the middle of a message."""
 
 
 class SummaryWriter:
@@ -97,10 +94,11 @@ class SummaryWriter:
             await self._rounds(writing, needed, progress)
         except ConversationMCPError as error:
             if progress.uncounted:
-                failed = self._summary(writing, progress, error)
+                failed = self._summary(writing, replace(progress, last_message=needed.last_message), error)
                 await writing.keep(needed.conversation_id, failed)
             why = error.message.rstrip(".")
-            return f"{_named(writing, needed, progress.left)} could not be summarised and are left out: {why}", False
+            missing = _named(writing, needed, progress.left or said)
+            return f"{missing} could not be summarised and are left out: {why}", False
         covered = [one for one in said if one.number <= progress.last_message]
         cost = f" for {dollars(sum(progress.cost_usd))}" if progress.cost_usd else ""
         by = f"were summarised by {writing.writer.shown}{cost}, because they do not fit"
@@ -108,15 +106,27 @@ class SummaryWriter:
         return f"{_named(writing, needed, covered)} {by}{rest}", True
 
     async def _rounds(self, writing: Writing, needed: NeededSummary, progress: _Progress) -> None:
-        while progress.left and writing.rounds_left:
+        limit = budget_of(writing.writer.facts, self._shares).input_tokens
+        while (progress.left or not progress.is_stored) and writing.rounds_left:
+            most = None if limit is None else limit * writing.rounds_left
+            # A message that cannot be read to its end now is not begun: it would be paid for in vain, each turn anew.
+            if not progress.is_divided and progress.left and not self._is_within(progress.left[0], most):
+                break
             await writing.check_cost()
             made, text = await self._round(writing, needed, progress)
             progress.text, progress.left = text, made.rest
-            if made.last_message is None:
+            progress.is_divided = made.last_message is None and bool(made.rest)
+            if progress.is_divided:
                 continue
-            progress.last_message = made.last_message
+            progress.last_message = made.last_message or progress.last_message
             await writing.keep(needed.conversation_id, self._summary(writing, progress))
-            progress.uncounted = None
+            progress.uncounted, progress.is_stored = None, True
+        if progress.is_divided or not progress.is_stored:
+            longest = f"message {progress.left[0].number}" if progress.left else "it"
+            raise ProviderUnavailableError(f"{longest} takes more than {MOST_ROUNDS} requests.")
+
+    def _is_within(self, said: Said, most_tokens: int | None) -> bool:
+        return most_tokens is None or self._measure.tokens(said.text) <= most_tokens
 
     async def _round(self, writing: Writing, needed: NeededSummary, progress: _Progress) -> tuple[Round, str]:
         """Ask for the next round; if the request or the text is too long, once more for less."""
@@ -147,7 +157,7 @@ class SummaryWriter:
             if answer.finish_reason == "stop" and self._measure.tokens(text) <= most:
                 return made, text
             words, why = words // 2, "it was too long"
-        raise UnusableSummaryError(f"no usable text came from {writing.writer.shown}: {why}.")
+        raise ProviderUnavailableError(f"no usable text came from {writing.writer.shown}: {why}.", maybe_billed=True)
 
     def _most_tokens(self, needed: NeededSummary, answer_tokens: int | None) -> int:
         rooms = (None if needed.most_tokens is None else needed.most_tokens - FRAME_TOKENS, answer_tokens)
@@ -188,7 +198,7 @@ class SummaryWriter:
         return Summary.of(
             content="" if error else progress.text,
             first_message=progress.first_message,
-            last_message=progress.left[-1].number if error else progress.last_message,
+            last_message=progress.last_message,
             created_at=writing.created_at(),
             provider=writer.provider.name,
             model=writer.name,
