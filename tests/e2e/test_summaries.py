@@ -8,6 +8,7 @@ import pytest
 from dirty_equals import IsPartialDict, IsStr
 from tests.fixtures.folders import ID
 from tests.fixtures.homes import Home
+from tests.fixtures.models import FakePerplexity
 from tests.fixtures.serving import data_of, serving, text_of
 from tests.fixtures.summaries import LARGE, SMALL, WRITER, ask, long_talk, ollama, openai, texts, writing
 
@@ -204,3 +205,12 @@ async def test_a_summary_that_is_too_long_for_a_smaller_model_is_made_shorter(ho
     assert "question 1:" not in texts(request)
     assert home.only()["summaries"][1] == IsPartialDict(firstMessage=2, lastMessage=7, content="They counted words.")
     assert all("They counted words." in texts(request) for request in here.requests)
+
+
+async def test_a_search_whose_window_is_unknown_gets_everything_and_no_summary(home: Home) -> None:
+    home.put(long_talk())
+    perplexity, writer = FakePerplexity(), openai()
+    async with serving(home, perplexity, writer, **SET, sharing="always") as client:
+        await client.call_tool("search_followup", {"conversationId": ID, "query": "Is that so?"})
+    assert "question 1:" in texts(perplexity.requests[0])
+    assert writer.requests == []

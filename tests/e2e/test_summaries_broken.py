@@ -151,3 +151,38 @@ async def test_a_message_that_is_too_long_for_the_writer_is_not_begun(home: Home
         result = await ask(client, model="ollama:medium")
     assert small.requests == []
     assert notices(result, "message 2 takes more than 8 requests")
+
+
+async def test_another_process_can_stop_it(talk: Home) -> None:
+    asked = anyio.Event()
+    here, writer = ollama(), openai(endless(asked))
+    settings = settings_for(talk, **SET)
+    async with (
+        open_app(settings, providers=[here, writer]) as one,
+        open_app(settings, providers=[ollama(), openai()]) as two,
+    ):
+        running = await one.turns.follow_up(ID, NEXT, Caller(0))
+        await asked.wait()
+        await two.watch.stop(running.conversation_id)
+    assert talk.only()["pendingTurn"] == IsPartialDict(status="failed", error=IsPartialDict(code="CANCELLED"))
+    assert here.requests == []
+
+
+async def test_after_a_kill_the_next_question_asks_for_the_summary_and_only_once(home: Home) -> None:
+    killed = {
+        "question": "And now?",
+        "tool": "chat",
+        "provider": "ollama",
+        "model": SMALL,
+        "status": "running",
+        "startedAt": "2026-01-31T00:00:01.000Z",
+        "sentTo": {"ollama": "this machine", "openai": "outside"},
+    }
+    home.put(long_talk(pendingTurn=killed))
+    here, writer = ollama(), openai(failing(ProviderUnavailableError("openai is down.")), writing())
+    async with serving(home, here, writer, **SET) as client:
+        await ask(client, "Still there?")
+        assert (len(writer.requests), len(here.requests)) == (1, 1)
+        await ask(client, "Now?")
+    assert (len(writer.requests), len(here.requests)) == (2, 2)
+    assert home.only()["unansweredTurns"][0]["sentTo"]["openai"] == "outside"
