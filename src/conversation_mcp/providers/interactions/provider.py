@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
+from dataclasses import replace
 from functools import partial
 from urllib.parse import quote
 
@@ -83,7 +84,7 @@ class InteractionsProvider(RunProvider):
     async def _ask(self, request: Request) -> AsyncGenerator[Event]:
         thinks = await self._thinks(model_of(request, self.configured))
         put = await drafted(partial(draft, configured=self.configured, thinks=thinks), request)
-        inquiry = put.inquiry._replace(secret=self._api.errors.secret)
+        inquiry = replace(put.inquiry, secret=self._api.errors.secret)
         if request.mode == "deep_research":
             run = self._started(self._put(put), lambda run, notices: settle(run, inquiry.noting(notices)))
         else:
@@ -111,7 +112,7 @@ class InteractionsProvider(RunProvider):
             async with aclosing(self._api.create(self.path, put.payload(without))) as steps:
                 async for step in steps:
                     if isinstance(step, Sent):
-                        yield step._replace(notices=(*step.notices, *notices))
+                        yield replace(step, notices=(*step.notices, *notices))
                     elif isinstance(step, Progress):
                         yield step
                     else:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import AsyncGenerator, Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from conversation_mcp.errors import ProviderTimeoutError, RunLostError
 from conversation_mcp.providers.base import Answer, Event, Finished, Progress, StillRunning, TextDelta
@@ -64,7 +64,7 @@ class Runs:
     def _outcome(self, run: JsonObject, settle: Settle, response_id: str) -> Finished | StillRunning:
         """Return the state of the run with this id; raises if it ended without an answer."""
         if self._reading.has_ended(run):
-            return Finished(replace(settle(run, other_run(run, response_id)), response_id=response_id))
+            return Finished(settle(run, other_run(run, response_id))._replace(response_id=response_id))
         return StillRunning(self._reading.doing(run), self._reading.visible(run))
 
     async def watch(
