@@ -11,9 +11,9 @@ from conversation_mcp.providers.base import Answer, Event, ListedModel, Progress
 from conversation_mcp.providers.interactions.models import counted_contents, listed_models
 from conversation_mcp.providers.interactions.outcome import settle
 from conversation_mcp.providers.interactions.problems import special_error
-from conversation_mcp.providers.interactions.request import Draft, draft
+from conversation_mcp.providers.interactions.request import InteractionDraft, draft
 from conversation_mcp.providers.interactions.runs import READING
-from conversation_mcp.providers.interactions.stream import StreamReader
+from conversation_mcp.providers.interactions.stream import StepReader
 from conversation_mcp.providers.wire.bodies import UnreadableBodyError
 from conversation_mcp.providers.wire.events import incoming
 from conversation_mcp.providers.wire.http import Sent
@@ -103,7 +103,7 @@ class InteractionsProvider(RunProvider):
                 await self.list_models(LIST_SECONDS)
         return next((known.thinks for known in self._listed if known.id == model), None)
 
-    async def _put(self, put: Draft) -> Creation:
+    async def _put(self, put: InteractionDraft) -> Creation:
         """Send the request; one that is refused for a field of thinking is sent again without it."""
         without: frozenset[str] = frozenset()
         notices: tuple[str, ...] = ()
@@ -131,12 +131,12 @@ class InteractionsProvider(RunProvider):
                 if isinstance(step, Progress):
                     yield step
                     continue
-                reader = StreamReader(inquiry.noting(step.notices), self._api.errors)
+                reader = StepReader(inquiry.noting(step.notices), self._api.errors)
                 async with aclosing(self._read(step, reader)) as events:
                     async for event in events:
                         yield event
 
-    async def _read(self, sent: Sent, reader: StreamReader) -> AsyncGenerator[Event]:
+    async def _read(self, sent: Sent, reader: StepReader) -> AsyncGenerator[Event]:
         frames = incoming(sent.response, self._api.title, self._api.limits.timeouts, self._clock)
         try:
             async with aclosing(frames):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.providers.base import Request
 from conversation_mcp.providers.definitions import Configured, Definition
+from conversation_mcp.providers.efforts import effort_sent
 from conversation_mcp.providers.wire.inquiry import Inquiry
 from conversation_mcp.providers.wire.names import model_of
 from conversation_mcp.providers.wire.option_notices import option_notices
@@ -18,7 +19,7 @@ STEPS = {"user": "user_input", "assistant": "model_output"}
 
 
 @dataclass(frozen=True)
-class Draft:
+class InteractionDraft:
     """A request before it is sent: the facts that its answer needs, and the body without the fields of thinking."""
 
     inquiry: Inquiry
@@ -36,7 +37,7 @@ class Draft:
         return {**self.body, "generation_config": config} if config else self.body
 
 
-def draft(request: Request, configured: Configured, *, thinks: bool | None) -> Draft:
+def draft(request: Request, configured: Configured, *, thinks: bool | None) -> InteractionDraft:
     """Translate a request; `thinks` says whether the model does, as far as that is known.
 
     Raises:
@@ -60,22 +61,23 @@ def draft(request: Request, configured: Configured, *, thinks: bool | None) -> D
     body |= {"background": True, "store": True} if in_background else {"stream": True, "store": quirks.store is True}
     effort = request.options.reasoning_effort
     thinking: dict[str, object] = {} if thinks is False else {"thinking_summaries": "auto"}
+    changed: tuple[str, ...] = ()
     if effort and thinks is not False:
-        thinking["thinking_level"] = effort
+        thinking["thinking_level"], changed = effort_sent(effort, quirks.efforts, definition.title, model)
     honoured = frozenset({EFFORT} if "thinking_level" in thinking else ())
     inquiry = Inquiry(
         definition.title,
         model=model,
         related=False,
-        notices=option_notices(definition.title, request.options, honoured),
+        notices=(*changed, *option_notices(definition.title, request.options, honoured)),
         is_kept=in_background or quirks.store is True,
         wants_sources=request.mode != "chat",
         output_limit_tokens=limit_tokens,
     )
-    return Draft(inquiry, body, model, config, thinking)
+    return InteractionDraft(inquiry, body, model, config, thinking)
 
 
-def _of_agent(request: Request, agent: str, definition: Definition) -> Draft:
+def _of_agent(request: Request, agent: str, definition: Definition) -> InteractionDraft:
     if request.mode != "deep_research":
         raise InvalidInputError(
             f"{agent} is an agent of {definition.title} that does deep research only. Name a model instead.",
@@ -90,7 +92,7 @@ def _of_agent(request: Request, agent: str, definition: Definition) -> Draft:
     }
     notices = option_notices(definition.title, request.options)
     inquiry = Inquiry(definition.title, model=agent, related=False, notices=notices, wants_sources=True)
-    return Draft(inquiry, body, agent)
+    return InteractionDraft(inquiry, body, agent)
 
 
 def _steps(

@@ -20,7 +20,7 @@ from conversation_mcp.records.models import Usage
 from conversation_mcp.text import shorten, storable
 
 
-class StreamReader:
+class StepReader:
     """Reads the events of one interaction in order and keeps what its answer needs."""
 
     def __init__(self, inquiry: Inquiry, errors: ErrorMap) -> None:
