@@ -122,6 +122,7 @@ async def test_when_nothing_of_what_was_named_can_be_sent_nobody_is_asked(home: 
             error = error_of(await client.call_tool("chat", {**same, "prompt": "two?", "files": [named]}))
             assert error["code"] == "VALIDATION_ERROR"
             assert named in error["message"]
+        assert "Files are read below" in error["message"]
         opening = error_of(await client.call_tool("chat", {"prompt": "two?", "files": [str(secret)]}))
     assert opening["code"] == "VALIDATION_ERROR"
     assert home.only() == before

@@ -62,6 +62,8 @@ class Material:
     caller: Caller
     before: Chain
     """The conversations before that one."""
+    found: Conversation | None = None
+    """That conversation as the call found it; None for a question that opens one."""
     read: FilesRead | None = None
     """What the paths of the question lead to, once it was read."""
     texts: dict[str, str] = field(default_factory=dict[str, str])
@@ -120,7 +122,7 @@ class Composer:
         """
         if stored is not None:
             chain = await chain_of(self._store, stored)
-            return Material(ask, caller, replace(chain, conversations=chain.conversations[:-1]))
+            return Material(ask, caller, replace(chain, conversations=chain.conversations[:-1]), stored)
         if ask.continue_from is None:
             return Material(ask, caller, NO_CHAIN)
         continued = await self._store.load(check_id(ask.continue_from))
