@@ -17,7 +17,6 @@ from conversation_mcp.prompting.composed import Composition
 from conversation_mcp.providers.base import Event, Provider, Request
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
-from conversation_mcp.providers.model_facts import answer_limit
 from conversation_mcp.providers.whereabouts import Whereabouts
 from conversation_mcp.records.models import Conversation
 from conversation_mcp.stores.base import Call, Store
@@ -129,7 +128,7 @@ class TurnSender:
         return Request(
             mode=ask.mode,
             messages=composition.messages,
-            output_limit_tokens=answer_limit(choice.facts, composition.tokens) if composition.is_counted else None,
+            output_limit_tokens=self._composer.answer_room(choice, composition),
             preset=ask.preset,
             model=choice.model,
             options=ask.options,
