@@ -34,3 +34,8 @@ def _own(path: Path) -> str:
 
 def _shipped(name: str) -> str:
     return files("conversation_mcp.prompting").joinpath("prompts", name).read_text("utf-8").strip()
+
+
+def shipped_text(name: str) -> str:
+    """Return a text of the package that cannot be replaced."""
+    return _shipped(f"{name}.md")
