@@ -29,6 +29,7 @@ from conversation_mcp.tools.catalog import mode_of, tools_of
 from conversation_mcp.turns.claims import Claims
 from conversation_mcp.turns.composer import Composer, ReadFiles
 from conversation_mcp.turns.consensus import Consensus
+from conversation_mcp.turns.consensus_opener import ConsensusOpener
 from conversation_mcp.turns.daily_limit import DailyLimit
 from conversation_mcp.turns.earlier_calls import EarlierCalls
 from conversation_mcp.turns.engine import TurnEngine
@@ -114,7 +115,8 @@ async def open_app(
         resumer = Resumer(worker, running)
         daily_limit = DailyLimit(store, settings.max_cost_usd_per_day, chosen.catalogue, now)
         claims = Claims(store.calls, EarlierCalls(store, resumer, unsaved))
-        consensus = Consensus(store, worker, sender, unsaved, composer, daily_limit, tasks)
+        opener = ConsensusOpener(store, worker, unsaved, composer, daily_limit)
+        consensus = Consensus(store, worker, sender, unsaved, composer, opener, tasks)
         turns = TurnEngine(
             store, chosen, worker, consensus, running, claims, daily_limit, limits, composer, mode_of, now
         )

@@ -1,10 +1,11 @@
 """Several models on one question: one turn, side by side, each without seeing the others."""
 
+from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from typing import Any
 
 import anyio
-import pytest
 from mcp import Client
 from tests.fixtures.homes import Home
 from tests.fixtures.models import FakeModels
@@ -20,14 +21,14 @@ A, B = {"model": "openai:gpt-6-sol", "stance": "for"}, {"model": "gemini:pro", "
 
 
 def saying(text: str) -> Script:
-    async def script(request: Request) -> Any:
+    async def script(request: Request) -> AsyncGenerator[Event]:
         yield Started("r")
         yield Finished(Answer(text, model=request.model, usage=Usage(input_tokens=1, output_tokens=2, cost_usd=0.25)))
 
     return script
 
 
-def opened(home: Home, *providers: FakeModels, **changes: object) -> AbstractAsyncContextManager[Client]:
+def opened(home: Home, *providers: FakeModels, **changes: Any) -> AbstractAsyncContextManager[Client]:
     return serving(home, *providers, tools=TOOLS, **changes)
 
 
@@ -72,8 +73,8 @@ async def test_a_chat_after_it_sees_every_verdict_with_its_author(home: Home) ->
     assert mark not in forged
     assert [head for head in heads if head.split()[1] == mark] == [
         f'<verdict {mark} of "openai:gpt-6-sol", stance "for">',
-        f'<verdict {mark} of "gemini:pro", stance "against">',
-    ] or len([head for head in heads if head.split()[1] == mark]) == 2
+        f'<verdict {mark} of "gemini:gemini-3.1-pro-preview", stance "against">',
+    ]
 
 
 async def test_one_that_fails_is_named_and_the_rest_stand(home: Home) -> None:
@@ -113,13 +114,13 @@ async def test_wrong_and_repeated_names_are_all_refused_before_anybody_is_asked(
     assert {one["code"] for one in (wrong, twice, lonely, odd)} == {"VALIDATION_ERROR"}
     assert not openai.requests
     assert not gemini.requests
-    assert home.ids() == [] if hasattr(home, "ids") else True
+    assert home.ids() == []
 
 
 async def test_ten_models_are_asked_side_by_side(home: Home) -> None:
     asked, everybody = 0, anyio.Event()
 
-    async def together(request: Request) -> Any:
+    async def together(request: Request) -> AsyncGenerator[Event]:
         nonlocal asked
         asked += 1
         if asked == 10:
@@ -175,18 +176,22 @@ async def test_a_stop_ends_what_hangs_and_keeps_what_was_answered(home: Home) ->
 
 
 async def test_the_same_call_after_the_end_of_its_server_asks_only_the_rest(home: Home) -> None:
-    asked, never = anyio.Event(), anyio.Event()
+    answered, never = anyio.Event(), anyio.Event()
 
-    async def silent(_request: Request) -> Any:
-        asked.set()
+    async def silent(_request: Request) -> AsyncGenerator[Event]:
         await never.wait()
-        yield Started("x")
+        yield Finished(Answer("too late"))
+
+    async def hear(_done: float, _total: float | None, message: str | None) -> None:
+        if "1 of 2 answered" in (message or ""):
+            answered.set()
 
     openai, gemini = FakeModels(saying("Yes."), name="openai"), FakeModels(silent, name="gemini")
     with anyio.CancelScope() as server:
         async with opened(home, openai, gemini, answer_wait_seconds=0.3) as client, anyio.create_task_group() as tasks:
-            tasks.start_soon(consensus, client, A, B)
-            await asked.wait()
+            arguments = {"prompt": "Shall we?", "models": [A, B]}
+            tasks.start_soon(partial(client.call_tool, "consensus", arguments, progress_callback=hear))
+            await answered.wait()
             server.cancel()
     openai, gemini = FakeModels(name="openai"), FakeModels(saying("No."), name="gemini")
     async with opened(home, openai, gemini) as client:
@@ -204,15 +209,10 @@ async def test_a_consensus_that_would_exceed_the_daily_limit_asks_nobody(home: H
     assert not openai.requests
 
 
-@pytest.mark.parametrize("chars", [1_000])
-async def test_long_verdicts_are_cut_in_the_result_alone(home: Home, chars: int) -> None:
+async def test_long_verdicts_are_cut_in_the_result_alone(home: Home) -> None:
     openai, gemini = FakeModels(saying("word " * 2_000), name="openai"), FakeModels(saying("No."), name="gemini")
-    async with opened(home, openai, gemini, max_result_chars=chars) as client:
+    async with opened(home, openai, gemini, max_result_chars=1_000) as client:
         result = data_of(await consensus(client, A, B))
-    assert len(result["verdicts"][0]["text"]) <= chars
+    assert len(result["verdicts"][0]["text"]) <= 1_000
     assert result["verdicts"][1]["text"] == "No."
     assert len(home.only()["messages"][2]["content"]) == 10_000
-
-
-def _unused(_event: Event) -> None:
-    """Keep the type of events at hand for scripts."""

@@ -115,7 +115,8 @@ class BudgetReachedError(ConversationMCPError):
         planned = f" this would cost about {dollars(planned_usd)} more," if planned_usd else ""
         estimate = f" {dollars(estimated_usd)} of it by an estimate," if estimated_usd else ""
         super().__init__(
-            f"{dollars(spent_usd)} were spent today,{estimate}{planned} the limit is {dollars(limit_usd)}. Nothing was sent."
+            f"{dollars(spent_usd)} were spent today,{estimate}{planned} the limit is {dollars(limit_usd)}. "
+            "Nothing was sent."
         )
 
 

@@ -36,6 +36,7 @@ def _shipped(name: str) -> str:
     return files("conversation_mcp.prompting").joinpath("prompts", name).read_text("utf-8").strip()
 
 
-def shipped_text(name: str) -> str:
-    """Return a text of the package that cannot be replaced."""
-    return _shipped(f"{name}.md")
+def consensus_texts() -> dict[str, str]:
+    """Return what the models of a consensus are told, by stance."""
+    stances = {stance: _shipped(f"stance_{stance}.md") for stance in ("for", "against", "neutral")}
+    return {**stances, "synthesis": _shipped("synthesis.md")}

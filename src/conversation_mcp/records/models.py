@@ -181,22 +181,6 @@ class PendingCall(Record):
     notices: tuple[str, ...] | None = None
     """What its answer will say about the choice of the model."""
 
-    def changed_to(self, answer: Message) -> "PendingCall":
-        """Return the call with its answer, which has all other facts."""
-        return PendingCall.of(
-            provider=self.provider,
-            model=self.model,
-            stance=self.stance,
-            stance_prompt=self.stance_prompt,
-            status="completed",
-            answer=answer,
-        )
-
-    def failed_with(self, code: str, message: str) -> "PendingCall":
-        """Return the call with the reason why it has no answer."""
-        error = TurnError(code=code, message=message)
-        return self.model_copy(update={"status": "failed", "error": error})
-
 
 class PendingTurn(Record):
     """A question without an answer. It is not a message and is never sent again."""
@@ -301,7 +285,6 @@ class Conversation(Record):
     summaries: tuple[Summary, ...] | None = None
     """Summaries of its first messages, each sent in place of those it covers when they do not fit."""
     messages: tuple[Message, ...]
-
     """Oldest first; their order counts, not their times."""
 
     def changed(self, **changes: object) -> "Conversation":

@@ -37,6 +37,18 @@ def call_of(seat: Seat, choice: Choice) -> PendingCall:
     )
 
 
+def answered_call(call: PendingCall, answer: Message) -> PendingCall:
+    """Return the call with its answer, which has all other facts."""
+    facts = ("provider", "model", "stance", "stance_prompt")
+    return PendingCall.of(status="completed", answer=answer, **{name: getattr(call, name) for name in facts})
+
+
+def failed_call(call: PendingCall, error: ConversationMCPError) -> PendingCall:
+    """Return the call with the reason why it has no answer."""
+    why = TurnError(code=error.code, message=storable(error.message))
+    return call.model_copy(update={"status": "failed", "error": why})
+
+
 def as_question(pending: PendingTurn, call: PendingCall) -> PendingTurn:
     """Return the call as a pending turn of its own."""
     facts = {name: getattr(call, name) for name in _OF_A_RUN}
@@ -79,7 +91,7 @@ def completed(stored: Conversation, pending: PendingTurn, place: int, answer: Me
     now = stored.pending_turn
     if now is None or not changes.is_ours(stored, pending) or not now.calls or place >= len(now.calls):
         return stored
-    call = now.calls[place].changed_to(answer)
+    call = answered_call(now.calls[place], answer)
     return with_calls(stored, (*now.calls[:place], call, *now.calls[place + 1 :]))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError, WordsStayError
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.turns.ask import Ask
-from conversation_mcp.turns.consensus import Panel
+from conversation_mcp.turns.consensus_session import Panel
 
 FEWEST_MODELS, MOST_MODELS = 2, 10
 

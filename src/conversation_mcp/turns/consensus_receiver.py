@@ -60,10 +60,10 @@ class VerdictReceiver(AnswerReceiver):
         """Note in memory why there is no verdict; the file has it already, or could not take it."""
         self.error = error
         if self.call.error is None:
-            self.call = self.call.failed_with(error.code, error.message)
+            self.call = consensus_changes.failed_call(self.call, error)
 
     def _take(self, reply: Message) -> None:
-        self.call = self.call.changed_to(reply.model_copy(update={"stance": self.call.stance}))
+        self.call = consensus_changes.answered_call(self.call, reply.model_copy(update={"stance": self.call.stance}))
 
     def _remember(self, saved: Conversation) -> None:
         calls = (saved.pending_turn and saved.pending_turn.calls) or ()

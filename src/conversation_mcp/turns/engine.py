@@ -31,8 +31,9 @@ from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.turns.ask import Ask, Caller
 from conversation_mcp.turns.claims import Claims
 from conversation_mcp.turns.composer import Composer, Material
-from conversation_mcp.turns.consensus import Consensus, Panel
+from conversation_mcp.turns.consensus import Consensus
 from conversation_mcp.turns.consensus_names import panel_of
+from conversation_mcp.turns.consensus_session import Panel
 from conversation_mcp.turns.daily_limit import DailyLimit
 from conversation_mcp.turns.earlier_calls import note_told
 from conversation_mcp.turns.kept import kept

@@ -290,10 +290,8 @@ class TurnWorker:
 
 def _gave_up(turn: RunningTurn, conversation_id: ConversationId) -> ConversationMCPError:
     """Return the error of a question whose wait in the queue was cancelled."""
-    if turn.wishes.is_refused:
-        return ServerEndingError()
-    if turn.wishes.is_stopped:
-        return CancelledUnsentError()
+    if turn.wishes.is_refused or turn.wishes.is_stopped:
+        return ServerEndingError() if turn.wishes.is_refused else CancelledUnsentError()
     return ConversationBusyError(conversation_id, turn.audience.elapsed_seconds)
 
 
