@@ -182,7 +182,8 @@ async def test_the_same_call_after_the_end_of_its_server_asks_only_the_rest(home
         await never.wait()
         yield Finished(Answer("too late"))
 
-    async def hear(_done: float, _total: float | None, message: str | None) -> None:
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        del progress, total
         if "1 of 2 answered" in (message or ""):
             answered.set()
 
