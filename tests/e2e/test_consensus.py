@@ -13,7 +13,7 @@ from tests.fixtures.providers import Script, failing, held
 from tests.fixtures.serving import data_of, error_of, serving, text_of
 
 from conversation_mcp.errors import ProviderUnavailableError
-from conversation_mcp.providers.base import Answer, Event, Finished, Request, Started
+from conversation_mcp.providers.base import Answer, Event, Finished, ListedModel, Request, Started
 from conversation_mcp.records.models import Usage
 
 TOOLS = ("research", "manage", "models", "consult")
@@ -217,3 +217,16 @@ async def test_long_verdicts_are_cut_in_the_result_alone(home: Home) -> None:
     assert len(result["verdicts"][0]["text"]) <= 1_000
     assert result["verdicts"][1]["text"] == "No."
     assert len(home.only()["messages"][2]["content"]) == 10_000
+
+
+async def test_words_that_are_only_here_go_to_models_whose_provider_the_call_names(home: Home) -> None:
+    ollama = FakeModels(name="ollama", listed=[ListedModel("small", 100_000)])
+    openai = FakeModels(saying("Yes."), name="openai")
+    async with opened(home, ollama, openai) as client:
+        first = data_of(await client.call_tool("chat", {"prompt": "Secret?", "model": "ollama:small"}))
+        same = {"conversationId": first["conversationId"]}
+        named = data_of(await consensus(client, A, {"model": "ollama:small", "stance": "against"}, **same))
+    assert [one["status"] for one in named["verdicts"]] == ["completed", "completed"]
+    assert "Secret?" in "".join(one.content for one in openai.requests[0].messages)
+    assert any("only ollama on this machine had" in notice for notice in named["verdicts"][0]["notices"])
+    assert home.only()["messages"][-1]["sentTo"] == {"ollama": "this machine"}
