@@ -33,6 +33,8 @@ class Ask(NamedTuple):
     show_thinking: bool = False
     system: str | None = None
     """Replaces the usual system text if the question opens a conversation."""
+    role: str | None = None
+    """Is sent in place of the conversation's system text with this question, and stored nowhere."""
     files: tuple[str, ...] = ()
     """Paths, folders and patterns of files to send along, as they were given."""
     images: tuple[str, ...] = ()
@@ -53,6 +55,7 @@ class Ask(NamedTuple):
         # Names are kept on disk and shared by servers of different versions, so a new part is added only if given.
         piped = None if pipe is None else hashlib.sha256(pipe).hexdigest()
         parts = {"files": self.files, "images": self.images, "continueFrom": self.continue_from, "pipe": piped}
+        parts |= {"role": self.role}
         call += [given] if (given := {name: value for name, value in parts.items() if value}) else []
         return hashlib.sha256(json.dumps(call, sort_keys=True).encode()).hexdigest()
 

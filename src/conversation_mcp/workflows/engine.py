@@ -203,6 +203,7 @@ def _step(
         findings=given.findings,
         checked=given.checked or None,
         files=given.files or None,
+        images=given.images or None,
         symbols=given.symbols or None,
         issues=given.issues or None,
         hypothesis=given.hypothesis or None,
@@ -259,6 +260,7 @@ def _check_confidence(definition: Workflow, given: GivenStep) -> None:
 def _check_needs(definition: Workflow, given: GivenStep) -> None:
     for part in definition.needs:
         if not getattr(given, part):
+            change = f", or {definition.change} for the change itself" if part == "files" and definition.change else ""
             raise InvalidInputError(
-                Argument(part), f" must not be empty in step 1 of {definition.name}: send the {part} it is about."
+                Argument(part), f" must not be empty in step 1 of {definition.name}: send the {part} it is about{change}."
             )
