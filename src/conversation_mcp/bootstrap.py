@@ -83,7 +83,8 @@ def open_consulting(
     from conversation_mcp.consulting.service import Consulting
     from conversation_mcp.workflows.library import Workflows
 
-    return Consulting(store, turns, composer, Workflows(settings.workflows_dir), prompts["chat"], save, now)
+    workflows, usual = Workflows(settings.workflows_dir), settings.default_model
+    return Consulting(store, turns, composer, workflows, prompts["chat"], save, now, default_model=usual)
 
 
 @asynccontextmanager
@@ -102,7 +103,7 @@ async def open_app(
         transport: replaces the network of the providers.
         providers: replaces the configured providers.
     """
-    tools = tools_of(settings.tools, settings.workflows_dir)
+    tools = await anyio.to_thread.run_sync(tools_of, settings.tools, settings.workflows_dir)
     prompts = await anyio.to_thread.run_sync(load_prompts, settings.prompts_dir)
     store = open_store(settings.store_url, now)
     client = LazyClient(transport)
@@ -152,9 +153,7 @@ async def open_app(
                 turns,
                 watch,
                 preview,
-                cache(
-                    partial(open_consulting, settings, store, turns, composer, prompts, unsaved.require_saved, now)
-                ),
+                cache(partial(open_consulting, settings, store, turns, composer, prompts, unsaved.require_saved, now)),
                 running,
                 library,
                 tidier,

@@ -14,6 +14,7 @@ from conversation_mcp.errors import Argument, ConversationMCPError, InvalidInput
 from conversation_mcp.records.ids import check_id, created_at
 from conversation_mcp.records.models import Conversation, ConversationId, iso
 from conversation_mcp.records.options import Options
+from conversation_mcp.records.titles import title_of
 from conversation_mcp.records.workflow_steps import WorkflowStep
 from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.text import listed
@@ -35,6 +36,7 @@ TOOL = "consult"
 """The name under which the question to the validating model is stored, whichever tool took the step."""
 PRESET = "high"
 """The preset for a provider that has presets but no known model."""
+DEEP = "auto:deep"
 TEMPLATE = "Read the text and do what it says. Nothing was stored, and no model was asked."
 WAITING = "Another model is being asked; its answer is kept in this conversation."
 AT_THE_END = "{} counts with the step that ends the workflow; it was not kept"
@@ -54,6 +56,8 @@ class Consulting:
         system_prompt: str,
         save: Save,
         now: Callable[[], datetime],
+        *,
+        default_model: str | None = None,
     ) -> None:
         self._store = store
         self._turns = turns
@@ -62,6 +66,11 @@ class Consulting:
         self._system_prompt = system_prompt
         self._save = save
         self._now = now
+        self._default_model = default_model
+
+    async def definition(self, name: str) -> Workflow:
+        """Return the definition of that name; raises as `Workflows.find`."""
+        return await to_thread.run_sync(self._workflows.find, name)
 
     async def step(self, wanted: Wanted, caller: Caller) -> Consulted:
         """Take a step; the last one is validated by a model, unless the definition or the call says otherwise.
@@ -73,7 +82,7 @@ class Consulting:
             InvalidInputError: the step or a file that it names is not valid; nothing was stored.
             ConversationMCPError: the step is stored, and there is no answer of the model.
         """
-        definition = await to_thread.run_sync(self._workflows.find, wanted.workflow)
+        definition = await self.definition(wanted.workflow)
         if definition.kind == "template":
             return _filled(definition, wanted)
         notices = (*_early(wanted), *await self._check_files(wanted, caller))
@@ -153,7 +162,7 @@ class Consulting:
             await self._store.calls.claim(wanted.key(caller.owner), Call(own, created_at(own)))
             empty = new_conversation(own, self._system_prompt, None)
             step = accepted.step.model_copy(update={"after_message": len(empty.messages)})
-            conversation = empty.changed(workflow_steps=(step,))
+            conversation = empty.changed(title=title_of(None, [step.step]), workflow_steps=(step,))
             await self._store.create(conversation)
         finally:
             await self._store.unreserve(own)  # frees the id only if nothing was written under it
@@ -183,7 +192,7 @@ class Consulting:
             mode="chat",
             question=message_for(definition, conversation),
             preset=PRESET,
-            model=wanted.model,
+            model=wanted.model or self._usual_model(conversation),
             options=Options(reasoning_effort=wanted.effort or accepted.effort),
             role=system_text(definition),
             files=files_of(run),
@@ -191,6 +200,10 @@ class Consulting:
             question_name="findings",
         )
         return await self._turns.follow_up(conversation.conversation_id, ask, caller)
+
+    def _usual_model(self, conversation: Conversation) -> str | None:
+        """Return what chooses a deep model where nobody has answered yet, unless a default is set."""
+        return None if self._default_model or conversation.turn_count else DEEP
 
     async def _settled(
         self, definition: Workflow, conversation: Conversation, wanted: Wanted

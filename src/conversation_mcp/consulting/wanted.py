@@ -14,8 +14,8 @@ from conversation_mcp.workflows.engine import ChoiceDue
 from conversation_mcp.workflows.given import GivenStep
 
 ConsultState = Literal["in_progress", "choice_due", "validation_running", "validated", "finished", "template"]
-"""`in_progress`: the next step is due. `choice_due`: the user must choose first. `validation_running`: a model is 
-being asked. `validated`: it has answered. `finished`: the workflow ended without one. `template`: a text, nothing was kept."""
+"""`in_progress`: the next step is due. `choice_due`: the user must choose first. `validation_running`: a model is
+being asked. `validated`: it has answered. `finished`: it ended without one. `template`: a text; nothing is kept."""
 
 
 @dataclass(frozen=True)

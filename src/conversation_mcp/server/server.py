@@ -83,7 +83,9 @@ class ConversationServer(MCPServer[App]):
             look_every_seconds: how often the store is polled while a client listens.
             roots_seconds: how long a question with files waits for the client's roots.
         """
-        self._calls = ToolCalls(tools_of(settings.tools, settings.workflows_dir) if tools is None else tools, settings.max_result_chars)
+        self._calls = ToolCalls(
+            tools_of(settings.tools, settings.workflows_dir) if tools is None else tools, settings.max_result_chars
+        )
         self._prompts = prompts_of(self._calls.tools)
         self._wait_seconds = settings.answer_wait_seconds
         self._client_limits = client_limits

@@ -26,7 +26,7 @@ class ConsultResult(Record):
     """The workflow."""
     state: ConsultState
     """`in_progress`: the next step is due. `choice_due`: the user must choose first. `validation_running`: a model is
-    being asked. `validated`: it has answered. `finished`: it ended without one. `template`: a text, nothing was kept."""
+    being asked. `validated`: it has answered. `finished`: it ended without one. `template`: a text; nothing is kept."""
     conversation_id: str | None = None
     """The conversation that keeps the steps; absent if nothing was kept."""
     step_number: int | None = None
@@ -141,13 +141,16 @@ async def _next_step(done: Consulted, app: App, call: str) -> str:
         fetch = steps_of(app.tools).get("fetch")
         return f"Get the answer: {fetch.format(own)}." if fetch else ""
     if done.state == "in_progress" and done.step:
-        return f"Next: {call} with conversationId {own} and stepNumber {done.step.step_number + 1}."
+        number = done.step.step_number + 1
+        return f"Next: {call}, conversationId {own} and stepNumber {number}."
     if done.state == "choice_due" and done.choice:
         return f"Ask the user, then send step 1 again with their choice as {done.choice.option}."
     if not own:
         return ""
     turn = done.turn
     way = await way_on("chat" if turn else None, turn and turn.provider, turn and turn.requested_model, app)
-    searches = [tool.name for tool in app.tools if tool.follows and tool.mode == "search" and tool.name not in way.tools]
+    searches = [
+        tool.name for tool in app.tools if tool.follows and tool.mode == "search" and tool.name not in way.tools
+    ]
     search = f"To check it on the web: {searches[0]} with conversationId {own}." if searches else ""
     return " ".join(filter(None, (way.sentence(own), search)))

@@ -31,9 +31,10 @@ def workflow_tools(folder: Path | None, taken: Collection[str]) -> Iterator[AnyT
     for file in Workflows(folder).all():
         if file.definition is None:
             logger.warning("the workflow %s is no tool: %s", file.name, file.problem)
-        elif file.name in taken or (clash := _clash(file.definition)):
-            reason = f"a tool has the name {file.name}" if file.name in taken else f"its option {clash} is an argument"
-            logger.warning("the workflow %s is no tool: %s", file.name, reason)
+        elif file.name in taken:
+            logger.warning("the workflow %s is no tool: another tool has its name", file.name)
+        elif clash := _clash(file.definition):
+            logger.warning("the workflow %s is no tool: its option %s is an argument of every step", file.name, clash)
         else:
             yield tool_for(file.definition, describes=file.name == SHIPPED[0])
 
@@ -69,7 +70,7 @@ class TemplateInput(Input):
 
 def _template(name: str) -> Run:
     async def fill(given: TemplateInput, app: App, caller: Caller) -> ConsultResult:
-        step = StepInput(step=given.prompt, step_number=1, total_steps=1, next=False, findings="")
+        step = StepInput.model_construct(step=given.prompt, step_number=1, total_steps=1, next=False, findings="")
         return await take_step(step, app, caller, name, {}, name)
 
     return fill
@@ -81,7 +82,9 @@ def _steps(definition: Workflow) -> Run:
     async def step(given: Input, app: App, caller: Caller) -> ConsultResult:
         said = {name: value for name, value in given if name in StepInput.model_fields}
         options = {name: value for field, name in fields.items() if (value := getattr(given, field)) is not None}
-        return await take_step(StepInput.model_construct(**said), app, caller, definition.name, options, definition.name)
+        return await take_step(
+            StepInput.model_construct(**said), app, caller, definition.name, options, definition.name
+        )
 
     return step
 
@@ -95,7 +98,8 @@ def _input_model(definition: Workflow) -> type[Input]:
     fields |= {to_snake(option.name): _field(option) for option in definition.options}
     scale = definition.confidence.scale
     if scale and scale != CONFIDENCE:
-        fields["confidence"] = (Literal[scale] | None, None)
+        words: Any = Literal[scale]
+        fields["confidence"] = (words | None, None)
     return create_model(f"{definition.name}_input", __base__=Input, __doc__=definition.summary, **fields)
 
 

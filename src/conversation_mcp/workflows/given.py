@@ -34,6 +34,8 @@ class GivenStep:
     branch_from: int | None = None
     is_validated: bool = True
     """Whether another model may be asked at the end."""
+    has_agent: bool = True
+    """Whether an agent takes the steps. Without one, as from a terminal, a workflow may end before its least step."""
 
 
 def check_sizes(given: GivenStep) -> None:
