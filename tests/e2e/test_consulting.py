@@ -10,7 +10,7 @@ import anyio
 import pytest
 from anyio import to_thread
 from mcp import Client
-from mcp.types import CallToolResult
+from mcp.types import CallToolResult, TextContent
 from tests.fixtures.homes import Home
 from tests.fixtures.models import FakeModels, FakePerplexity
 from tests.fixtures.providers import Script, answer_to, failing
@@ -324,3 +324,19 @@ async def test_each_workflow_is_a_tool_of_its_own_and_so_are_those_of_the_user(t
         assert filled["state"] == "template"
         del given["files"], given["severityFilter"], given["reviewType"]
         assert data_of(await client.call_tool("rubber-duck", given))["state"] == "finished"
+
+
+async def test_each_workflow_is_a_prompt_with_its_options_as_arguments(tmp_path: Path) -> None:
+    async with serving(tmp_path, FakeModels(name="openai"), tools=TOOLS) as client:
+        prompts = {prompt.name: prompt for prompt in (await client.list_prompts()).prompts}
+        assert set(SHIPPED) <= set(prompts)
+        names = [argument.name for argument in prompts["secaudit"].arguments or ()]
+        assert names[:3] == ["request", "files", "conversationId"]
+        assert "threatLevel" in names
+        asked = await client.get_prompt("secaudit", {"request": "Is it safe?", "files": "/src", "threatLevel": "high"})
+        [message] = asked.messages
+        assert isinstance(message.content, TextContent)
+        assert "consult with workflow secaudit with stepNumber 1" in message.content.text
+        assert "- files: /src\n- threatLevel: high" in message.content.text
+    async with serving(tmp_path, FakeModels(name="openai")) as client:
+        assert not {prompt.name for prompt in (await client.list_prompts()).prompts} & set(SHIPPED)

@@ -21,6 +21,12 @@ FILLED: dict[str, Any] = {
     "conversationId": "20260131-1769817600000",
     "conversationIds": ["20260131-1769817600000", "20260131-1769817600001"],
     "messageNumber": 3,
+    "workflow": "debug",
+    "step": "Why?",
+    "stepNumber": 1,
+    "totalSteps": 2,
+    "next": True,
+    "findings": "It is slow.",
 }
 WORDS = {
     ("update_conversation", "title"),

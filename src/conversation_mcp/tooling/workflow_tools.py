@@ -55,7 +55,7 @@ def tool_for(definition: Workflow, *, describes: bool) -> AnyTool:
         run=_template(definition.name) if is_template else _steps(definition),
         render=render_consult,
         input_model=TemplateInput if is_template else _input_model(definition),
-        title=definition.name.replace("_", " ").replace("-", " ").capitalize(),
+        title="",
         description=definition.summary,
         hints=READS if is_template else ASKS,
     )

@@ -32,7 +32,7 @@ CONSULT = Tool(
     run=consult,
     render=render_consult,
     input_model=ConsultInput,
-    title="Consult",
+    title="",
     description=(
         "Work in a workflow: each step is checked and kept, the answer says what to do next, and at the end another "
         "model judges the work with its files."
