@@ -9,7 +9,7 @@ from anyio import to_thread
 
 from conversation_mcp.cancellation import finish
 from conversation_mcp.consulting.answers import NO_STEPS, message_for, run_of, steps_with_answers
-from conversation_mcp.consulting.wanted import Consulted, ConsultState, Wanted
+from conversation_mcp.consulting.wanted import Consulted, ConsultState, WantedStep
 from conversation_mcp.errors import Argument, ConversationMCPError, InvalidInputError
 from conversation_mcp.records.ids import check_id, created_at
 from conversation_mcp.records.models import Conversation, ConversationId, iso
@@ -72,7 +72,7 @@ class Consulting:
         """Return the definition of that name; raises as `Workflows.find`."""
         return await to_thread.run_sync(self._workflows.find, name)
 
-    async def step(self, wanted: Wanted, caller: Caller) -> Consulted:
+    async def step(self, wanted: WantedStep, caller: Caller) -> Consulted:
         """Take a step; the last one is validated by a model, unless the definition or the call says otherwise.
 
         The same call again continues where it was: a step that is stored is not stored twice, and no model is asked
@@ -126,7 +126,7 @@ class Consulting:
             show_thinking=False,
         )
 
-    async def _check_files(self, wanted: Wanted, caller: Caller) -> tuple[str, ...]:
+    async def _check_files(self, wanted: WantedStep, caller: Caller) -> tuple[str, ...]:
         """Read the files of the step under the rules for files, and return notices of what is left out of folders.
 
         Raises:
@@ -143,18 +143,18 @@ class Consulting:
             raise InvalidInputError(Argument("files"), f" has what cannot be sent: {told}. Send the step without it.")
         return tuple(f"{each.path} is left out: {each.reason}" for each in read.left_out)
 
-    async def _taken(self, definition: Workflow, wanted: Wanted, caller: Caller) -> tuple[Conversation, Accepted]:
+    async def _taken(self, definition: Workflow, wanted: WantedStep, caller: Caller) -> tuple[Conversation, Accepted]:
         opened = None if wanted.conversation_id else await self._opened_before(wanted, caller)
         if opened is None and wanted.conversation_id is None:
             return await finish(self._open(definition, wanted, caller))
         return await self._add(definition, opened or check_id(wanted.conversation_id or ""), wanted)
 
-    async def _opened_before(self, wanted: Wanted, caller: Caller) -> ConversationId | None:
+    async def _opened_before(self, wanted: WantedStep, caller: Caller) -> ConversationId | None:
         """Return the conversation that the same call has opened, if its result was never delivered."""
         call = await self._store.calls.find(wanted.key(caller.owner))
         return call.conversation_id if call and await self._store.exists(call.conversation_id) else None
 
-    async def _open(self, definition: Workflow, wanted: Wanted, caller: Caller) -> tuple[Conversation, Accepted]:
+    async def _open(self, definition: Workflow, wanted: WantedStep, caller: Caller) -> tuple[Conversation, Accepted]:
         now = iso(self._now())
         accepted = _accepted(next_step(definition, (), wanted.given, created_at=now))
         own = await self._store.reserve()
@@ -169,7 +169,7 @@ class Consulting:
         return conversation, replace(accepted, step=step)
 
     async def _add(
-        self, definition: Workflow, conversation_id: ConversationId, wanted: Wanted
+        self, definition: Workflow, conversation_id: ConversationId, wanted: WantedStep
     ) -> tuple[Conversation, Accepted]:
         await self._save(conversation_id)
         taken: list[Accepted] = []
@@ -184,7 +184,7 @@ class Consulting:
         return await self._store.update(conversation_id, add), taken[0]
 
     async def _validate(
-        self, definition: Workflow, conversation: Conversation, accepted: Accepted, wanted: Wanted, caller: Caller
+        self, definition: Workflow, conversation: Conversation, accepted: Accepted, wanted: WantedStep, caller: Caller
     ) -> TurnResult:
         run = run_of(definition, conversation.workflow_steps or NO_STEPS)
         ask = Ask(
@@ -206,7 +206,7 @@ class Consulting:
         return None if self._default_model or conversation.turn_count else DEEP
 
     async def _settled(
-        self, definition: Workflow, conversation: Conversation, wanted: Wanted
+        self, definition: Workflow, conversation: Conversation, wanted: WantedStep
     ) -> tuple[Conversation, Accepted]:
         """Record in the step that its validation was answered, and return what the definition says then."""
         conversation = await self._store.update(
@@ -236,7 +236,7 @@ class Consulting:
             notices=tuple(notices),
         )
 
-    async def _delivered(self, done: Consulted, wanted: Wanted, caller: Caller) -> Consulted:
+    async def _delivered(self, done: Consulted, wanted: WantedStep, caller: Caller) -> Consulted:
         """Let the name of a call that opened the conversation go once its result was delivered."""
         if wanted.conversation_id is None and done.conversation is not None:
             own = ConversationId(done.conversation.conversation_id)
@@ -259,7 +259,7 @@ def _accepted(found: Accepted | ChoiceDue) -> Accepted:
     return found
 
 
-def _filled(definition: Workflow, wanted: Wanted) -> Consulted:
+def _filled(definition: Workflow, wanted: WantedStep) -> Consulted:
     if not wanted.given.step.strip():
         raise InvalidInputError(Argument("step"), " must not be empty: it is what the template is filled with.")
     notices = (NOT_STORED.format(wanted.conversation_id),) if wanted.conversation_id else ()
@@ -268,6 +268,6 @@ def _filled(definition: Workflow, wanted: Wanted) -> Consulted:
     )
 
 
-def _early(wanted: Wanted) -> tuple[str, ...]:
+def _early(wanted: WantedStep) -> tuple[str, ...]:
     given = {"model": wanted.model, "effort": wanted.effort} if wanted.given.next else {}
     return tuple(AT_THE_END.format(name) for name, value in given.items() if value)

@@ -19,7 +19,7 @@ being asked. `validated`: it has answered. `finished`: it ended without one. `te
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedStep:
     """A step, and what belongs to the validation after it."""
 
     workflow: str

@@ -6,7 +6,7 @@ from anyio import to_thread
 from pydantic import JsonValue
 
 from conversation_mcp.app import App
-from conversation_mcp.consulting.wanted import Consulted, ConsultState, Wanted
+from conversation_mcp.consulting.wanted import Consulted, ConsultState, WantedStep
 from conversation_mcp.records.attached import AttachedFile, AttachedImage
 from conversation_mcp.records.models import ConversationId, Usage
 from conversation_mcp.records.record import Record
@@ -75,7 +75,7 @@ async def take_step(
     given: StepInput, app: App, caller: Caller, workflow: str, options: Mapping[str, JsonValue], call: str
 ) -> ConsultResult:
     """Take the step; `call` is how the next one is called."""
-    wanted = Wanted(workflow, _step(given, options), given.conversation_id, given.model, given.effort)
+    wanted = WantedStep(workflow, _step(given, options), given.conversation_id, given.model, given.effort)
     consulting = await to_thread.run_sync(app.open_consulting)
     return await result_of(await consulting.step(wanted, caller), app, call)
 

@@ -7,10 +7,9 @@ from pydantic import BaseModel
 
 from conversation_mcp.records.options import SearchFilters
 from conversation_mcp.tooling.sent_along import AttachedArguments, Continuing
-from conversation_mcp.tooling.step_arguments import StepInput
 from conversation_mcp.tooling.tool import Tool
 
-SHARED: tuple[type[BaseModel], ...] = (SearchFilters, AttachedArguments, Continuing, StepInput)
+SHARED: tuple[type[BaseModel], ...] = (SearchFilters, AttachedArguments, Continuing)
 """The groups of arguments that several tools have; only a tool that `describes` a group says what they mean."""
 
 

@@ -2,12 +2,14 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterator
+from copy import copy
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, create_model
 from pydantic.alias_generators import to_snake
+from pydantic.fields import FieldInfo
 
 from conversation_mcp.app import App
 from conversation_mcp.tooling.consults import ConsultResult, take_step
@@ -51,10 +53,10 @@ def tool_for(definition: Workflow, *, describes: bool) -> AnyTool:
     return Tool(
         name=definition.name,
         mode="chat",
-        describes=frozenset({StepInput, AttachedArguments} if describes else ()),
+        describes=frozenset({AttachedArguments} if describes else ()),
         run=_template(definition.name) if is_template else _steps(definition),
         render=render_consult,
-        input_model=TemplateInput if is_template else _input_model(definition),
+        input_model=TemplateInput if is_template else _input_model(definition, describes=describes),
         title="",
         description=definition.summary,
         hints=READS if is_template else ASKS,
@@ -89,11 +91,13 @@ def _steps(definition: Workflow) -> Run:
     return step
 
 
-def _input_model(definition: Workflow) -> type[Input]:
+def _input_model(definition: Workflow, *, describes: bool) -> type[Input]:
     """Return the arguments that make sense in the workflow: those of every step, and its options."""
     unused = frozenset(_unused(definition))
     fields: dict[str, Any] = {
-        name: (field.annotation, field) for name, field in StepInput.model_fields.items() if name not in unused
+        name: (field.annotation, field if describes else _undescribed(field))
+        for name, field in StepInput.model_fields.items()
+        if name not in unused
     }
     fields |= {to_snake(option.name): _field(option) for option in definition.options}
     scale = definition.confidence.scale
@@ -101,6 +105,12 @@ def _input_model(definition: Workflow) -> type[Input]:
         words: Any = Literal[scale]
         fields["confidence"] = (words | None, None)
     return create_model(f"{definition.name}_input", __base__=Input, __doc__=definition.summary, **fields)
+
+
+def _undescribed(field: FieldInfo) -> FieldInfo:
+    plain = copy(field)
+    plain.description = None
+    return plain
 
 
 def _unused(definition: Workflow) -> Iterator[str]:

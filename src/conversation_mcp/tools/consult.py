@@ -28,7 +28,7 @@ async def consult(given: ConsultInput, app: App, caller: Caller) -> ConsultResul
 CONSULT = Tool(
     name="consult",
     mode="chat",
-    describes=frozenset({StepInput, AttachedArguments}),
+    describes=frozenset({AttachedArguments}),
     run=consult,
     render=render_consult,
     input_model=ConsultInput,

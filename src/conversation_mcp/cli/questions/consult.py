@@ -16,7 +16,7 @@ from conversation_mcp.cli.questions.interrupts import Interrupt, interrupts
 from conversation_mcp.cli.questions.sent_along import sent_along
 from conversation_mcp.cli.selection.ids import resolve
 from conversation_mcp.cli.setup import finder_of
-from conversation_mcp.consulting.wanted import Consulted, Wanted
+from conversation_mcp.consulting.wanted import Consulted, WantedStep
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.records.options import Effort
 from conversation_mcp.settings import Settings
@@ -120,7 +120,7 @@ async def _consult(
     async with open_app(settings) as app:
         with interrupt.scope():
             async with display.open():
-                wanted = Wanted(definition.name, given, own, typed.model, typed.effort)
+                wanted = WantedStep(definition.name, given, own, typed.model, typed.effort)
                 done = await app.open_consulting().step(wanted, caller)
                 found = done, await result_of(done, app, "consult")
     return found
