@@ -19,7 +19,7 @@ from conversation_mcp.conversations.tidier import Tidier
 from conversation_mcp.conversations.trash_can import TrashCan
 from conversation_mcp.disk.files import home_folder
 from conversation_mcp.prompting.budget import Shares
-from conversation_mcp.prompting.prompts import load_prompts
+from conversation_mcp.prompting.prompts import load_prompts, load_summary_prompt
 from conversation_mcp.providers.base import Provider
 from conversation_mcp.providers.catalog import ProviderContext, build_providers
 from conversation_mcp.providers.choosing.providers import Providers
@@ -41,6 +41,8 @@ from conversation_mcp.turns.resumer import Resumer
 from conversation_mcp.turns.roster import RunningTurns
 from conversation_mcp.turns.sender import TurnSender
 from conversation_mcp.turns.settler import Settler
+from conversation_mcp.turns.summarizer import Summarizer
+from conversation_mcp.turns.summary_writer import SummaryWriter
 from conversation_mcp.turns.unsaved import UnsavedAnswers
 from conversation_mcp.turns.watch import Watch
 from conversation_mcp.turns.worker import TurnLimits, TurnWorker
@@ -105,6 +107,7 @@ async def open_app(
     """
     tools = await anyio.to_thread.run_sync(tools_of, settings.tools, settings.workflows_dir)
     prompts = await anyio.to_thread.run_sync(load_prompts, settings.prompts_dir)
+    summary_prompt = await anyio.to_thread.run_sync(load_summary_prompt, settings.prompts_dir)
     store = open_store(settings.store_url, now)
     client = LazyClient(transport)
     build = (
@@ -132,10 +135,12 @@ async def open_app(
             mode_of,
             summarises=settings.summaries is not None,
         )
-        sender = TurnSender(store, chosen, receiver, composer, tasks)
+        daily_limit = DailyLimit(store, settings.max_cost_usd_per_day, chosen.catalogue, now)
+        writer = SummaryWriter(summary_prompt, shares, receiver)
+        summarizer = Summarizer(store, chosen, receiver, composer, writer, daily_limit, settings.summaries, now)
+        sender = TurnSender(store, chosen, receiver, composer, summarizer, tasks)
         worker = TurnWorker(store, chosen, receiver, sender, unsaved, settler, composer, prompts, limits)
         resumer = Resumer(worker, running)
-        daily_limit = DailyLimit(store, settings.max_cost_usd_per_day, chosen.catalogue, now)
         claims = Claims(store.calls, EarlierCalls(store, resumer, unsaved))
         turns = TurnEngine(store, chosen, worker, running, claims, daily_limit, limits, composer, mode_of, now)
         preview = Preview(store, chosen, composer, shares, mode_of)

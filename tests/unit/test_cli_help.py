@@ -37,32 +37,33 @@ Options:
   --help                Show this message and exit.
 
 Commands:
-  ask      Ask a question and keep the answer.
-  chat     Open a prompt that remembers.
-  show     Show a conversation.
-  files    Show the files that a conversation was asked about.
-  list     List the conversations, newest first.
-  search   Find conversations by their words.
-  branch   Branch a conversation at an answer.
-  merge    Merge two or more conversations into a new one.
-  rename   Give a conversation a title.
-  tag      Add tags to a conversation, or remove them.
-  archive  Put conversations away.
-  delete   Move conversations to the trash.
-  prune    Put old conversations away.
-  stats    Show turns, tokens and cost.
-  export   Write conversations to files of other formats.
-  import   Bring in conversations from ChatGPT, Claude, Claude Code and...
-  resume   Fetch answers that nobody waited for.
-  cancel   Stop a question that is being answered.
-  tokens   Show what the next question of a conversation carries.
-  models   Show which models can be asked, and why others cannot.
-  config   Show each setting and where it comes from.
-  doctor   Check everything, and show how to set up clients.
-  verify   Check every conversation and the index.
-  index    Show where the index is and what it knows.
-  serve    Serve MCP over stdio, as clients start it.
-  trash    Show, restore or empty the trash.
+  ask        Ask a question and keep the answer.
+  chat       Open a prompt that remembers.
+  show       Show a conversation.
+  files      Show the files that a conversation was asked about.
+  list       List the conversations, newest first.
+  search     Find conversations by their words.
+  branch     Branch a conversation at an answer.
+  merge      Merge two or more conversations into a new one.
+  rename     Give a conversation a title.
+  tag        Add tags to a conversation, or remove them.
+  archive    Put conversations away.
+  delete     Move conversations to the trash.
+  prune      Put old conversations away.
+  stats      Show turns, tokens and cost.
+  export     Write conversations to files of other formats.
+  import     Bring in conversations from ChatGPT, Claude, Claude Code and...
+  resume     Fetch answers that nobody waited for.
+  cancel     Stop a question that is being answered.
+  tokens     Show what the next question of a conversation carries.
+  models     Show which models can be asked, and why others cannot.
+  workflows  Show the workflows, and try your own.
+  config     Show each setting and where it comes from.
+  doctor     Check everything, and show how to set up clients.
+  verify     Check every conversation and the index.
+  index      Show where the index is and what it knows.
+  serve      Serve MCP over stdio, as clients start it.
+  trash      Show, restore or empty the trash.
 """)
 
 

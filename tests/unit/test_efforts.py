@@ -1,5 +1,7 @@
 """Efforts from minimal to max, in the words that each provider knows."""
 
+from typing import Any
+
 import pytest
 from tests.fixtures.contract import peer_of
 
@@ -8,6 +10,13 @@ from conversation_mcp.providers.definitions import Definition, load_definitions
 
 def known(name: str) -> Definition:
     return load_definitions()[name]
+
+
+def effort_in(body: dict[str, Any]) -> object:
+    """Return the effort in a request of any family."""
+    if "generation_config" in body:
+        return body["generation_config"]["thinking_level"]
+    return body["reasoning"]["effort"] if "reasoning" in body else body["reasoning_effort"]
 
 
 EFFORTS = ("minimal", "low", "medium", "high", "max")
@@ -41,7 +50,7 @@ async def test_each_effort_is_sent_in_the_words_of_the_model_and_another_one_is_
         for effort, expected in zip(EFFORTS, words.split(), strict=True):
             answer = await peer.answer("Why?", model=model, reasoning_effort=effort)
             body = peer.server.requests[-1]
-            sent = body["reasoning"]["effort"] if "reasoning" in body else body["reasoning_effort"]
+            sent = effort_in(body)
             said = [notice for notice in answer.notices if "reasoning_effort" in notice]
             assert sent == expected.rstrip("*")
             where = f"{model} at {known(name).title}"

@@ -110,7 +110,7 @@ def test_every_reader_bears_what_the_codec_takes(body: bytes) -> None:
     if conversation is None:
         return
     shown(describe(body, "c.json", ID).facts)
-    as_json([vars(turn) | {"day": turn.key("day", ID)} for turn in turns_of(conversation.data(), PRICES)])
+    as_json([turn._asdict() | {"day": turn.key("day", ID)} for turn in turns_of(conversation.data(), PRICES)])
     as_json(total_cost(conversation.data()))
     markdown(conversation).encode()
     page = history_page(conversation, "c.json", limit=9, with_system_prompt=True, max_chars=999)

@@ -3,7 +3,7 @@
 from itertools import takewhile
 
 import pytest
-from tests.fixtures.contract import peer_of
+from tests.fixtures.contract import peer_of, said_in
 from tests.fixtures.families import configured
 from tests.fixtures.sight import BLIND, png
 
@@ -25,6 +25,10 @@ def definition(request: pytest.FixtureRequest) -> Definition:
     return DEFINITIONS[str(request.param)]
 
 
+def place_of(definition: Definition) -> str:
+    return "messages" if definition.family in {"chat_completions", "messages"} else "input"
+
+
 def test_only_an_api_that_documents_no_images_gets_none() -> None:
     assert set(DEFINITIONS) - set(SEEING) == {"perplexity"}
 
@@ -41,10 +45,10 @@ async def test_a_later_question_sends_earlier_images_in_the_same_bytes_and_place
         await peer.answer("What is this?", images=(RED,))
         await peer.answer("And this?", *before, images=(BLUE,))
         first, second = peer.server.requests
-    place = "input" if definition.family == "responses" else "messages"
+    place = place_of(definition)
     same = list(takewhile(lambda pair: pair[0] == pair[1], zip(first[place], second[place], strict=False)))
     assert len(same) == len(first[place])
-    assert [type(item["content"]) for item in second[place]] == [list, str, list]
+    assert [type(said_in(item)) for item in second[place]] == [list, str, list]
 
 
 async def test_every_media_type_that_is_said_to_be_taken_is_taken(definition: Definition) -> None:
@@ -131,8 +135,7 @@ async def test_without_images_every_content_is_a_text(definition: Definition) ->
     async with peer_of(definition) as peer:
         await peer.answer("two?", *before)
         (body,) = peer.server.requests
-    items = body["input"] if definition.family == "responses" else body["messages"]
-    assert [item["content"] for item in items] == ["one?", "One.", "two?"]
+    assert [said_in(item) for item in body[place_of(definition)]] == ["one?", "One.", "two?"]
 
 
 @pytest.mark.parametrize("model", ["fast", "openai/gpt-6-luna"])
@@ -151,9 +154,8 @@ async def test_detail_is_given_where_the_provider_knows_it(name: str, detail: st
     async with peer_of(DEFINITIONS[name]) as peer:
         await peer.answer("What?", images=(RED,))
         (body,) = peer.server.requests
-    items = body["input"] if DEFINITIONS[name].family == "responses" else body["messages"]
-    part = items[0]["content"][0]
-    image = part if part["type"] == "input_image" else part["image_url"]
+    part = body[place_of(DEFINITIONS[name])][0]["content"][0]
+    image = part["image_url"] if part["type"] == "image_url" else part
     assert image.get("detail") == detail
 
 

@@ -1,5 +1,7 @@
 """How long an answer may be: sent only where a server needs to be told."""
 
+from typing import cast
+
 import pytest
 from tests.fixtures.chat_client import chatting
 from tests.fixtures.contract import peer_of
@@ -18,7 +20,8 @@ def definition(request: pytest.FixtureRequest) -> Definition:
 
 def limits(body: dict[str, object]) -> dict[str, object]:
     names = ("max_tokens", "max_completion_tokens", "max_output_tokens")
-    return {name: body[name] for name in names if name in body}
+    places = (body, cast("dict[str, object]", body.get("generation_config") or {}))
+    return {name: place[name] for place in places for name in names if name in place}
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ async def test_everything_that_can_be_asked_for_is_sent_or_named_as_not_applied(
             "search_domain_filter": "example.org" in body,
             "search_mode": "Prefer" in body or "academic" in notices,
             "return_related_questions": "elated questions" in body,
-            "reasoning_effort": "effort" in body,
+            "reasoning_effort": "effort" in body or "thinking_level" in body,
         }
         assert [name for name in wanted if not sent[name] and name not in notices] == []
         assert [name for name in wanted if sent[name] and f"{name} was not applied" in notices] == []
@@ -148,7 +148,8 @@ async def test_a_limit_that_was_set_is_sent(definition: Definition) -> None:
         return  # its limits are its own: some models need one, all others are sent none
     async with peer_of(definition, quirks={"output_limit_tokens": 64}) as peer:
         await peer.answer("Why?")
-        assert 64 in peer.server.requests[-1].values()
+        body = peer.server.requests[-1]
+        assert 64 in {**body, **body.get("generation_config", {})}.values()
 
 
 async def test_the_key_is_sent_where_there_is_one_and_nowhere_else(definition: Definition) -> None:

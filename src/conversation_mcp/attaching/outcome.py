@@ -84,7 +84,7 @@ def nothing_to_send(read: FilesRead, places: Places, field: str) -> InvalidInput
     advice = ["Name other files, or leave them out."]
     if OUTSIDE in reasons:
         folders = listed([shown(root) for root in places.roots])
-        advice.append(f"FileReader are read below {folders} ({places.source}); {ROOTS} names other folders.")
+        advice.append(f"Files are read below {folders} ({places.source}); {ROOTS} names other folders.")
     if any(reason.startswith(SECRET) for reason in reasons):
         advice.append("CONVERSATION_MCP_ALLOW_SECRETS names files that may be sent although they are secrets.")
     error.advice = " ".join(advice)

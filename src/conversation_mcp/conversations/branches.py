@@ -43,7 +43,9 @@ def branched(original: Conversation, message_number: int, conversation_id: Conve
 
 def _summaries(original: Conversation, message_number: int) -> tuple[Summary, ...] | None:
     """Return those of messages that the branch has, without their cost, which counts for the original."""
-    kept = [summary for summary in original.summaries or () if summary.last_message <= message_number]
+    kept = [
+        summary for summary in original.summaries or () if summary.content and summary.last_message <= message_number
+    ]
     return tuple(Summary.of(**{name: fact for name, fact in each if name != "usage"}) for each in kept) or None
 
 

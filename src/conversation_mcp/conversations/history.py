@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from conversation_mcp.conversations.expiry import archived_after
 from conversation_mcp.conversations.steps import step_text
 from conversation_mcp.records.attached import named_by
-from conversation_mcp.records.models import Conversation, Message, PendingTurn, without_snippets
+from conversation_mcp.records.models import Conversation, Message, PendingTurn, Summary, without_snippets
 from conversation_mcp.records.record import Record
 from conversation_mcp.records.transcript import placed, placed_steps
 from conversation_mcp.records.workflow_steps import WorkflowStep
@@ -18,6 +18,8 @@ from conversation_mcp.text import counted, cut
 
 ATTACHED_CHARS = 200
 """About what the facts about a file or image take beside its path."""
+SUMMARY_CHARS = 500
+"""What is shown of a summary even if the messages fill the page."""
 
 EntryT = TypeVar("EntryT", PendingTurn, WorkflowStep)
 
@@ -44,6 +46,8 @@ class HistoryPage(Record):
     """Of a merge: the conversations whose messages it holds, and how many messages each contributed."""
     archived_after: str | None = None
     """When it is archived if it is not used before; absent if it stays."""
+    summary: Summary | None = None
+    """On the first page: what is sent in place of the first messages when they do not fit into a request."""
     messages: tuple[NumberedMessage, ...]
     """The page, oldest first."""
     unanswered_turns: tuple[PendingTurn, ...] | None = None
@@ -102,10 +106,11 @@ def history_page(
     left = max_chars - sum(map(_size, page))
     numbers, shown_page = [message.number for message in shown], range(first, first + len(page))
     turns = _of_page(placed(conversation), numbers, shown_page)
-    fitting = _fitting(turns, [len(turn.question) + len(turn.partial_text or "") for turn in turns], left)
-    left -= sum(len(turn.question) + len(turn.partial_text or "") for turn in fitting)
+    fitting = _fitting(turns, list(map(_size_of_turn, turns)), left)
+    left -= sum(map(_size_of_turn, fitting))
     steps = _of_page(placed_steps(conversation), numbers, shown_page)
     fitting_steps = _fitting(steps, [len(step_text(step)) for step in steps], left)
+    summary = conversation.summary if first == 0 else None
     return HistoryPage.of(
         conversation_id=conversation.conversation_id,
         created_at=conversation.created_at,
@@ -113,6 +118,7 @@ def history_page(
         message_count=len(conversation.messages),
         parents=conversation.parents,
         archived_after=archived_after(conversation, timeout_hours),
+        summary=summary and summary.model_copy(update={"content": cut(summary.content, max(left, SUMMARY_CHARS))}),
         messages=tuple(page),
         unanswered_turns=fitting or None,
         workflow_steps=fitting_steps or None,
@@ -153,6 +159,10 @@ def _within(messages: Sequence[NumberedMessage], max_chars: int) -> list[Numbere
 def _size(message: NumberedMessage) -> int:
     """Return about how many characters a message takes, with the files that it names."""
     return len(message.content) + sum(len(named.path) + ATTACHED_CHARS for named in named_by(message))
+
+
+def _size_of_turn(turn: PendingTurn) -> int:
+    return len(turn.question) + len(turn.partial_text or "")
 
 
 def _cut_notices(

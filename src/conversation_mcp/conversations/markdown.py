@@ -85,10 +85,10 @@ class ReadingPage(MarkdownPage):
     def body(self, section: Section, conversation: Conversation) -> Iterable[str]:
         """Yield a rule before each question, the facts and the text; for an unanswered one, what is known of it."""
         is_answered = section.kind != "unanswered"
-        yield "" if section.kind in ("answer", "system") else "---"
+        yield "" if section.kind in ("answer", "system", "summary") else "---"
         yield dotted(
             f"**{section.name}**",
-            f"#{section.number}" if section.kind not in ("unanswered", "step") else "",
+            f"#{section.number}" if section.kind not in ("unanswered", "step", "summary") else "",
             section.tool,
             section.by if is_answered else "",
             section.cost,

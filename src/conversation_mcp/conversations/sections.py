@@ -7,17 +7,17 @@ from conversation_mcp.conversations.phrases import answered_by, charged, minute
 from conversation_mcp.conversations.steps import step_name, step_text
 from conversation_mcp.records.attached import AttachedFile, AttachedImage, named_by
 from conversation_mcp.records.costs import total_cost
-from conversation_mcp.records.models import Conversation, Message, PendingTurn, Source
+from conversation_mcp.records.models import Conversation, Message, PendingTurn, Source, Summary
 from conversation_mcp.records.transcript import timeline
 from conversation_mcp.records.workflow_steps import WorkflowStep
 from conversation_mcp.text import one_line
 
-Kind = Literal["system", "question", "answer", "unanswered", "step"]
+Kind = Literal["system", "summary", "question", "answer", "unanswered", "step"]
 KINDS: dict[str, Kind] = {"user": "question", "assistant": "answer"}
 
 
 class Section(NamedTuple):
-    """A message, an unanswered question or a workflow step.
+    """A message, an unanswered question, a workflow step, or the summary of the first messages.
 
     Texts are Markdown as their authors wrote it, facts are plain text.
     """
@@ -27,7 +27,7 @@ class Section(NamedTuple):
     heading: str
     """The name with its number among sections of its kind."""
     number: int
-    """The number of the message; of anything else, that of the message before it."""
+    """The number of the message; of anything else, that of the message before it; 0 for a summary."""
     tool: str
     by: str
     """The provider that answered, or was asked."""
@@ -76,8 +76,10 @@ def facts(conversation: Conversation) -> dict[str, str | int | float | list[str]
 
 
 def sections(conversation: Conversation) -> Iterator[Section]:
-    """Yield the messages in order, and unanswered questions and workflow steps where they came."""
+    """Yield the summary if there is one, the messages in order, and other entries where they came."""
     questions = 0
+    if conversation.summary:
+        yield _summary(conversation.summary)
     for number, entry in timeline(conversation):
         if isinstance(entry, WorkflowStep):
             yield _step(entry, number)
@@ -86,6 +88,21 @@ def sections(conversation: Conversation) -> Iterator[Section]:
         else:
             questions += entry.role == "user"
             yield _message(entry, number, max(questions, 1))
+
+
+def _summary(summary: Summary) -> Section:
+    name = f"Summary of messages {summary.first_message} to {summary.last_message}"
+    return Section(
+        kind="summary",
+        name=name,
+        heading=name,
+        number=0,
+        tool="",
+        by=one_line(answered_by(summary.provider, None, summary.model)),
+        cost=charged(summary.usage),
+        time=one_line(minute(summary.created_at)),
+        text=summary.content,
+    )
 
 
 def _message(message: Message, number: int, question: int) -> Section:

@@ -28,7 +28,7 @@ class Turn(NamedTuple):
     """The cost that the provider reported, else an estimate."""
     is_estimate: bool
     is_answered: bool | None
-    """None for a message that is not an answer but was charged."""
+    """None for a summary, and for a message that is not an answer but was charged."""
 
     def key(self, by: By, conversation_id: str) -> str | None:
         """Return the key under which the turn is counted, None if it is unknown."""
@@ -109,7 +109,8 @@ def turns_of(data: Data, prices: Prices) -> Iterator[Turn]:
         if role == "user":
             asked_with = turn.get("tool")
         usage: Mapping[str, Any] = turn.get("usage") or {}
-        is_answered = role == "assistant" if role in (None, "assistant") else None
+        is_question = role == "assistant" or (role is None and "question" in turn)
+        is_answered = role == "assistant" if is_question else None
         if is_answered is None and not usage:
             continue
         told = usage.get("costUsd")

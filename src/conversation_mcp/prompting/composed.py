@@ -7,7 +7,7 @@ from functools import cached_property
 from conversation_mcp.prompting.measure import Measure
 from conversation_mcp.prompting.presentation import Rendered, ShownContent
 from conversation_mcp.prompting.sizing import ImageTokens, image_size
-from conversation_mcp.prompting.summaries import NeededSummary
+from conversation_mcp.prompting.summaries import NeededSummary, StandingSummary
 from conversation_mcp.prompting.transcript import Said
 from conversation_mcp.providers.estimate import TOKENS_PER_MESSAGE
 from conversation_mcp.records.attached import AttachedFile, AttachedImage, SentAs
@@ -51,6 +51,8 @@ class Composition:
     notices: tuple[str, ...]
     summaries: tuple[NeededSummary, ...]
     """The summaries that would stand for what is left out without one."""
+    standing: tuple[StandingSummary, ...]
+    """The summaries that stand in the request; their tokens are part of those of its first message."""
     left_out: tuple[Said, ...]
     rendered: tuple[Rendered, ...] = field(repr=False)
     conversation_id: str

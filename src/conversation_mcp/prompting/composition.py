@@ -216,6 +216,7 @@ class _Work:
             contents=naming.contents_to_keep(wanted.read, records),
             notices=notices_of(self._budget.model, len(self._said[:first]), lead.summarised, earlier, shown),
             summaries=lead.needed if wanted.summarises else (),
+            standing=lead.standing,
             left_out=self._said[:first],
             rendered=rendered,
             conversation_id=wanted.chain[-1].conversation_id,

@@ -21,9 +21,18 @@ class NeededSummary:
     last_message: int
     """The number of the last message that it covers; it covers all before it, too."""
     known: Summary | None
-    """The summary of the first of them, which the new one takes in."""
+    """The summary of the first of them, which the new one takes in; of all of them if it is only too long."""
     most_tokens: int | None
     """How long it may be."""
+
+
+@dataclass(frozen=True)
+class StandingSummary:
+    """A summary that stands in a request."""
+
+    conversation_id: str
+    summary: Summary
+    tokens: int
 
 
 @dataclass(frozen=True)
@@ -34,6 +43,8 @@ class Lead:
     needed: tuple[NeededSummary, ...] = ()
     summarised: int = 0
     """How many of the messages that are left out a summary stands for."""
+    standing: tuple[StandingSummary, ...] = ()
+    """The summaries in it."""
 
 
 def has_summaries(chain: Sequence[Conversation]) -> bool:
@@ -49,6 +60,8 @@ def lead_of(chain: Sequence[Conversation], left_out: Sequence[Said], measure: Me
     if not left_out:
         return Lead()
     blocks: list[str] = []
+    standing: list[StandingSummary] = []
+    share = None if room is None else room // len(chain)
     needed: list[NeededSummary] = []
     covered, left = 0, room
     for conversation in reversed(chain):
@@ -56,20 +69,23 @@ def lead_of(chain: Sequence[Conversation], left_out: Sequence[Said], measure: Me
         if not gone:
             continue
         known = _newest(conversation, gone[-1].number)
-        if known is None or known.last_message < gone[-1].number:
-            needed.append(NeededSummary(conversation.conversation_id, gone[-1].number, known, room))
+        block, count = "", 0
+        if known:
+            count = sum(one.number <= known.last_message for one in gone)
+            block = _framed(conversation.conversation_id, known, count)
+        size = measure.tokens(block + "\n\n") if block else 0
+        if known is None or known.last_message < gone[-1].number or (share is not None and size > share):
+            needed.append(NeededSummary(conversation.conversation_id, gone[-1].number, known, share))
         if known is None:
             continue
-        count = sum(one.number <= known.last_message for one in gone)
-        block = _framed(conversation.conversation_id, known, count)
-        size = measure.tokens(block + "\n\n")
         if left is None or size <= left:
             blocks.insert(0, block)
+            standing.insert(0, StandingSummary(conversation.conversation_id, known, size))
             covered += count
             left = None if left is None else left - size
     if rest := len(left_out) - covered:
         blocks.append(left_out_line(rest))
-    return Lead("\n\n".join(blocks), tuple(reversed(needed)), covered)
+    return Lead("\n\n".join(blocks), tuple(reversed(needed)), covered, tuple(standing))
 
 
 def left_out_line(count: int) -> str:
@@ -78,9 +94,9 @@ def left_out_line(count: int) -> str:
 
 
 def _newest(conversation: Conversation, last_message: int) -> Summary | None:
-    """Return the summary that covers most of the messages up to the last one that is left out."""
-    fitting = (one for one in conversation.summaries or () if one.last_message <= last_message)
-    return max(fitting, key=lambda one: one.last_message, default=None)
+    """Return the summary that covers most of the messages up to the last one that is left out, the shortest such."""
+    fitting = (one for one in conversation.summaries or () if one.content and one.last_message <= last_message)
+    return max(fitting, key=lambda one: (one.last_message, -len(one.content)), default=None)
 
 
 def _framed(conversation_id: str, summary: Summary, count: int) -> str:

@@ -172,11 +172,12 @@ class Checkable(Protocol):
 
 
 class ListedModel(NamedTuple):
-    """A model in a server's list, with its window and whether it sees images, if the server says so."""
+    """A model in a server's list, with its window and whether it sees images and thinks, if the server says so."""
 
     id: str
     context_tokens: int | None = None
     images: bool | None = None
+    thinks: bool | None = None
 
 
 @runtime_checkable

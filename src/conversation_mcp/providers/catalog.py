@@ -38,6 +38,7 @@ WIRES = {
     "responses": "conversation_mcp.providers.responses.provider:ResponsesProvider",
     "chat_completions": "conversation_mcp.providers.chat_completions.provider:ChatCompletionsProvider",
     "messages": "conversation_mcp.providers.messages.provider:MessagesProvider",
+    "interactions": "conversation_mcp.providers.interactions.provider:InteractionsProvider",
     "agent": "conversation_mcp.providers.perplexity.provider:PerplexityProvider",
 }
 """Families and dialects, by their names in definitions. Adapters are named as text so that only used ones load."""

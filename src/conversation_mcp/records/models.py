@@ -205,7 +205,7 @@ class Summary(Record):
     """What stands for messages that no longer fit into a request."""
 
     content: str
-    """The text of the summary."""
+    """The text of the summary; empty if none came, or none that could be sent."""
     first_message: int
     """The number of the first message that it covers."""
     last_message: int
@@ -220,6 +220,8 @@ class Summary(Record):
     """Everyone who received the messages for it, each as `this machine` or `outside`."""
     usage: Usage | None = None
     """Tokens and cost, as the provider reported them."""
+    error: TurnError | None = None
+    """Why there is no text, of one that was charged all the same."""
 
 
 class Conversation(Record):
@@ -263,6 +265,12 @@ class Conversation(Record):
         copy = self.model_copy(update=changes)
         copy.model_fields_set.difference_update(gone)
         return copy
+
+    @property
+    def summary(self) -> Summary | None:
+        """The summary that covers most of its messages."""
+        written = (summary for summary in self.summaries or () if summary.content)
+        return max(written, key=lambda summary: summary.last_message, default=None)
 
     @property
     def turn_count(self) -> int:

@@ -135,8 +135,11 @@ PENDING_TURN = _record(
 )  # fmt: skip
 SUMMARY = _record(
     {"content": str, "firstMessage": _integer, "lastMessage": _integer},
-    {"createdAt": str, "provider": str, "model": str, "sentTo": _texts_by_name, "usage": USAGE},
-)
+    {
+        "createdAt": str, "provider": str, "model": str, "sentTo": _texts_by_name, "usage": USAGE,
+        "error": _record({"code": str, "message": str}, {}),
+    },
+)  # fmt: skip
 STEP = _record(
     {
         "workflow": str, "run": _integer, "stepNumber": _integer, "totalSteps": _integer, "next": bool, "step": str,

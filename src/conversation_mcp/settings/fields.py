@@ -109,7 +109,8 @@ class Settings(BaseModel):
     )
     summaries: str | None = Field(
         default=None,
-        description="Model that summarizes the messages that no longer fit into a request; they are sent to it. Named "
+        description="Model that summarizes the messages that no longer fit into a request. They are sent to it, also "
+        "those that were only on this machine, if it is named with its provider; auto keeps them where they are. Named "
         "as in DEFAULT_MODEL. Default: none; they are left out, with a notice.",
     )
     max_image_pixels: int = Field(
@@ -117,8 +118,8 @@ class Settings(BaseModel):
     )
     prompts_dir: Path = Field(
         default_factory=lambda: config_path().parent / "prompts",
-        description="Folder with your own search.md and deep_research.md in place of the system messages. "
-        "Default: prompts beside the configuration file.",
+        description="Folder with your own search.md, deep_research.md, chat.md and summary.md in place of the "
+        "system messages. Default: prompts beside the configuration file.",
     )
     workflows_dir: Path = Field(
         default_factory=lambda: config_path().parent / "workflows",

@@ -9,7 +9,15 @@ from conversation_mcp.providers.base import Answer
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.records.ids import created_at
 from conversation_mcp.records.links import link_to
-from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn, TurnError, Usage
+from conversation_mcp.records.models import (
+    Conversation,
+    ConversationId,
+    Message,
+    PendingTurn,
+    Summary,
+    TurnError,
+    Usage,
+)
 from conversation_mcp.text import storable
 from conversation_mcp.turns.ask import Ask
 
@@ -65,6 +73,11 @@ def asked(conversation: Conversation, pending: PendingTurn) -> Conversation:
 def asked_again(conversation: Conversation, pending: PendingTurn) -> Conversation:
     """Name the fallback that is asked now, after the first model did not take the question; no-op if it is gone."""
     return conversation.changed(pending_turn=pending) if is_ours(conversation, pending) else conversation
+
+
+def summarised(conversation: Conversation, summary: Summary) -> Conversation:
+    """Add a summary of its first messages."""
+    return conversation.changed(summaries=(*(conversation.summaries or ()), summary))
 
 
 def set_aside(conversation: Conversation) -> Conversation:

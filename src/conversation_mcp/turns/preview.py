@@ -3,6 +3,7 @@
 from conversation_mcp.conversations.recipients import whereabouts_of
 from conversation_mcp.prompting.budget import Shares, budget_of
 from conversation_mcp.prompting.composed import Composition, FilePart, Part
+from conversation_mcp.prompting.summaries import StandingSummary
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.records.attached import SentAs
@@ -46,6 +47,19 @@ class MessageInContext(Record):
     """Its files and images."""
 
 
+class SummaryInContext(Record):
+    """A summary that stands for messages that are left out."""
+
+    conversation_id: str | None = None
+    """The conversation of these messages, if that is an earlier one, which this one continues."""
+    first_message: int
+    """The number of the first of them."""
+    last_message: int
+    """The number of the last of them."""
+    tokens: int
+    """What it takes, estimated; part of what the first message that is sent takes."""
+
+
 class ShownContext(Record):
     """What the next question of a conversation would carry."""
 
@@ -67,6 +81,8 @@ class ShownContext(Record):
     """What that costs as input; absent if the price is unknown. What the provider reads from a cache costs less."""
     messages: tuple[MessageInContext, ...]
     """The messages in their order, those that are left out first."""
+    summaries: tuple[SummaryInContext, ...] | None = None
+    """The summaries that stand for messages that are left out."""
     notices: tuple[str, ...] | None = None
     """What is left out, and why."""
 
@@ -113,6 +129,7 @@ class Preview:
             tokens=tokens,
             cost_usd=None if facts.price_in is None else facts.price_in * tokens / TOKENS_PER_PRICE,
             messages=tuple(_message(part, conversation_id) for part in composition.parts),
+            summaries=tuple(_summary(one, conversation_id) for one in composition.standing) or None,
             notices=composition.notices or None,
         )
 
@@ -125,6 +142,16 @@ def _message(part: Part, conversation_id: str) -> MessageInContext:
         tokens=part.tokens,
         is_sent=part.is_sent,
         files=tuple(map(_file, part.files)) or None,
+    )
+
+
+def _summary(standing: StandingSummary, conversation_id: str) -> SummaryInContext:
+    summary = standing.summary
+    return SummaryInContext.of(
+        conversation_id=None if standing.conversation_id == conversation_id else standing.conversation_id,
+        first_message=summary.first_message,
+        last_message=summary.last_message,
+        tokens=standing.tokens,
     )
 
 

@@ -81,7 +81,7 @@ class AnswerReceiver:
                 await self.mark_failed(opened, error)
             raise
         except BaseException:  # cancelled, because the server ends or a person stops the turn
-            await finish(self._mark_broken_off(opened))
+            await finish(self.mark_broken_off(opened))
             raise
         return await self.save(opened, answer)
 
@@ -101,7 +101,7 @@ class AnswerReceiver:
         # Noted as in the background, the run can still be fetched if this process ends now. Its text comes again from
         # the beginning; what was seen is kept in case none comes.
         run.in_background, seen, run.text = True, run.text, ""
-        await self._note(opened, background=True)
+        await self.note(opened, background=True)
         try:
             with anyio.fail_after(WATCH_BROKEN_SECONDS):
                 answer = await self._consume(opened, events)
@@ -125,10 +125,10 @@ class AnswerReceiver:
                         return event.answer
                     case Started():  # noted at once: from now on the answer can be fetched if this process dies
                         run.response_id, run.in_background = event.response_id, event.background
-                        is_noted = await self._note(opened)
+                        is_noted = await self.note(opened)
                     case PassedOn():
                         run.sent_to = run.sent_to.also(event.provider, event.side)
-                        is_noted = await self._note(opened)
+                        is_noted = await self.note(opened)
                     case Progress():
                         audience.report(event.text)
                     case TextDelta():
@@ -137,7 +137,7 @@ class AnswerReceiver:
                 waited_seconds = anyio.current_time() - written_seconds
                 if waited_seconds >= PARTIAL_TEXT_SECONDS and (not is_noted or isinstance(event, TextDelta)):
                     written_seconds = anyio.current_time()
-                    is_noted = await self._note(opened, partial_text=run.text or None)
+                    is_noted = await self.note(opened, partial_text=run.text or None)
         raise ProviderUnavailableError(f"{opened.pending.provider} ended without an answer.", maybe_billed=True)
 
     async def stop(self, opened: OpenQuestion, provider: Provider, error: ProviderError) -> TurnResult:
@@ -192,7 +192,7 @@ class AnswerReceiver:
         with anyio.CancelScope(shield=True):
             await self._try_update(opened, lambda stored, _: changes.failed(stored, opened.pending, error, text))
 
-    async def _mark_broken_off(self, opened: OpenQuestion) -> None:
+    async def mark_broken_off(self, opened: OpenQuestion) -> None:
         """Record that this server ended before the answer came; a run in the background simply continues."""
         run = opened.turn.run
         await self._try_update(
@@ -204,7 +204,8 @@ class AnswerReceiver:
             ),
         )
 
-    async def _note(self, opened: OpenQuestion, **facts: object) -> bool:
+    async def note(self, opened: OpenQuestion, **facts: object) -> bool:
+        """Write facts about the run, with its recipients, and return whether that was possible."""
         return await self._try_update(opened, lambda stored, _: changes.noted(stored, opened.pending, **facts))
 
     async def _try_update(self, opened: OpenQuestion, change: Change) -> bool:

@@ -33,7 +33,10 @@ class SentTo(NamedTuple):
 
 @dataclass
 class Run:
-    """The id of the run, the recipients of the words, and the text so far; written by `receiver.py`."""
+    """The id of the run, the recipients of the words, and the text so far.
+
+    Written by `receiver.py`, before the question is sent by `summarizer.py`.
+    """
 
     sent_to: SentTo = field(default_factory=SentTo)
     response_id: str | None = None

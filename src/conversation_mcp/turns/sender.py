@@ -17,7 +17,6 @@ from conversation_mcp.prompting.composed import Composition
 from conversation_mcp.providers.base import Event, Provider, Request
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
-from conversation_mcp.providers.model_facts import answer_limit
 from conversation_mcp.providers.whereabouts import Whereabouts
 from conversation_mcp.records.models import Conversation
 from conversation_mcp.stores.base import Call, Store
@@ -26,6 +25,7 @@ from conversation_mcp.turns.composer import Composer, Material
 from conversation_mcp.turns.disclosure import sharing_notices
 from conversation_mcp.turns.receiver import AnswerReceiver, OpenQuestion, open_question
 from conversation_mcp.turns.result import TurnResult
+from conversation_mcp.turns.summarizer import Summarizer
 from conversation_mcp.turns.turn import RunningTurn
 
 STOP_POLL_SECONDS = 0.5
@@ -35,30 +35,43 @@ class TurnSender:
     """Sends questions that are on disk; the caller holds the turn lock."""
 
     def __init__(
-        self, store: Store, providers: Providers, receiver: AnswerReceiver, composer: Composer, tasks: TaskGroup
+        self,
+        store: Store,
+        providers: Providers,
+        receiver: AnswerReceiver,
+        composer: Composer,
+        summarizer: Summarizer,
+        tasks: TaskGroup,
     ) -> None:
         self._store = store
         self._providers = providers
         self._receiver = receiver
         self._composer = composer
+        self._summarizer = summarizer
         self._tasks = tasks
 
     async def send(
         self, opened: OpenQuestion, choice: Choice, composition: Composition, material: Material
     ) -> TurnResult:
-        """Ask the chosen model, then the fallback models, as long as nothing can have been billed.
+        """Have what falls out summarised, then ask the chosen model, then the fallback models.
+
+        The next one is asked as long as nothing can have been billed for the question.
 
         Raises:
             ProviderError: the error of the last model asked, which is in the file.
             FilesystemError: what the question names cannot be kept; nothing was sent.
         """
         others: list[Choice] | None = None
+        self._heed_stops(opened)
+        if composition.summaries:
+            await self._keep(opened, composition)
+            opened, composition = await self._summarizer.summarised(opened, choice, composition, material)
         while True:
             await self._keep(opened, composition)
             try:
                 opened.turn.audience.report(f"asking {choice.provider.name}")
                 events = choice.provider.ask(self._request(opened, choice, composition))
-                return await self.carry(opened, choice.provider, events)
+                return await self._carried(opened, choice.provider, events)
             except ProviderError as error:
                 turn = opened.turn
                 if not error.is_free or turn.run.response_id is not None:  # what may be paid for is not asked twice
@@ -77,12 +90,11 @@ class TurnSender:
         Raises:
             ConversationMCPError: there is no answer; the file says why.
         """
-        turn = opened.turn
-        # A stop may come from another process, which can only leave word in the store.
-        self._tasks.start_soon(
-            self._watch_for_stop, turn, Call(opened.conversation_id, opened.pending.started_at or "")
-        )
-        with turn.wishes.sending():
+        self._heed_stops(opened)
+        return await self._carried(opened, provider, events)
+
+    async def _carried(self, opened: OpenQuestion, provider: Provider, events: AsyncGenerator[Event]) -> TurnResult:
+        with opened.turn.wishes.sending():
             return await self._receiver.receive(opened, provider, events)
         # Only a stop leads here: it cancels the block above.
         return await self._receiver.stop(opened, provider, RunCancelledError(provider.name))
@@ -116,7 +128,7 @@ class TurnSender:
         return Request(
             mode=ask.mode,
             messages=composition.messages,
-            output_limit_tokens=answer_limit(choice.facts, composition.tokens) if composition.is_counted else None,
+            output_limit_tokens=self._composer.answer_room(choice, composition),
             preset=ask.preset,
             model=choice.model,
             options=ask.options,
@@ -164,6 +176,11 @@ class TurnSender:
 
     def _whereabouts(self, conversation: Conversation) -> Whereabouts:
         return whereabouts_of(conversation, self._providers.sides)
+
+    def _heed_stops(self, opened: OpenQuestion) -> None:
+        """Look for stops from other processes, which can only leave word in the store, until the turn ends."""
+        call = Call(opened.conversation_id, opened.pending.started_at or "")
+        self._tasks.start_soon(self._watch_for_stop, opened.turn, call)
 
     async def _watch_for_stop(self, turn: RunningTurn, call: Call) -> None:
         while not turn.has_ended:

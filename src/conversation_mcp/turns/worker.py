@@ -157,7 +157,8 @@ class TurnWorker:
         ask, material = question.turn.ask, question.material
         system = ask.system or self._prompts[ask.mode]
         before = changes.new_conversation(question.conversation_id, system, material.continued)
-        shared = self.require_sharing(material.continued, ask, question.choice) if material.continued else ()
+        judged = material.holder(None, self._providers.sides)
+        shared = self.require_sharing(judged, ask, question.choice) if judged else ()
         composition = await self._composer.composed(material, before, question.choice)
         conversation = changes.asked(before, changes.composed(question.pending, composition, shared))
         await self._store.create(conversation)
@@ -220,6 +221,8 @@ class TurnWorker:
         """Add the question to the file; an unanswered one before it is settled first."""
         conversation_id, material = question.conversation_id, question.material
         await self._unsaved.require_saved(conversation_id)
+        if material.found:  # an update that lacks something is one more for nothing
+            await self._composer.fetch(material, material.found)
         settled = False
         compositions: list[Composition] = []
 

@@ -8,7 +8,7 @@ from conversation_mcp.attaching.contents import FileContent
 from conversation_mcp.attaching.git.asked import AskedChange
 from conversation_mcp.attaching.git.listing import NO_CHANGE_HERE, Changed, ChangeListing
 from conversation_mcp.attaching.git.patches import has_hunk, patch_text, sides_of
-from conversation_mcp.attaching.git.program import Output, Program
+from conversation_mcp.attaching.git.program import GitOutput, Program
 from conversation_mcp.attaching.git.repository import NO_REPOSITORY, Repository, may_read, repository_at
 from conversation_mcp.attaching.git.shadow import Shadow, shadow_of
 from conversation_mcp.attaching.git.summary import summary_of
@@ -76,7 +76,7 @@ class ChangeReader:
         self, changed: Sequence[Changed], asked: AskedChange, listing: ChangeListing, repository: Repository
     ) -> None:
         limits = self._tools.limits
-        outputs: Sequence[Output | RefusedError]
+        outputs: Sequence[GitOutput | RefusedError]
         try:
             self._tools.check_time()
             self._outcome.check_room()
@@ -161,7 +161,7 @@ class ChangeReader:
         return None
 
     def _diff(
-        self, label: str, one: Changed, output: Output | RefusedError, repository: Repository
+        self, label: str, one: Changed, output: GitOutput | RefusedError, repository: Repository
     ) -> FileContent | None:
         """Return the diff of a file; None if its content is the same, as of one that was only renamed."""
         limits = self._tools.limits

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from conversation_mcp.attaching.git.asked import ONE_COMMIT, STAGED, UNSTAGED, AskedChange, revisions_of
-from conversation_mcp.attaching.git.program import Output
+from conversation_mcp.attaching.git.program import GitOutput
 from conversation_mcp.attaching.git.shadow import Shadow
 from conversation_mcp.attaching.limits import RefusedError
 
@@ -141,17 +141,17 @@ class ChangeListing:
         )
         return [os.fsdecode(name) for name in listed.data.split(b"\0")[:-1]]
 
-    def patches(self, changed: Sequence[Changed], context_lines: int, max_bytes: int) -> list[Output]:
+    def patches(self, changed: Sequence[Changed], context_lines: int, max_bytes: int) -> list[GitOutput]:
         """Return the diff of each file, at most so many bytes of each."""
         if all(one.is_plain for one in changed) and len(changed) > 1:
             # Together, because git reads its index each time; one by one only if they cannot be told apart.
             together = self._patch(changed, context_lines, USUAL_SHARE * max_bytes)
             parts = START.split(together.data)[1:]
             if not together.code and not together.is_cut and len(parts) == len(changed):
-                return [Output(part[:max_bytes], 0, "", is_cut=len(part) > max_bytes) for part in parts]
+                return [GitOutput(part[:max_bytes], 0, "", is_cut=len(part) > max_bytes) for part in parts]
         return [self._patch((one,), context_lines, max_bytes) for one in changed]
 
-    def _patch(self, changed: Sequence[Changed], context_lines: int, max_bytes: int) -> Output:
+    def _patch(self, changed: Sequence[Changed], context_lines: int, max_bytes: int) -> GitOutput:
         command = self.comparison.command
         if command[0] == "diff-files" and any(one.status == UNMERGED for one in changed):
             command = (*command, "-2")  # against our side, with the marks of the conflict
@@ -180,7 +180,7 @@ class ChangeListing:
         at = commit[:FEWER_DIGITS] if commit else "no commits yet"
         return f"branch {named.line} ({at})" if named.code == 0 else f"no branch ({at})"
 
-    def _compared(self, *options: str) -> Output:
+    def _compared(self, *options: str) -> GitOutput:
         return self._shadow.run(*_with(self.comparison.command, (*HOW, *options)), "--", *self._below)
 
     def _found(self, name: str) -> str | None:

@@ -46,7 +46,7 @@ OPTIONS = (
 
 
 @dataclass(frozen=True)
-class Output:
+class GitOutput:
     """What git said. It was ended if that was more than was wanted."""
 
     data: bytes
@@ -74,7 +74,7 @@ class Program:
 
     def run(
         self, *arguments: str, folder: str, extra: Mapping[str, str] | None = None, max_bytes: int = MAX_BYTES
-    ) -> Output:
+    ) -> GitOutput:
         """Run git in a folder, with more variables, and return what it says, at most so many bytes.
 
         Raises:
@@ -102,7 +102,7 @@ class Program:
                 reader.close()
             problems.seek(0)
             problem = problems.read(PROBLEM_BYTES).decode("utf-8", "replace")
-        return Output(reader.data, process.returncode, problem, reader.is_cut)
+        return GitOutput(reader.data, process.returncode, problem, reader.is_cut)
 
 
 class _Reader(Thread):

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from conversation_mcp.attaching.git.program import Output, Program
+from conversation_mcp.attaching.git.program import GitOutput, Program
 from conversation_mcp.attaching.limits import RefusedError
 from conversation_mcp.attaching.opening import found
 from conversation_mcp.attaching.places import Places, is_below
@@ -74,7 +74,7 @@ def _said(program: Program, folder: str, *options: str) -> str:
     return said.line
 
 
-def _reason(said: Output) -> str:
+def _reason(said: GitOutput) -> str:
     if "dubious ownership" in said.problem:
         return FOREIGN
     return NO_REPOSITORY if "not a git repository" in said.problem else UNREADABLE

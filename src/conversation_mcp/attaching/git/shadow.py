@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from conversation_mcp.attaching.git.program import MAX_BYTES, Output, Program
+from conversation_mcp.attaching.git.program import MAX_BYTES, GitOutput, Program
 from conversation_mcp.attaching.git.repository import ELSEWHERE, UNREADABLE, Repository, may_read
 from conversation_mcp.attaching.limits import RefusedError
 from conversation_mcp.attaching.places import Places, is_below
@@ -46,7 +46,7 @@ class Shadow:
         if repository.top:
             self._extra["GIT_WORK_TREE"] = repository.top
 
-    def run(self, *arguments: str, max_bytes: int = MAX_BYTES) -> Output:
+    def run(self, *arguments: str, max_bytes: int = MAX_BYTES) -> GitOutput:
         """Run git; raises as `Program.run`."""
         folder = self.repository.top or self._folder
         return self._program.run(*arguments, folder=folder, extra=self._extra, max_bytes=max_bytes)

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 
 from conversation_mcp.providers.chat_completions.request import Draft
-from conversation_mcp.providers.definitions import Quirks, TokenField
+from conversation_mcp.providers.quirks import Quirks, TokenField
 from conversation_mcp.providers.wire.problems import WireProblem
 
 NEEDED_LIMIT_TOKENS = 8192

@@ -108,6 +108,12 @@ def chooses_itself(provider: Provider) -> bool:
     return as_defined(provider) is None or bool(presets_of(provider))
 
 
+def is_agent(provider: Provider, name: str) -> bool:
+    """Tell whether this is the name of one of the provider's agents, which do research only."""
+    defined = as_defined(provider)
+    return defined is not None and defined.configured.definition.is_agent(name)
+
+
 def kind_of(provider: Provider) -> Kind:
     """Return the kind of the provider, which decides when it is searched for a name."""
     defined = as_defined(provider)

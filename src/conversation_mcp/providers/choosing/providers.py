@@ -25,6 +25,7 @@ from conversation_mcp.providers.choosing.choice import (
     Needed,
     as_defined,
     chooses_itself,
+    is_agent,
     kind_of,
     nothing,
 )
@@ -128,6 +129,7 @@ class Providers:
         """Return the last provider that answered and supports the mode, if any.
 
         A research keeps only the model of an earlier research: a model for chat or search may not be able to do one.
+        An agent does nothing else.
         """
         known = {provider.name: provider for provider in able}
         there = next((one for one in kept if one.provider in known), None)
@@ -135,6 +137,8 @@ class Providers:
             return None
         provider = known[there.provider]
         model = there.model if there.is_of_mode or need.mode == "deep_research" else there.other_model
+        if model and need.mode != "deep_research" and is_agent(provider, model):
+            model = None
         if model is None and chooses_itself(provider):
             return self._resolver.at_preset(provider, need.preset)
         await self.catalogue.ready()

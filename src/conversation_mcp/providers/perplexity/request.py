@@ -9,7 +9,7 @@ from conversation_mcp.providers.base import Request
 from conversation_mcp.providers.definitions import Definition
 from conversation_mcp.providers.efforts import effort_sent
 from conversation_mcp.providers.perplexity.facts import AgentFacts
-from conversation_mcp.providers.responses.inquiry import Inquiry
+from conversation_mcp.providers.wire.inquiry import Inquiry
 from conversation_mcp.providers.wire.output_limits import at_most
 from conversation_mcp.providers.wire.parts import require_sight
 from conversation_mcp.providers.wire.roles import sent_messages

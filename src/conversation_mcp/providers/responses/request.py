@@ -3,9 +3,10 @@
 from typing import Any, cast
 
 from conversation_mcp.providers.base import Request
-from conversation_mcp.providers.definitions import Configured, Definition, Quirks
+from conversation_mcp.providers.definitions import Configured, Definition
 from conversation_mcp.providers.efforts import effort_sent
-from conversation_mcp.providers.responses.inquiry import Inquiry
+from conversation_mcp.providers.quirks import Quirks
+from conversation_mcp.providers.wire.inquiry import Inquiry
 from conversation_mcp.providers.wire.names import model_of
 from conversation_mcp.providers.wire.option_notices import option_notices
 from conversation_mcp.providers.wire.output_limits import optional_limit

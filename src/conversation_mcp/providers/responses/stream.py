@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from conversation_mcp.providers.base import Event, Finished, Progress, Started
-from conversation_mcp.providers.responses.inquiry import Inquiry
-from conversation_mcp.providers.responses.outcome import ENDED, other_run, settle
-from conversation_mcp.providers.responses.output import is_response_id, queries, reading
+from conversation_mcp.providers.responses.outcome import ENDED, settle
+from conversation_mcp.providers.responses.output import queries, reading
 from conversation_mcp.providers.wire.bodies import KeptSize
+from conversation_mcp.providers.wire.inquiry import Inquiry
 from conversation_mcp.providers.wire.json_values import (
     JsonObject,
     count_at,
@@ -15,6 +15,7 @@ from conversation_mcp.providers.wire.json_values import (
     objects_at,
     raw_text_at,
 )
+from conversation_mcp.providers.wire.runs import is_response_id, other_run
 from conversation_mcp.providers.wire.usage import usage
 from conversation_mcp.providers.wire.visible_text import VisibleText
 from conversation_mcp.records.models import Usage

@@ -187,7 +187,9 @@ class Api:
         address, headers, timeout = self._address(path), self._headers(), self._timeout(limit_seconds)
         try:
             url = httpx.URL(address).copy_merge_params(params or {})
-            request = client.build_request(method, url, headers=headers, timeout=timeout, json=payload)
+            build = partial(client.build_request, method, url, headers=headers, timeout=timeout, json=payload)
+            # In a thread: a body with images can have tens of megabytes.
+            request = await to_thread.run_sync(build) if payload else build()
             with fail_after(limit_seconds):
                 response = await _fetched(client, request)
         except (TimeoutError, httpx.ReadTimeout):

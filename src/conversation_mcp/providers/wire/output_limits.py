@@ -1,7 +1,7 @@
 """The limit of an answer's length, where one is sent."""
 
 from conversation_mcp.providers.base import Request
-from conversation_mcp.providers.definitions import Quirks
+from conversation_mcp.providers.quirks import Quirks
 
 
 def optional_limit(request: Request, quirks: Quirks) -> int | None:

@@ -50,6 +50,8 @@ class PartForm:
 
     def _image(self, image: ImagePart) -> Part:
         data = b64encode(image.data).decode("ascii")
+        if self.family == "interactions":
+            return {"type": "image", "data": data, "mime_type": image.media_type}
         if self.family == "messages":
             return {"type": "image", "source": {"type": "base64", "media_type": image.media_type, "data": data}}
         url = f"data:{image.media_type};base64,{data}"

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from conversation_mcp.conversations.phrases import dotted, noted, paragraphs
 from conversation_mcp.text import dollars
-from conversation_mcp.turns.preview import FileInContext, MessageInContext, ShownContext
+from conversation_mcp.turns.preview import FileInContext, MessageInContext, ShownContext, SummaryInContext
 
 
 def render_context(shown: ShownContext) -> str:
@@ -24,10 +24,17 @@ def render_context(shown: ShownContext) -> str:
 
 
 def context_lines(shown: ShownContext) -> Iterable[str]:
-    """Yield a line for each message, and below it one for each of its files."""
+    """Yield a line for each summary and each message, and below a message one for each of its files."""
+    yield from map(_summary, shown.summaries or ())
     for message in shown.messages:
         yield dotted(_name(message), f"{message.tokens:,} tokens" if message.is_sent else "left out")
         yield from (f"  {_file(file)}" for file in message.files or ())
+
+
+def _summary(summary: SummaryInContext) -> str:
+    where = f" of {summary.conversation_id}" if summary.conversation_id else ""
+    name = f"summary in place of messages {summary.first_message} to {summary.last_message}{where}"
+    return dotted(name, f"{summary.tokens:,} tokens, counted in the first message that is sent")
 
 
 def _name(message: MessageInContext) -> str:

@@ -8,7 +8,7 @@ from conversation_mcp.conversations.history import HistoryPage, NumberedMessage
 from conversation_mcp.conversations.phrases import answered_by, charged, dotted, merged_from, noted, paragraphs
 from conversation_mcp.conversations.steps import step_name, step_text
 from conversation_mcp.records.attached import NamesFiles, named_by
-from conversation_mcp.records.models import PendingTurn
+from conversation_mcp.records.models import PendingTurn, Summary
 from conversation_mcp.records.workflow_steps import WorkflowStep
 from conversation_mcp.tooling.rendering.turns import render_sources
 
@@ -23,6 +23,7 @@ def render_history(page: HistoryPage) -> str:
         merged_from(page.parents),
         expiry_line(page.archived_after),
         noted(page.notices),
+        _summary(page.summary) if page.summary else "",
         *_entries(page),
         _pending(page.pending_turn, page.pending_age_seconds) if page.pending_turn else "",
         f"File: {page.conversation_path}",
@@ -58,6 +59,16 @@ def _message(message: NumberedMessage) -> str:
         _attached(message),
         render_sources(message.sources or (), message.content),
     )
+
+
+def _summary(summary: Summary) -> str:
+    facts = (
+        f"Summary of messages {summary.first_message} to {summary.last_message}",
+        answered_by(summary.provider, None, summary.model),
+        charged(summary.usage),
+        summary.created_at or "",
+    )
+    return paragraphs(dotted(*facts), summary.content)
 
 
 def _attached(question: NamesFiles) -> str:
