@@ -23,6 +23,7 @@ from tests.fixtures.serving import data_of, error_of, serving, text_of
 from conversation_mcp.errors import FilesystemError
 from conversation_mcp.providers.base import Event, Finished, Request
 from conversation_mcp.records.hashes import hash_of
+from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.files.contents import ContentFiles
 
 CODE = "def add(a, b):\n    return a + b\n"
@@ -37,7 +38,7 @@ def code(tmp_path: Path) -> Path:
     return path
 
 
-def opened(home: Home, code: Path, provider: FakeModels, **changes: object) -> AbstractAsyncContextManager[Client]:
+def opened(home: Home, code: Path, provider: FakeModels, **changes: Any) -> AbstractAsyncContextManager[Client]:
     return serving(home, provider, tools=("research", "models"), roots=(code.parent,), **changes)
 
 
@@ -53,7 +54,7 @@ def lose(home: Home, conversation_id: str, content: bytes | None) -> None:
     """Take what is kept away, or put something else in its place."""
     name = hash_of(CODE.encode())
     if home.store_url in MEMORIES:
-        del MEMORIES[home.store_url].slots[conversation_id].contents[name]  # there, contents cannot be damaged
+        del MEMORIES[home.store_url].slots[ConversationId(conversation_id)].contents[name]  # there, contents cannot be damaged
         return
     path = home.folder / "conversation-logs" / conversation_id / "files" / name
     if content is None:
