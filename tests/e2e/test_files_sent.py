@@ -157,3 +157,24 @@ async def test_a_long_conversation_goes_on_with_a_smaller_model(home: Home, code
     assert "3? word" in request.messages[-3].content
     assert any("not sent" in notice for notice in last["notices"])
     assert "left out here" in json.dumps([one.content for one in request.messages])
+
+
+async def test_a_folder_with_more_files_than_a_small_window_can_list_sends_some_and_counts_the_others(
+    home: Home, code: Path
+) -> None:
+    for number in range(300):
+        code.with_name(f"{number:03}.py").write_text(f"x = {number}\n")
+    ollama = FakeModels(name="ollama", listed=[ListedModel("small", 8_192)])
+    async with opened(home, code, ollama) as client:
+        result = await chat(client, "one?", files=[str(code.parent)], model="ollama:small")
+    sent = [file for file in result["files"] if file["sent"] == "whole"]
+    assert len(sent) > 5
+    assert any("without room in the request" in notice for notice in result["notices"])
+    assert f"x = {len(sent) - 2}\n" in ollama.requests[0].messages[-1].content
+
+
+async def test_an_answer_may_take_its_share_of_a_known_window_and_no_more(home: Home, code: Path) -> None:
+    ollama = FakeModels(name="ollama", listed=[ListedModel("small", 10_000)])
+    async with opened(home, code, ollama) as client:
+        await chat(client, "one?", model="ollama:small")
+    assert ollama.requests[0].output_limit_tokens == 4_000

@@ -38,6 +38,7 @@ Options:
 
 Commands:
   ask        Ask a question and keep the answer.
+  consensus  Ask several models the same question, side by side.
   chat       Open a prompt that remembers.
   show       Show a conversation.
   files      Show the files that a conversation was asked about.

@@ -73,7 +73,8 @@ class ConversationMCPError(Exception):
         return f"{self.code}: {self._told(steps)}"
 
     def _told(self, steps: Steps) -> str:
-        told = f"{self.message} {self.next_step(steps)}".rstrip()
+        apart = "" if self.message.endswith("\n") else " "
+        told = f"{self.message}{apart}{self.next_step(steps)}".rstrip()
         if self._is_kept and str(self.conversation_id) not in told:  # said once, also by errors that name it anyway
             told += f" The question is kept in {self.conversation_id}."
         return told

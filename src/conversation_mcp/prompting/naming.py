@@ -1,6 +1,8 @@
 """The records of what a new question names, and what must be kept for it."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from conversation_mcp.attaching.contents import FilesRead
@@ -9,7 +11,24 @@ from conversation_mcp.prompting.transcript import Said, key_of
 from conversation_mcp.records.attached import AttachedFile, AttachedImage
 from conversation_mcp.records.chat import ImagePart
 
+LINE_TOKENS, LINES_SHARE, FEWEST_LISTED = 50, 0.25, 20
+"""About what a line takes that stands for a file, how much of a request they may take, and how many always may."""
+NO_ROOM = "without room in the request"
+
 Named = TypeVar("Named", AttachedFile, AttachedImage)
+
+
+def few_enough(read: FilesRead, limit_tokens: int | None) -> FilesRead:
+    """Return what was read without the last files of too many: each takes a line at least, even if it does not fit."""
+    if limit_tokens is None:
+        return read
+    most = max(FEWEST_LISTED, int(limit_tokens * LINES_SHARE / LINE_TOKENS))
+    if len(read.files) + len(read.left_out) <= most:
+        return read
+    files, left_out = read.files[:most], read.left_out[: max(most - len(read.files), FEWEST_LISTED)]
+    more = Counter(read.more_left_out) + Counter(one.reason for one in read.left_out[len(left_out) :])
+    more[NO_ROOM] += len(read.files) - len(files)
+    return replace(read, files=files, left_out=left_out, more_left_out=+more)
 
 
 def files_named(read: FilesRead) -> tuple[AttachedFile, ...]:

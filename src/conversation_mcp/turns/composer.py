@@ -13,16 +13,18 @@ from conversation_mcp.attaching.headers import media_type_of
 from conversation_mcp.attaching.shrinking import fitted
 from conversation_mcp.conversations.recipients import Recipients
 from conversation_mcp.errors import ConversationMCPError
-from conversation_mcp.prompting.budget import Shares, budget_of
+from conversation_mcp.prompting.budget import Budget, Shares, budget_of
 from conversation_mcp.prompting.composed import Composition
 from conversation_mcp.prompting.composition import compose
 from conversation_mcp.prompting.correction import correction_of
 from conversation_mcp.prompting.measure import Measure
+from conversation_mcp.prompting.naming import few_enough
 from conversation_mcp.prompting.presentation import Contents
 from conversation_mcp.prompting.transcript import hashes_needed, key_of, named_by, said_in
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.choosing.sight import image_tokens_of, images_at, sight_of
+from conversation_mcp.providers.model_facts import ASSUMED, answer_limit
 from conversation_mcp.records.attached import AttachedImage
 from conversation_mcp.records.chat import ImagePart
 from conversation_mcp.records.ids import check_id
@@ -168,6 +170,15 @@ class Composer:
             raise LackingError(conversation)
         return self._compose(chain, material, choice, material.ask.question, self._read_for(material, choice))
 
+    def answer_room(self, choice: Choice, composition: Composition) -> int | None:
+        """Return how long the answer may be: its share of the window, or what is left; None if no window is known.
+
+        An answer that filled the window would leave no room for the next question, to which it is always sent along.
+        """
+        share = None if choice.facts.source == ASSUMED else self._budget(choice).answer_tokens
+        left = answer_limit(choice.facts, composition.tokens) if composition.is_counted else None
+        return min((tokens for tokens in (share, left) if tokens is not None), default=None)
+
     async def shown(self, conversation: Conversation, choice: Choice) -> Composition:
         """Return what the next question of the conversation would carry to this model."""
         chain = await chain_of(self._store, conversation)
@@ -210,7 +221,7 @@ class Composer:
             question,
             read,
             Contents(material.texts, material.images),
-            budget_of(choice.facts, self._shares, choice.shown),
+            self._budget(choice),
             sees=sight_of(choice),
             image_tokens=partial(image_tokens_of, choice),
             measure=self._measure,
@@ -221,9 +232,13 @@ class Composer:
         more = (*material.before.notices, *_more_left_out(read))
         return replace(composition, notices=(*more, *composition.notices)) if more else composition
 
+    def _budget(self, choice: Choice) -> Budget:
+        return budget_of(choice.facts, self._shares, choice.shown)
+
     def _read_for(self, material: Material, choice: Choice) -> FilesRead:
-        """Return what was read with images that the provider accepts: too large ones are shrunk."""
-        read, limits = material.read or NO_FILES, images_at(choice.provider)
+        """Return what was read, as many files as can be listed, with images that are no larger than accepted."""
+        read = few_enough(material.read or NO_FILES, self._budget(choice).input_tokens)
+        limits = images_at(choice.provider)
         if not read.images:
             return read
         return replace(

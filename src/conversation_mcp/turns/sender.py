@@ -17,7 +17,6 @@ from conversation_mcp.prompting.composed import Composition
 from conversation_mcp.providers.base import Event, Provider, Request
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
-from conversation_mcp.providers.model_facts import answer_limit
 from conversation_mcp.providers.whereabouts import Whereabouts
 from conversation_mcp.records.models import Conversation
 from conversation_mcp.stores.base import Call, Store
@@ -71,7 +70,7 @@ class TurnSender:
             await self._keep(opened, composition)
             try:
                 opened.turn.audience.report(f"asking {choice.provider.name}")
-                events = choice.provider.ask(self._request(opened, choice, composition))
+                events = choice.provider.ask(self.request_of(opened, choice, composition))
                 return await self._carried(opened, choice.provider, events)
             except ProviderError as error:
                 turn = opened.turn
@@ -124,12 +123,13 @@ class TurnSender:
                 continue
         return None
 
-    def _request(self, opened: OpenQuestion, choice: Choice, composition: Composition) -> Request:
+    def request_of(self, opened: OpenQuestion, choice: Choice, composition: Composition) -> Request:
+        """Return the request of an open question to one model."""
         ask = opened.turn.ask
         return Request(
             mode=ask.mode,
             messages=composition.messages,
-            output_limit_tokens=answer_limit(choice.facts, composition.tokens) if composition.is_counted else None,
+            output_limit_tokens=self._composer.answer_room(choice, composition),
             preset=ask.preset,
             model=choice.model,
             options=ask.options,
@@ -181,9 +181,10 @@ class TurnSender:
     def _heed_stops(self, opened: OpenQuestion) -> None:
         """Look for stops from other processes, which can only leave word in the store, until the turn ends."""
         call = Call(opened.conversation_id, opened.pending.started_at or "")
-        self._tasks.start_soon(self._watch_for_stop, opened.turn, call)
+        self._tasks.start_soon(self.watch_for_stop, opened.turn, call)
 
-    async def _watch_for_stop(self, turn: RunningTurn, call: Call) -> None:
+    async def watch_for_stop(self, turn: RunningTurn, call: Call) -> None:
+        """Stop the turn if another process leaves word to do so."""
         while not turn.has_ended:
             await anyio.sleep(STOP_POLL_SECONDS)
             if not turn.has_ended and await self._store.calls.is_asked_to_stop(call):

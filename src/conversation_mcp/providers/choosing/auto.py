@@ -42,12 +42,23 @@ class Auto:
         is_alone_here = all(side_of(provider) == HERE for provider in able)
         # The first round looks at this machine alone; a server here may run some models elsewhere.
         for here_only in (True, False) if here_first or is_alone_here else (False,):
-            if choice := await self._best(need, category, able, needed_tokens, here_only=here_only):
+            if choice := await self._largest_of(need, category, able, needed_tokens, here_only=here_only):
                 return choice
         for provider in able:
             if chooses_itself(provider) and (images_at(provider).accepted or not need.has_images):
                 return self._resolver.at_preset(provider, need.preset)
-        raise await self._nobody(need, able, needed_tokens)
+        raise self._nobody(need, able)
+
+    async def _largest_of(
+        self, need: Need, wanted: Category, able: Sequence[Provider], needed_tokens: int, *, here_only: bool
+    ) -> Choice | None:
+        """Return the best model that takes everything; if none does, the best of those that take the most."""
+        fitting_tokens = needed_tokens
+        while not (choice := await self._best(need, wanted, able, fitting_tokens, here_only=here_only)):
+            if not fitting_tokens:
+                return None
+            fitting_tokens //= 2
+        return choice
 
     async def larger(
         self, providers: Sequence[Provider], tokens: int, whereabouts: Whereabouts, refused: Choice
@@ -155,12 +166,10 @@ class Auto:
         by_name = {provider.name: provider for provider in able}
         return [one for one in found if not need.has_images or sees(by_name[one.provider], one.facts) is not False]
 
-    async def _nobody(self, need: Need, able: Sequence[Provider], needed_tokens: int) -> ProviderError:
-        """Return the error that says why no model fits: the conversation's size, the user's lists, or no key."""
+    def _nobody(self, need: Need, able: Sequence[Provider]) -> ProviderError:
+        """Return the error that says why there is no model: the user's lists, or no key."""
         what = f"auto found no model that can {DOING[need.mode]}{' and see images' if need.has_images else ''}"
-        if await self._fitting(need, able, 0):
-            what += f" and accepts about {needed_tokens:,} tokens"
-        elif why := self._refusal(able):
+        if why := self._refusal(able):
             return ModelUnavailableError(f"{what}: {why}.")
         how = how_to_configure(need.mode, self._resolver.definitions)
         return ProviderNotConfiguredError(f"{what}. {how} Or name a model, as provider:model.")
