@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,6 +11,9 @@ from typing import Any, cast, get_args
 
 from pydantic import BaseModel
 from tests.reference.types import words_of
+
+from conversation_mcp.tooling import workflow_tools
+from conversation_mcp.tooling.step_arguments import StepInput
 
 Model = type[BaseModel]
 
@@ -43,10 +47,11 @@ def json_names(model: Model) -> dict[str, str]:
 
 def sentences_of(model: Model) -> dict[str, str]:
     """Return the string that stands under each field in the code. It costs nothing when the program runs."""
-    found: dict[str, str] = {}
+    # The arguments of a workflow's tool are made from its definition; those of every step stand in the code.
+    found: dict[str, str] = sentences_of(StepInput) if model.__module__ == workflow_tools.__name__ else {}
     for base in reversed(model.__mro__):
         if issubclass(base, BaseModel) and base is not BaseModel:
-            found |= _sentences(base)
+            found |= _sentences(base) if base.__qualname__ in vars(sys.modules[base.__module__]) else {}
     return found
 
 
