@@ -2,7 +2,6 @@
 
 import ast
 import inspect
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -51,7 +50,8 @@ def sentences_of(model: Model) -> dict[str, str]:
     found: dict[str, str] = sentences_of(StepInput) if model.__module__ == workflow_tools.__name__ else {}
     for base in reversed(model.__mro__):
         if issubclass(base, BaseModel) and base is not BaseModel:
-            found |= _sentences(base) if base.__qualname__ in vars(sys.modules[base.__module__]) else {}
+            is_made = base.__module__ == workflow_tools.__name__ and not hasattr(workflow_tools, base.__name__)
+            found |= {} if is_made else _sentences(base)
     return found
 
 
