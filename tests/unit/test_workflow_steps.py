@@ -161,8 +161,9 @@ def test_a_first_step_needs_its_files_and_required_options() -> None:
         next_step(REVIEW, (), given(1))
     with pytest.raises(InvalidInputError, match="send the files it is about, or git for the change itself"):
         next_step(SHIPPED.find("precommit"), (), given(1))
-    with pytest.raises(InvalidInputError, match="options.targetDescription is missing: send a string"):
-        next_step(SHIPPED.find("tracer"), (), given(1, options={"traceMode": "precision"}))
+    needy = definition_of('[[options]]\nname = "scope"\nabout = "What is meant."\nrequired = "first"')
+    with pytest.raises(InvalidInputError, match=r"options.scope is missing: send a string. What is meant"):
+        next_step(needy, (), given(1))
 
 
 def test_a_workflow_does_not_end_before_its_least_step() -> None:
