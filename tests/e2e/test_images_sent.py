@@ -8,6 +8,7 @@ import pytest
 from dirty_equals import IsPartialDict
 from mcp import Client
 from tests.fixtures.homes import Home
+from tests.fixtures.memory_store.memory import MEMORIES
 from tests.fixtures.models import FakeModels
 from tests.fixtures.serving import data_of, error_of, serving
 from tests.fixtures.sight import png
@@ -41,6 +42,14 @@ async def chat(client: Client, prompt: str, **arguments: object) -> dict[str, An
 def shown(request: Request) -> list[list[str]]:
     """Return the hashes of the images of each message."""
     return [[hash_of(image.data) for image in one.images] for one in request.messages]
+
+
+def lose(home: Home, conversation_id: str, name: str) -> None:
+    """Remove what is kept under a hash, by hand."""
+    if home.store_url in MEMORIES:
+        del MEMORIES[home.store_url].slots[ConversationId(conversation_id)].contents[name]
+    else:
+        (home.folder / "conversation-logs" / conversation_id / "files" / name).unlink()
 
 
 async def test_an_image_is_shown_again_at_its_own_message_only_and_kept_once(home: Home, image: Path) -> None:
@@ -115,3 +124,18 @@ async def test_a_model_without_eyes_goes_on_after_an_image_and_says_what_it_did_
     assert shown(ollama.requests[1]) == [[], [], [], []]
     assert any("does not see images: 1 image" in notice for notice in unseen["notices"])
     assert shown(ollama.requests[2])[1] == [red]
+
+
+async def test_an_image_that_was_lost_is_missed_aloud_and_can_be_shown_again(home: Home, image: Path) -> None:
+    openai = FakeModels(name="openai")
+    async with opened(home, image, openai) as client:
+        same = {"conversationId": (await chat(client, "one?", images=[str(image)]))["conversationId"]}
+    lose(home, same["conversationId"], hash_of(png()))
+    async with opened(home, image, openai) as client:
+        missed = await chat(client, "two?", **same)
+        await chat(client, "three?", images=[str(image)], **same)
+        await chat(client, "four?", **same)
+    assert any("content is no longer kept: 1 image" in notice for notice in missed["notices"])
+    assert shown(openai.requests[1]) == [[], [], [], []]
+    for request in openai.requests[2:]:
+        assert [key for keys in shown(request) for key in keys] == [hash_of(png())]
