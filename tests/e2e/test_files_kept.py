@@ -12,10 +12,10 @@ import anyio
 import pytest
 from dirty_equals import IsPartialDict, IsStr
 from mcp import Client
+from tests.fixtures.attached import lose
 from tests.fixtures.cli import Here
 from tests.fixtures.homes import Home
 from tests.fixtures.memory_store.contents import MemoryContents
-from tests.fixtures.memory_store.memory import MEMORIES
 from tests.fixtures.models import FakeModels
 from tests.fixtures.providers import answer_to, held
 from tests.fixtures.serving import data_of, error_of, serving, text_of
@@ -23,7 +23,6 @@ from tests.fixtures.serving import data_of, error_of, serving, text_of
 from conversation_mcp.errors import FilesystemError
 from conversation_mcp.providers.base import Answer, Event, Finished, Request
 from conversation_mcp.records.hashes import hash_of
-from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.files.contents import ContentFiles
 
 CODE = "def add(a, b):\n    return a + b\n"
@@ -48,21 +47,6 @@ async def chat(client: Client, prompt: str, **arguments: object) -> dict[str, An
 
 def said(request: Request) -> list[tuple[str, str]]:
     return [(one.role, one.content) for one in request.messages]
-
-
-def lose(home: Home, conversation_id: str, content: bytes | None) -> None:
-    """Take what is kept away, or put something else in its place."""
-    name = hash_of(CODE.encode())
-    if home.store_url in MEMORIES:
-        del (
-            MEMORIES[home.store_url].slots[ConversationId(conversation_id)].contents[name]
-        )  # there, contents cannot be damaged
-        return
-    path = home.folder / "conversation-logs" / conversation_id / "files" / name
-    if content is None:
-        path.unlink()
-    else:
-        path.write_bytes(content)
 
 
 @pytest.mark.parametrize("is_follow_up", [False, True], ids=["start", "follow-up"])
@@ -115,7 +99,7 @@ async def test_contents_that_were_removed_or_damaged_by_hand_are_missed_aloud_an
     openai = FakeModels(name="openai")
     async with opened(home, code, openai) as client:
         same = {"conversationId": (await chat(client, "one?", files=[str(code)]))["conversationId"]}
-    lose(home, same["conversationId"], content)
+    lose(home, same["conversationId"], hash_of(CODE.encode()), content)
     async with opened(home, code, openai) as client:
         missed = await chat(client, "two?", **same)
         again = await chat(client, "three?", files=[str(code)], **same)

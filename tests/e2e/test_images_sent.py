@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from dirty_equals import IsPartialDict
 from mcp import Client
+from tests.fixtures.attached import lose
 from tests.fixtures.homes import Home
-from tests.fixtures.memory_store.memory import MEMORIES
 from tests.fixtures.models import FakeModels
 from tests.fixtures.serving import data_of, error_of, serving
 from tests.fixtures.sight import png
@@ -42,14 +42,6 @@ async def chat(client: Client, prompt: str, **arguments: object) -> dict[str, An
 def shown(request: Request) -> list[list[str]]:
     """Return the hashes of the images of each message."""
     return [[hash_of(image.data) for image in one.images] for one in request.messages]
-
-
-def lose(home: Home, conversation_id: str, name: str) -> None:
-    """Remove what is kept under a hash, by hand."""
-    if home.store_url in MEMORIES:
-        del MEMORIES[home.store_url].slots[ConversationId(conversation_id)].contents[name]
-    else:
-        (home.folder / "conversation-logs" / conversation_id / "files" / name).unlink()
 
 
 async def test_an_image_is_shown_again_at_its_own_message_only_and_kept_once(home: Home, image: Path) -> None:
