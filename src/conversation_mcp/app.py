@@ -1,7 +1,8 @@
 """The services of a running program."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from anyio.abc import TaskGroup
 
@@ -18,6 +19,9 @@ from conversation_mcp.turns.engine import TurnEngine
 from conversation_mcp.turns.preview import Preview
 from conversation_mcp.turns.roster import RunningTurns
 from conversation_mcp.turns.watch import Watch
+
+if TYPE_CHECKING:
+    from conversation_mcp.consulting.service import Consulting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +51,8 @@ class App(NamedTuple):
     turns: TurnEngine
     watch: Watch
     preview: Preview
+    open_consulting: "Callable[[], Consulting]"
+    """Returns the service of workflows; the first call imports it, which takes long."""
     running: RunningTurns
     library: Library
     tidier: Tidier

@@ -1,10 +1,10 @@
 """The composition root: from settings to a running program."""
 
 import os
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,10 @@ from conversation_mcp.providers.base import Provider
 from conversation_mcp.providers.catalog import ProviderContext, build_providers
 from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.client import LazyClient
+from conversation_mcp.records.models import ConversationId
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.settings import Settings
+from conversation_mcp.stores.base import Store
 from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.tools.catalog import mode_of, tools_of
 from conversation_mcp.turns.claims import Claims
@@ -49,6 +52,8 @@ from conversation_mcp.turns.worker import TurnLimits, TurnWorker
 if TYPE_CHECKING:
     import httpx
 
+    from conversation_mcp.consulting.service import Consulting
+
 
 @asynccontextmanager
 async def open_providers(settings: Settings) -> AsyncGenerator[Providers]:
@@ -69,6 +74,23 @@ def open_files(settings: Settings, now: Callable[[], datetime]) -> ReadFiles:
     return partial(reader.read, working_folder=Path.cwd(), home=home_folder())
 
 
+def open_consulting(
+    settings: Settings,
+    store: Store,
+    turns: TurnEngine,
+    composer: Composer,
+    prompts: Mapping[Mode, str],
+    save: Callable[[ConversationId], Awaitable[None]],
+    now: Callable[[], datetime],
+) -> "Consulting":
+    """Return what takes the steps of workflows; imported with the first one, to keep the start fast."""
+    from conversation_mcp.consulting.service import Consulting
+    from conversation_mcp.workflows.library import Workflows
+
+    workflows, usual = Workflows(settings.workflows_dir), settings.default_model
+    return Consulting(store, turns, composer, workflows, prompts["chat"], save, now, default_model=usual)
+
+
 @asynccontextmanager
 async def open_app(
     settings: Settings,
@@ -85,7 +107,7 @@ async def open_app(
         transport: replaces the network of the providers.
         providers: replaces the configured providers.
     """
-    tools = tools_of(settings.tools)
+    tools = await anyio.to_thread.run_sync(tools_of, settings.tools, settings.workflows_dir)
     prompts = await anyio.to_thread.run_sync(load_prompts, settings.prompts_dir)
     summary_prompt = await anyio.to_thread.run_sync(load_summary_prompt, settings.prompts_dir)
     store = open_store(settings.store_url, now)
@@ -142,6 +164,7 @@ async def open_app(
                 turns,
                 watch,
                 preview,
+                cache(partial(open_consulting, settings, store, turns, composer, prompts, unsaved.require_saved, now)),
                 running,
                 library,
                 tidier,

@@ -22,6 +22,12 @@ FILLED: dict[str, Any] = {
     "conversationIds": ["20260131-1769817600000", "20260131-1769817600001"],
     "messageNumber": 3,
     "models": [{"model": "openai:gpt-6"}, {"model": "gemini:pro", "stance": "against"}],
+    "workflow": "debug",
+    "step": "Why?",
+    "stepNumber": 1,
+    "totalSteps": 2,
+    "next": True,
+    "findings": "It is slow.",
 }
 WORDS = {
     ("update_conversation", "title"),

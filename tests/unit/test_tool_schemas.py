@@ -37,11 +37,17 @@ def test_the_list_is_short_on_the_wire_and_is_the_one_that_was_reviewed(tmp_path
     assert len(server.lines[-1]) <= MAX_BYTES
 
 
-def test_the_tools_for_models_make_the_list_no_longer_than_half_as_much_again() -> None:
-    def size(*sets: str) -> int:
-        tools = [shown(tool).model_dump(by_alias=True, mode="json", exclude_none=True) for tool in tools_of(sets)]
-        return len(json.dumps(tools, separators=(",", ":"), ensure_ascii=False).encode())
+def size(*sets: str) -> int:
+    tools = [shown(tool).model_dump(by_alias=True, mode="json", exclude_none=True) for tool in tools_of(sets)]
+    return len(json.dumps(tools, separators=(",", ":"), ensure_ascii=False).encode())
 
+
+@pytest.mark.parametrize(("tool_set", "most"), [("consult", 2_700), ("workflows", 14_000)])
+def test_the_tools_of_workflows_are_short(tool_set: str, most: int) -> None:
+    assert size(tool_set) <= most
+
+
+def test_the_tools_for_models_make_the_list_no_longer_than_half_as_much_again() -> None:
     assert size("research", "models") <= 1.5 * size("research")
 
 

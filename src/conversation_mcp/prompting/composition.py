@@ -52,12 +52,13 @@ def compose(
     correction: Callable[[], float] = uncorrected,
     withheld: Collection[str] = (),
     summarises: bool = False,
+    role: str | None = None,
 ) -> Composition:
     """Return the request for the question, or for what would be sent before one.
 
     `chain` are the parents, oldest first, and the conversation itself. `correction` returns how many tokens the model
     counts for one that is estimated; it is only called for requests that may be too large. Contents that are
-    `withheld`, by hash, stay on this machine.
+    `withheld`, by hash, stay on this machine. `role` is sent in place of the system text.
 
     Raises:
         ConversationTooLongError: the system text, the last exchange and the question do not fit.
@@ -67,7 +68,9 @@ def compose(
     if read.images and sees is False:
         raise BlindModelError(budget.model)
     kept, measure, sees = naming.kept_with(kept, read), measure or Measure(), sees is not False
-    wanted = _Wanted(chain, question, read, kept, budget, sees, image_tokens, measure, correction, withheld, summarises)
+    wanted = _Wanted(
+        chain, question, read, kept, budget, sees, image_tokens, measure, correction, withheld, summarises, role
+    )
     return _Work(wanted).composed()
 
 
@@ -86,6 +89,7 @@ class _Wanted:
     correction: Callable[[], float]
     withheld: Collection[str]
     summarises: bool
+    role: str | None
 
 
 class _Work:
@@ -96,7 +100,9 @@ class _Work:
         self._is_counted = False
         self._whole: Composition | None = None
         own = wanted.chain[-1]
-        self._system = (Said(own.conversation_id, 0, "user", text),) if (text := system_text(own)) else ()
+        self._system = (
+            (Said(own.conversation_id, 0, "user", text),) if (text := wanted.role or system_text(own)) else ()
+        )
         self._said = said_in(wanted.chain)
         self._turns = turns_of(self._said)
         self._new = _asked(own, wanted)

@@ -274,7 +274,7 @@ class Conversation(Record):
     message_count: int
     """The number of messages, the system message included; corrected at the next write."""
     title: str | None = None
-    """Set by hand or by an import; without it, the first question serves as the title."""
+    """Set by hand, by an import, or by the first step of a workflow; without it, the first question serves."""
     tags: tuple[str, ...] | None = None
     """Words to find it by."""
     archived: bool | None = None

@@ -57,6 +57,8 @@ class WorkflowStep(Record):
     """Files that were looked at."""
     files: tuple[str, ...] | None = None
     """Files that matter."""
+    images: tuple[str, ...] | None = None
+    """Images that matter."""
     symbols: tuple[str, ...] | None = None
     """Functions, classes and the like that matter."""
     issues: tuple[WorkflowIssue, ...] | None = None

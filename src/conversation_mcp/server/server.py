@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import mcp.types
+from anyio import to_thread
 from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp import MCPError
 from mcp.server import CacheHint
@@ -40,6 +41,7 @@ from conversation_mcp.server.roots import ANSWER_SECONDS, ClientRoots, wanted_ro
 from conversation_mcp.server.tasks import TasksExtension
 from conversation_mcp.server.transcript import read_transcript
 from conversation_mcp.server.updates import LOOK_EVERY_SECONDS, Updates
+from conversation_mcp.server.workflow_prompts import WorkflowPrompts
 from conversation_mcp.settings import Settings
 from conversation_mcp.text import shorten
 from conversation_mcp.tools.catalog import AnyTool, tools_of
@@ -83,8 +85,11 @@ class ConversationServer(MCPServer[App]):
             look_every_seconds: how often the store is polled while a client listens.
             roots_seconds: how long a question with files waits for the client's roots.
         """
-        self._calls = ToolCalls(tools_of(settings.tools) if tools is None else tools, settings.max_result_chars)
+        self._calls = ToolCalls(
+            tools_of(settings.tools, settings.workflows_dir) if tools is None else tools, settings.max_result_chars
+        )
         self._prompts = prompts_of(self._calls.tools)
+        self._workflow_prompts = WorkflowPrompts(settings.workflows_dir, self._calls.names)
         self._wait_seconds = settings.answer_wait_seconds
         self._client_limits = client_limits
         self._updates = Updates(look_every_seconds)
@@ -174,16 +179,21 @@ class ConversationServer(MCPServer[App]):
 
     async def list_prompts(self) -> list[mcp.types.Prompt]:
         """Return the prompts that the enabled tools can serve."""
-        return [*self._prompts.values(), *await super().list_prompts()]
+        own = await to_thread.run_sync(self._workflow_prompts.listed)
+        return [*self._prompts.values(), *own, *await super().list_prompts()]
 
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[App] | None = None
     ) -> GetPromptResult | InputRequiredResult:
-        """Return a prompt with the transcript of its conversation.
+        """Return a prompt with the transcript of its conversation, or with the request for a workflow.
 
         Raises:
             MCPError: there is no such prompt, an argument is wrong, or the conversation cannot be read.
         """
+        if name not in self._prompts and self._workflow_prompts.is_on:
+            found = await to_thread.run_sync(self._workflow_prompts.rendered, name, arguments or {})
+            if found:
+                return found
         if context is None or name not in self._prompts:
             known = ", ".join(prompt.name for prompt in await self.list_prompts())
             raise MCPError(INVALID_PARAMS, f"there is no prompt {shorten(name, 60)!r}; there are {known}.")

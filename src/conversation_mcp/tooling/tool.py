@@ -45,6 +45,7 @@ class Tool(ToolFacts, Generic[GivenT, ResultT]):
     render: Callable[[ResultT], str]
     input_model: type[GivenT]
     title: str
+    """Its name for people; empty if that is `name`."""
     description: str
     hints: Hints
     usage: str = ""

@@ -41,6 +41,8 @@ class Ask(NamedTuple):
     show_thinking: bool = False
     system: str | None = None
     """Replaces the usual system text if the question opens a conversation."""
+    role: str | None = None
+    """Is sent in place of the conversation's system text with this question, and stored nowhere."""
     files: tuple[str, ...] = ()
     """Paths, folders and patterns of files to send along, as they were given."""
     images: tuple[str, ...] = ()
@@ -67,7 +69,7 @@ class Ask(NamedTuple):
         parts: dict[str, object] = {"files": self.files, "images": self.images, "continueFrom": self.continue_from}
         parts["pipe"] = piped
         seats = [[seat.model, seat.stance, seat.stance_prompt] for seat in self.seats]
-        parts |= {"seats": seats, "synthesis": self.synthesis}
+        parts |= {"seats": seats, "synthesis": self.synthesis, "role": self.role}
         call += [given] if (given := {name: value for name, value in parts.items() if value}) else []
         return hashlib.sha256(json.dumps(call, sort_keys=True).encode()).hexdigest()
 

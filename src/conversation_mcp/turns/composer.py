@@ -228,6 +228,7 @@ class Composer:
             correction=correction,
             withheld=withheld_from(chain, choice, self._providers) - hashes_of(read),
             summarises=self._summarises,
+            role=material.ask.role,
         )
         more = (*material.before.notices, *_more_left_out(read))
         return replace(composition, notices=(*more, *composition.notices)) if more else composition

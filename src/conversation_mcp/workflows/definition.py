@@ -182,6 +182,8 @@ class Workflow(DefinitionPart):
     """`steps`: the agent works in steps that are checked. `template`: the text below is the answer, at once."""
     needs: tuple[Part, ...] = ()
     """What step 1 must have besides its text."""
+    change: Name | None = None
+    """The change of a repository that it looks at if no file is named, such as `git` or `git:staged`."""
     min_steps: StepCount = 1
     """The number of steps before which it cannot end."""
     options: tuple[Option, ...] = ()

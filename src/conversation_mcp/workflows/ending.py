@@ -16,14 +16,14 @@ WEIGH = "Weigh the answer of the other model against your findings, and check in
 MORE = "The other model needs more before it can judge{needs}. Send step {number} with that; the run is still open."
 
 
-def check_end(definition: Workflow, situation: Situation) -> None:
+def check_end(definition: Workflow, situation: Situation, *, has_agent: bool = True) -> None:
     """Refuse the last step if the workflow cannot end yet.
 
     Raises:
         InvalidInputError: the message says what is missing.
     """
     number = situation.step.step_number
-    if number < definition.min_steps:
+    if has_agent and number < definition.min_steps:
         raise InvalidInputError(
             Argument("next"), f" must be true: {definition.name} has at least {definition.min_steps} steps, and this is"
             f" step {number}.",

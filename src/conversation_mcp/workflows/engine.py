@@ -149,7 +149,7 @@ def _accepted(
     situation = Situation(step, before, options, is_continuing(run, messages))
     check_required(definition, options, is_first=step.step_number == 1, is_last=not step.next)
     if not step.next and step.validation is None:
-        check_end(definition, situation)
+        check_end(definition, situation, has_agent=given.has_agent)
         if why := reason_not_to_ask(definition, situation, is_wanted=given.is_validated):
             step = step.model_copy(update={"validation": WorkflowValidation(asked=False, why=why)})
     state = state_of(step)
@@ -203,6 +203,7 @@ def _step(
         findings=given.findings,
         checked=given.checked or None,
         files=given.files or None,
+        images=given.images or None,
         symbols=given.symbols or None,
         issues=given.issues or None,
         hypothesis=given.hypothesis or None,
@@ -259,6 +260,8 @@ def _check_confidence(definition: Workflow, given: GivenStep) -> None:
 def _check_needs(definition: Workflow, given: GivenStep) -> None:
     for part in definition.needs:
         if not getattr(given, part):
+            change = f", or {definition.change} for the change itself" if part == "files" and definition.change else ""
             raise InvalidInputError(
-                Argument(part), f" must not be empty in step 1 of {definition.name}: send the {part} it is about."
+                Argument(part),
+                f" must not be empty in step 1 of {definition.name}: send the {part} it is about{change}.",
             )

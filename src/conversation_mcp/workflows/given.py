@@ -23,6 +23,7 @@ class GivenStep:
     findings: str
     checked: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
     issues: tuple[WorkflowIssue, ...] = ()
     hypothesis: str | None = None
@@ -33,6 +34,8 @@ class GivenStep:
     branch_from: int | None = None
     is_validated: bool = True
     """Whether another model may be asked at the end."""
+    has_agent: bool = True
+    """Whether an agent takes the steps. Without one, as from a terminal, a workflow may end before its least step."""
 
 
 def check_sizes(given: GivenStep) -> None:
@@ -47,10 +50,16 @@ def check_sizes(given: GivenStep) -> None:
     for name, text in (("step", given.step), ("findings", given.findings), ("hypothesis", given.hypothesis or "")):
         if len(text) > MAX_CHARS:
             raise InvalidInputError(Argument(name), f" must not be longer than {MAX_CHARS:,} characters.")
-    for name in ("checked", "files", "symbols", "issues"):
+    for name in ("checked", "files", "images", "symbols", "issues"):
         if len(getattr(given, name)) > MAX_ITEMS:
             raise InvalidInputError(Argument(name), f" must not have more than {MAX_ITEMS} items in one step.")
-    lists = (*given.checked, *given.files, *given.symbols, *(issue.description for issue in given.issues))
+    lists = (
+        *given.checked,
+        *given.files,
+        *given.images,
+        *given.symbols,
+        *(issue.description for issue in given.issues),
+    )
     if sum(map(len, lists)) > MAX_CHARS:
         raise InvalidInputError(f"the lists of one step must not hold more than {MAX_CHARS:,} characters together.")
     for name, number in (("stepNumber", given.step_number), ("totalSteps", given.total_steps)):

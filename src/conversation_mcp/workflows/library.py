@@ -11,16 +11,12 @@ from conversation_mcp.disk.files import open_regular
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.text import counted, listed, nearest, shorten
 from conversation_mcp.workflows.definition import Workflow
+from conversation_mcp.workflows.names import SHIPPED
 from conversation_mcp.workflows.reader import MAX_BYTES, read_definition
 
 ENDING = ".md"
 MAX_FILES = 200
 """The most files of the user's folder that are read; the others are named as left out."""
-SHIPPED: tuple[str, ...] = (
-    "thinkdeep", "debug", "analyze", "codereview", "precommit", "secaudit", "refactor", "testgen", "docgen", "tracer",
-    "planner", "challenge", "apilookup",
-)  # fmt: skip
-"""The workflows of the package, in the order of lists."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +41,7 @@ class WorkflowFile:
 class Workflows:
     """The workflows by name. Files are read when they are asked for, so that changes count at once."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
 
     def names(self) -> tuple[str, ...]:
@@ -88,9 +84,11 @@ class Workflows:
         return file.definition
 
     def _own(self, name: str) -> WorkflowFile:
-        return read_workflow(self._folder / f"{name}{ENDING}")
+        return read_workflow((self._folder or Path()) / f"{name}{ENDING}")
 
     def _own_names(self) -> tuple[str, ...]:
+        if self._folder is None:
+            return ()
         try:
             with os.scandir(self._folder) as entries:
                 return tuple(sorted(entry.name.removesuffix(ENDING) for entry in entries if _is_ours(entry.name)))

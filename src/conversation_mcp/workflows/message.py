@@ -136,6 +136,11 @@ def files_of(steps: Steps) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_files(standing(steps))))
 
 
+def images_of(steps: Steps) -> tuple[str, ...]:
+    """Return the images that go to the model with the message, as `files_of`."""
+    return tuple(dict.fromkeys(image for step in standing(steps) for image in step.images or ()))
+
+
 def _files(steps: Steps) -> Iterator[str]:
     for step in steps:
         yield from step.files or ()
