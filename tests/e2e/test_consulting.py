@@ -1,88 +1,19 @@
 """Workflows through the server: every one from its first step to its end, and what is in the file after each."""
 
-import json
-from collections.abc import AsyncGenerator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
-from anyio import to_thread
-from mcp import Client
-from mcp.types import CallToolResult, TextContent
+from mcp.types import CallToolResult
+from tests.fixtures.consulting import KNOWN, STEPPED, TOOLS, consult, refused, saying, scripted, step, stored
 from tests.fixtures.homes import Home
 from tests.fixtures.models import FakeModels, FakePerplexity
-from tests.fixtures.providers import Script, answer_to, failing
-from tests.fixtures.serving import data_of, error_of, server_on, serving
+from tests.fixtures.providers import failing
+from tests.fixtures.serving import data_of, error_of, serving
 
 from conversation_mcp.errors import ProviderUnavailableError
-from conversation_mcp.providers.base import Event, Finished, Request
-from conversation_mcp.workflows.definition import Option, Workflow
-from conversation_mcp.workflows.library import Workflows
 from conversation_mcp.workflows.message import system_text
-from conversation_mcp.workflows.names import SHIPPED
-
-TOOLS = ("research", "models", "consult")
-KNOWN = {name: Workflows().find(name) for name in SHIPPED}
-STEPPED = tuple(name for name, definition in KNOWN.items() if definition.kind == "steps")
-
-
-def stored(result: Mapping[str, Any]) -> dict[str, Any]:
-    return json.loads(Path(result["conversationPath"]).read_text(encoding="utf-8"))
-
-
-def step(number: int, total: int = 4, workflow: str = "debug", **facts: Any) -> dict[str, Any]:
-    usual = {
-        "workflow": workflow, "step": f"Do {number}.", "stepNumber": number, "totalSteps": total,
-        "next": number < total, "findings": f"Finding {number}.",
-    }  # fmt: skip
-    return {**usual, **facts}
-
-
-def scripted(definition: Workflow, number: int, total: int, file: str) -> dict[str, Any]:
-    """Return a step as a diligent agent sends it."""
-    scale = definition.confidence.scale
-    sure = scale[min(len(scale) - 2, number - 1)] if scale else None  # never quite sure, so that a model is asked
-    asked = definition.choice.value if definition.choice else None
-    options = {
-        option.name: _value(option, asked) for option in definition.options if _is_due(option, number, definition)
-    }
-    return step(
-        number, total, definition.name, files=[file], symbols=[f"f{number}"], checked=[file],
-        issues=[{"severity": "high" if number == 1 else "low", "description": f"Issue {number}."}],
-        hypothesis=f"Because of {number}.", **({"confidence": sure} if sure else {}),
-        **({"options": options} if options else {}),
-    )  # fmt: skip
-
-
-def _is_due(option: Option, number: int, definition: Workflow) -> bool:
-    if definition.choice and option.name == definition.choice.option:
-        return number == 1
-    guarded = {name for guard in definition.guards for name in (guard.option, guard.than)}
-    return option.name in guarded or (option.required == "always") or (option.required == "first" and number == 1)
-
-
-def _value(option: Option, asked: str | None) -> object:
-    usual = {"string": "words", "integer": 2, "boolean": True, "list": ["words"]}
-    return next(each for each in option.choices if each != asked) if option.choices else usual[option.type]
-
-
-async def consult(client: Client, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    return data_of(await client.call_tool("consult", dict(arguments)))
-
-
-async def refused(client: Client, arguments: Mapping[str, Any]) -> str:
-    return error_of(await client.call_tool("consult", dict(arguments)))["message"]
-
-
-def saying(text: str) -> Script:
-    """Answer with this text."""
-
-    async def script(request: Request) -> AsyncGenerator[Event]:
-        yield Finished(answer_to(request, 1)._replace(content=text))
-
-    return script
 
 
 @pytest.mark.parametrize("name", STEPPED)
@@ -92,6 +23,7 @@ async def test_every_workflow_goes_from_its_first_step_to_its_end(home: Home, na
     file.write_text("x = 1\n")
     total = max(3, definition.min_steps)
     same: dict[str, str] = {}
+    taken: dict[str, Any] = {}
     for number in range(1, total + 1):  # a server for each step: nothing is only in its memory
         async with serving(home, models, tools=TOOLS, roots=(home.folder,)) as client:
             taken = await consult(client, {**scripted(definition, number, total, str(file)), **same})
@@ -294,49 +226,3 @@ async def test_a_validation_that_failed_is_asked_again_by_the_same_call(tmp_path
         assert stored(first)["workflowSteps"][1].get("validation") is None
         done = await consult(client, last)
     assert (done["state"], len(stored(done)["workflowSteps"])) == ("validated", 2)
-
-
-@pytest.mark.parametrize("name", [name for name in SHIPPED if name not in STEPPED])
-async def test_a_template_answers_at_once_and_stores_nothing(tmp_path: Path, name: str) -> None:
-    models = FakeModels(name="openai")
-    async with serving(tmp_path, models, tools=TOOLS) as client:
-        done = await consult(client, step(1, 1, name, step="The sky is green."))
-    assert (done["state"], "The sky is green." in done["form"], models.requests) == ("template", True, [])
-    assert "conversationId" not in done
-    assert not list((tmp_path / "conversation-logs").glob("2*"))
-
-
-async def test_each_workflow_is_a_tool_of_its_own_and_so_are_those_of_the_user(tmp_path: Path) -> None:
-    own = tmp_path / "own"
-    own.mkdir()
-    (own / "rubber-duck.md").write_text('+++\nsummary = "Explain it."\n[[guidance]]\nsay = "Go on."\n+++\n')
-    (own / "search.md").write_text('+++\nsummary = "Explain it."\n[[guidance]]\nsay = "Go on."\n+++\n')
-    models = FakeModels(name="openai")
-    opened = partial(server_on, tmp_path, models, tools=("workflows",), workflows_dir=own, roots=(tmp_path,))
-    async with Client(await to_thread.run_sync(opened), raise_exceptions=True) as client:
-        assert [tool.name for tool in (await client.list_tools()).tools] == [*SHIPPED, "rubber-duck"]
-        (tmp_path / "a.py").write_text("x = 1\n")
-        given = {**step(1, 1), "files": [str(tmp_path / "a.py")], "severityFilter": "high", "reviewType": "quick"}
-        del given["workflow"]
-        done = data_of(await client.call_tool("codereview", given))
-        assert stored(done)["workflowSteps"][0]["options"]["reviewType"] == "quick"
-        filled = data_of(await client.call_tool("challenge", {"prompt": "The sky is green."}))
-        assert filled["state"] == "template"
-        del given["files"], given["severityFilter"], given["reviewType"]
-        assert data_of(await client.call_tool("rubber-duck", given))["state"] == "finished"
-
-
-async def test_each_workflow_is_a_prompt_with_its_options_as_arguments(tmp_path: Path) -> None:
-    async with serving(tmp_path, FakeModels(name="openai"), tools=TOOLS) as client:
-        prompts = {prompt.name: prompt for prompt in (await client.list_prompts()).prompts}
-        assert set(SHIPPED) <= set(prompts)
-        names = [argument.name for argument in prompts["secaudit"].arguments or ()]
-        assert names[:3] == ["request", "files", "conversationId"]
-        assert "threatLevel" in names
-        asked = await client.get_prompt("secaudit", {"request": "Is it safe?", "files": "/src", "threatLevel": "high"})
-        [message] = asked.messages
-        assert isinstance(message.content, TextContent)
-        assert "consult with workflow secaudit with stepNumber 1" in message.content.text
-        assert "- files: /src\n- threatLevel: high" in message.content.text
-    async with serving(tmp_path, FakeModels(name="openai")) as client:
-        assert not {prompt.name for prompt in (await client.list_prompts()).prompts} & set(SHIPPED)

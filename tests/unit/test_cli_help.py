@@ -40,6 +40,7 @@ Commands:
   ask        Ask a question and keep the answer.
   consensus  Ask several models the same question, side by side.
   chat       Open a prompt that remembers.
+  consult    Have a model judge something by a workflow, such as codereview.
   show       Show a conversation.
   files      Show the files that a conversation was asked about.
   list       List the conversations, newest first.

@@ -15,7 +15,10 @@ ON = TOOL_SETS["research"]
     [
         ("perplexity_search", " Did you mean 'search'? It does that here."),
         ("perplexity_deep_research_followup", " Did you mean 'deep_research_followup'? It does that here."),
-        ("thinkdeep", " Did you mean 'deep_research'? It does that here."),
+        (
+            "thinkdeep",
+            " 'consult' does that here; it is in the tool set 'consult', which is off (CONVERSATION_MCP_TOOLS).",
+        ),
         (
             "consensus",
             " 'consensus' does that here; it is in the tool set 'consult', which is off (CONVERSATION_MCP_TOOLS).",

@@ -159,17 +159,18 @@ def test_options_of_step_one_hold_and_change_only_by_revising_it() -> None:
 def test_a_first_step_needs_its_files_and_required_options() -> None:
     with pytest.raises(InvalidInputError, match="files must not be empty in step 1 of codereview"):
         next_step(REVIEW, (), given(1))
-    with pytest.raises(
-        InvalidInputError, match=r"options.path is missing: send a string. The folder of the repository"
-    ):
+    with pytest.raises(InvalidInputError, match="send the files it is about, or git for the change itself"):
         next_step(SHIPPED.find("precommit"), (), given(1))
+    needy = definition_of('[[options]]\nname = "scope"\nabout = "What is meant."\nrequired = "first"')
+    with pytest.raises(InvalidInputError, match=r"options.scope is missing: send a string. What is meant"):
+        next_step(needy, (), given(1))
 
 
 def test_a_workflow_does_not_end_before_its_least_step() -> None:
     with pytest.raises(
         InvalidInputError, match="next must be true: precommit has at least 3 steps, and this is step 1"
     ):
-        next_step(SHIPPED.find("precommit"), (), given(1, 1, options={"path": "."}))
+        next_step(SHIPPED.find("precommit"), (), given(1, 1, files=("git",)))
 
 
 def test_docgen_does_not_end_before_its_count_is_reached() -> None:

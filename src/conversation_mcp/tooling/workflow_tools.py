@@ -104,7 +104,9 @@ def _input_model(definition: Workflow, *, describes: bool) -> type[Input]:
     if scale and scale != CONFIDENCE:
         words: Any = Literal[scale]
         fields["confidence"] = (words | None, None)
-    return create_model(f"{definition.name}_input", __base__=Input, __doc__=definition.summary, **fields)
+    return create_model(
+        f"{definition.name}_input", __base__=Input, __module__=__name__, __doc__=definition.summary, **fields
+    )
 
 
 def _undescribed(field: FieldInfo) -> FieldInfo:
