@@ -12,18 +12,17 @@ import anyio
 import pytest
 from dirty_equals import IsPartialDict, IsStr
 from mcp import Client
+from tests.fixtures.attached import lose
 from tests.fixtures.cli import Here
 from tests.fixtures.homes import Home
 from tests.fixtures.memory_store.contents import MemoryContents
-from tests.fixtures.memory_store.memory import MEMORIES
 from tests.fixtures.models import FakeModels
 from tests.fixtures.providers import answer_to, held
 from tests.fixtures.serving import data_of, error_of, serving, text_of
 
 from conversation_mcp.errors import FilesystemError
-from conversation_mcp.providers.base import Event, Finished, Request
+from conversation_mcp.providers.base import Answer, Event, Finished, Request
 from conversation_mcp.records.hashes import hash_of
-from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.files.contents import ContentFiles
 
 CODE = "def add(a, b):\n    return a + b\n"
@@ -48,21 +47,6 @@ async def chat(client: Client, prompt: str, **arguments: object) -> dict[str, An
 
 def said(request: Request) -> list[tuple[str, str]]:
     return [(one.role, one.content) for one in request.messages]
-
-
-def lose(home: Home, conversation_id: str, content: bytes | None) -> None:
-    """Take what is kept away, or put something else in its place."""
-    name = hash_of(CODE.encode())
-    if home.store_url in MEMORIES:
-        del (
-            MEMORIES[home.store_url].slots[ConversationId(conversation_id)].contents[name]
-        )  # there, contents cannot be damaged
-        return
-    path = home.folder / "conversation-logs" / conversation_id / "files" / name
-    if content is None:
-        path.unlink()
-    else:
-        path.write_bytes(content)
 
 
 @pytest.mark.parametrize("is_follow_up", [False, True], ids=["start", "follow-up"])
@@ -115,7 +99,7 @@ async def test_contents_that_were_removed_or_damaged_by_hand_are_missed_aloud_an
     openai = FakeModels(name="openai")
     async with opened(home, code, openai) as client:
         same = {"conversationId": (await chat(client, "one?", files=[str(code)]))["conversationId"]}
-    lose(home, same["conversationId"], content)
+    lose(home, same["conversationId"], hash_of(CODE.encode()), content)
     async with opened(home, code, openai) as client:
         missed = await chat(client, "two?", **same)
         again = await chat(client, "three?", files=[str(code)], **same)
@@ -146,6 +130,23 @@ async def test_the_same_call_again_gets_the_undelivered_answer_with_the_files_th
     )
     assert str(code) in text_of(again)
     assert len(openai.requests) == 1
+
+
+async def test_a_call_whose_server_died_is_settled_with_the_files_that_it_sent(home: Home, code: Path) -> None:
+    call = {"prompt": "one?", "model": SOL, "files": [str(code)]}
+    first, second = FakeModels(held(anyio.Event()), name="openai"), FakeModels(name="openai")
+    async with opened(home, code, first, answer_wait_seconds=0, ending_grace_seconds=0) as client:
+        data_of(await client.call_tool("chat", call))
+    pending = home.only()["pendingTurn"]
+    second.runs["resp_held"] = Finished(Answer("whole after all"))
+    async with opened(home, code, second) as client:
+        again = data_of(await client.call_tool("chat", call))
+        await chat(client, "two?", conversationId=again["conversationId"])
+    sent = [IsPartialDict(path=str(code), sha256=hash_of(CODE.encode()), sent="whole")]
+    assert pending["files"] == sent
+    assert again == IsPartialDict(rawResultText="whole after all", files=sent)
+    assert home.only()["messages"][1]["files"] == sent
+    assert said(second.requests[0])[:2] == said(first.requests[0])
 
 
 async def test_the_history_lists_the_files_of_each_question(home: Home, code: Path) -> None:

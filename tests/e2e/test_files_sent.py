@@ -178,3 +178,19 @@ async def test_an_answer_may_take_its_share_of_a_known_window_and_no_more(home: 
     async with opened(home, code, ollama) as client:
         await chat(client, "one?", model="ollama:small")
     assert ollama.requests[0].output_limit_tokens == 4_000
+
+
+async def test_files_that_were_named_one_by_one_are_counted_too_when_they_are_too_many_to_be_listed(
+    home: Home, code: Path
+) -> None:
+    paths = [code.with_name(f"part{number:02}.py") for number in range(40)]
+    for path in paths:
+        path.write_text(f"# {path.name}\n" + "value = 1\n" * 60)
+    ollama = FakeModels(name="ollama", listed=[ListedModel("small", 4_096)])
+    async with opened(home, code, ollama) as client:
+        result = await chat(client, "one?", files=[*map(str, paths)], model="ollama:small")
+    assert [file["sent"] for file in result["files"]].count("whole") > 0
+    (more,) = [notice for notice in result["notices"] if "more files were left out" in notice]
+    assert more.startswith(f"{40 - len(result['files'])} more files were left out: ")
+    left_out = next(file for file in result["files"] if file["sent"] == "skipped")
+    assert "all files of the question have room for about" in left_out["reason"]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from dirty_equals import IsPartialDict
 from mcp import Client
+from tests.fixtures.attached import lose
 from tests.fixtures.homes import Home
 from tests.fixtures.models import FakeModels
 from tests.fixtures.serving import data_of, error_of, serving
@@ -115,3 +116,18 @@ async def test_a_model_without_eyes_goes_on_after_an_image_and_says_what_it_did_
     assert shown(ollama.requests[1]) == [[], [], [], []]
     assert any("does not see images: 1 image" in notice for notice in unseen["notices"])
     assert shown(ollama.requests[2])[1] == [red]
+
+
+async def test_an_image_that_was_lost_is_missed_aloud_and_can_be_shown_again(home: Home, image: Path) -> None:
+    openai = FakeModels(name="openai")
+    async with opened(home, image, openai) as client:
+        same = {"conversationId": (await chat(client, "one?", images=[str(image)]))["conversationId"]}
+    lose(home, same["conversationId"], hash_of(png()))
+    async with opened(home, image, openai) as client:
+        missed = await chat(client, "two?", **same)
+        await chat(client, "three?", images=[str(image)], **same)
+        await chat(client, "four?", **same)
+    assert any("content is no longer kept: 1 image" in notice for notice in missed["notices"])
+    assert shown(openai.requests[1]) == [[], [], [], []]
+    for request in openai.requests[2:]:
+        assert [key for keys in shown(request) for key in keys] == [hash_of(png())]

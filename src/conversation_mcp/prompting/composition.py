@@ -198,7 +198,7 @@ class _Work:
             return self._new
         shown = self._budget.shown
         sizes = {one.key: shown(self._scales.content(one)) for one in (self._own[place] for place in cut.own)}
-        room = f"there is room for about {max(0, shown(cut.own_room)):,} tokens of files"
+        room = f"all files of the question have room for about {max(0, shown(cut.own_room)):,} tokens"
         reasons = {key: f"it has about {size:,} tokens, and {room}" for key, size in sizes.items()}
         new = self._new[0]
         return (replace(new, **naming.without(new, reasons)),)

@@ -248,11 +248,11 @@ class Composer:
 
 
 def _more_left_out(read: FilesRead) -> tuple[str, ...]:
-    """Return the notice about files in folders that are too many to be listed."""
+    """Return the notice about files that are too many to be listed."""
     if not read.more_left_out:
         return ()
     reasons = listed(f"{count:,} {reason}" for reason, count in read.more_left_out.items())
-    return (f"{sum(read.more_left_out.values()):,} more files in folders were left out: {reasons}",)
+    return (f"{sum(read.more_left_out.values()):,} more files were left out: {reasons}",)
 
 
 def hashes_of(read: FilesRead) -> frozenset[str]:
