@@ -32,6 +32,8 @@ from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.tools.catalog import mode_of, tools_of
 from conversation_mcp.turns.claims import Claims
 from conversation_mcp.turns.composer import Composer, ReadFiles
+from conversation_mcp.turns.consensus import Consensus
+from conversation_mcp.turns.consensus_opener import ConsensusOpener
 from conversation_mcp.turns.daily_limit import DailyLimit
 from conversation_mcp.turns.earlier_calls import EarlierCalls
 from conversation_mcp.turns.engine import TurnEngine
@@ -142,7 +144,11 @@ async def open_app(
         worker = TurnWorker(store, chosen, receiver, sender, unsaved, settler, composer, prompts, limits)
         resumer = Resumer(worker, running)
         claims = Claims(store.calls, EarlierCalls(store, resumer, unsaved))
-        turns = TurnEngine(store, chosen, worker, running, claims, daily_limit, limits, composer, mode_of, now)
+        opener = ConsensusOpener(store, worker, unsaved, composer, daily_limit)
+        consensus = Consensus(store, worker, sender, unsaved, composer, opener, tasks)
+        turns = TurnEngine(
+            store, chosen, worker, consensus, running, claims, daily_limit, limits, composer, mode_of, now
+        )
         preview = Preview(store, chosen, composer, shares, mode_of)
         watch = Watch(store, worker, running, resumer, unsaved, now)
         library, trash = Library(store), TrashCan(store)

@@ -21,6 +21,7 @@ FILLED: dict[str, Any] = {
     "conversationId": "20260131-1769817600000",
     "conversationIds": ["20260131-1769817600000", "20260131-1769817600001"],
     "messageNumber": 3,
+    "models": [{"model": "openai:gpt-6"}, {"model": "gemini:pro", "stance": "against"}],
     "workflow": "debug",
     "step": "Why?",
     "stepNumber": 1,

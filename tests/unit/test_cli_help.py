@@ -38,6 +38,7 @@ Options:
 
 Commands:
   ask        Ask a question and keep the answer.
+  consensus  Ask several models the same question, side by side.
   chat       Open a prompt that remembers.
   consult    Have a model judge something by a workflow, such as codereview.
   show       Show a conversation.

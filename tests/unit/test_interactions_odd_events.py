@@ -12,7 +12,7 @@ from conversation_mcp.providers.base import Event, Finished
 from conversation_mcp.providers.interactions.models import listed_models
 from conversation_mcp.providers.interactions.outcome import has_ended, settle
 from conversation_mcp.providers.interactions.runs import doing_now, visible
-from conversation_mcp.providers.interactions.stream import StreamReader
+from conversation_mcp.providers.interactions.stream import StepReader
 from conversation_mcp.providers.wire.errors import ErrorMap
 from conversation_mcp.providers.wire.inquiry import Inquiry
 from conversation_mcp.providers.wire.limits import LIMITS
@@ -50,7 +50,7 @@ EVENT = st.builds(typed, BODY, st.sampled_from(KINDS.split())) | BODY
 @example([{"event_type": "error"}])
 @example([{"event_type": "error", "error": {}}])
 def test_events_of_any_shape_are_read_or_refused(events: list[dict[str, Any]]) -> None:
-    reader = StreamReader(Inquiry("Odd", wants_sources=True), ERRORS)
+    reader = StepReader(Inquiry("Odd", wants_sources=True), ERRORS)
     said: list[Event] = []
     with suppress(ProviderError):
         for event in events:

@@ -19,7 +19,10 @@ ON = TOOL_SETS["research"]
             "thinkdeep",
             " 'consult' does that here; it is in the tool set 'consult', which is off (CONVERSATION_MCP_TOOLS).",
         ),
-        ("consensus", " 'chat' does that here; it is in the tool set 'models', which is off (CONVERSATION_MCP_TOOLS)."),
+        (
+            "consensus",
+            " 'consensus' does that here; it is in the tool set 'consult', which is off (CONVERSATION_MCP_TOOLS).",
+        ),
         (
             "delete_conversation",
             " 'delete_conversation' does that here; it is in the tool set 'manage', which is off (CONVERSATION_MCP_TOOLS).",

@@ -13,6 +13,7 @@ from conversation_mcp.errors import InvalidInputError
 
 COMMANDS = {
     "ask": "Ask a question and keep the answer.",
+    "consensus": "Ask several models the same question, side by side.",
     "chat": "Open a prompt that remembers.",
     "consult": "Have a model judge something by a workflow, such as codereview.",
     "show": "Show a conversation.",

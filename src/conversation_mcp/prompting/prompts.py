@@ -44,3 +44,9 @@ def _own(path: Path) -> str:
 
 def _shipped(name: str) -> str:
     return files("conversation_mcp.prompting").joinpath("prompts", name).read_text("utf-8").strip()
+
+
+def consensus_texts() -> dict[str, str]:
+    """Return what the models of a consensus are told, by stance."""
+    stances = {stance: _shipped(f"stance_{stance}.md") for stance in ("for", "against", "neutral")}
+    return {**stances, "synthesis": _shipped("synthesis.md")}

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from conversation_mcp.prompting.verdicts import framed_verdicts
 from conversation_mcp.records.attached import AttachedFile, AttachedImage
 from conversation_mcp.records.models import Conversation, Message
 
@@ -59,11 +60,14 @@ def said_in(chain: Sequence[Conversation]) -> tuple[Said, ...]:
 
 def _said(chain: Sequence[Conversation], place: int) -> Iterator[Said]:
     conversation, is_own = chain[place], place == len(chain) - 1
-    for number, message in enumerate(_contributed(chain, place), 1):
+    messages = _contributed(chain, place)
+    framed = framed_verdicts(conversation.conversation_id, messages)
+    for number, message in enumerate(messages, 1):
         role = ROLES.get(message.role)
         files, images = message.files or (), message.images or ()
         if role in ("user", "assistant") and (message.content.strip() or files or images):
-            yield Said(conversation.conversation_id, number, role, message.content, files, images, is_own)
+            text = framed.get(number, message.content)
+            yield Said(conversation.conversation_id, number, role, text, files, images, is_own)
 
 
 def _contributed(chain: Sequence[Conversation], place: int) -> tuple[Message, ...]:

@@ -14,6 +14,7 @@ from conversation_mcp.records.workflow_steps import WorkflowStep
 ConversationId = NewType("ConversationId", str)
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 TurnStatus = Literal["running", "interrupted", "failed"]
+CallStatus = Literal["running", "interrupted", "failed", "completed"]
 
 
 def iso(moment: datetime) -> str:
@@ -140,6 +141,8 @@ class Message(Record):
     """What was not done as asked, or was left out by an import."""
     reasoning: str | None = None
     """Of an answer: hidden reasoning, kept apart from the answer and never sent again."""
+    stance: str | None = None
+    """Of an answer in a consensus: `for`, `against`, `neutral`, `own` for a text of its own, or `synthesis`."""
 
 
 class TurnError(Record):
@@ -149,6 +152,39 @@ class TurnError(Record):
     """One of the error codes."""
     message: str
     """What happened."""
+
+
+class PendingCall(Record):
+    """One of the models that a consensus asks, and what came of it."""
+
+    provider: str
+    """The provider that is asked."""
+    model: str | None = None
+    """The model that was named."""
+    stance: str | None = None
+    """As in its answer."""
+    stance_prompt: str | None = None
+    """The text of its own that stands in place of a stance."""
+    status: CallStatus = "running"
+    """`running`, `interrupted` or `failed` as for the question; `completed` once `answer` is there."""
+    sent_to: Recipients | None = None
+    """Everyone who received the text, or may have received it, each as `this machine` or `outside`."""
+    response_id: str | None = None
+    """The provider's id of the run, stored as soon as it is known."""
+    background: bool | None = None
+    """Whether the run continues at the provider when no process waits for it."""
+    estimated_tokens: Tokens | None = None
+    """The tokens that its request was estimated to have, if they were counted."""
+    partial_text: str | None = None
+    """The text received so far, stored at most every 5 seconds."""
+    answer: Message | None = None
+    """The answer as it will stand among the messages."""
+    error: TurnError | None = None
+    """Why there is no answer."""
+    usage: Usage | None = None
+    """What was charged nevertheless."""
+    notices: tuple[str, ...] | None = None
+    """What its answer will say about the choice of the model."""
 
 
 class PendingTurn(Record):
@@ -190,6 +226,8 @@ class PendingTurn(Record):
     """What was charged nevertheless."""
     notices: tuple[str, ...] | None = None
     """What its answer will say about the choice of the model."""
+    calls: tuple[PendingCall, ...] | None = None
+    """Of a consensus: the models that are asked side by side."""
 
 
 class Imported(Record):
@@ -256,7 +294,6 @@ class Conversation(Record):
     workflow_steps: tuple[WorkflowStep, ...] | None = None
     """The steps of workflows, oldest first. They are not messages and are never sent as such."""
     messages: tuple[Message, ...]
-
     """Oldest first; their order counts, not their times."""
 
     def changed(self, **changes: object) -> "Conversation":

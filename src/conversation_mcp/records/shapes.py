@@ -119,8 +119,18 @@ MESSAGE = _record(
         "provider": str, "preset": str, "model": str, "requestedModel": str, "sentTo": _texts_by_name,
         "responseId": str, "finishReason": str,
         "sources": _each(SOURCE), "relatedQuestions": _each(_text), "usage": USAGE, "notices": _each(_text),
-        "estimatedTokens": _integer, "reasoning": str,
+        "estimatedTokens": _integer, "reasoning": str, "stance": str,
     },
+)  # fmt: skip
+ERROR = _record({"code": str, "message": str}, {})
+PENDING_CALL = _record(
+    {"provider": str},
+    {
+        "model": str, "stance": str, "stancePrompt": str, "sentTo": _texts_by_name, "responseId": str,
+        "background": bool, "estimatedTokens": _integer, "partialText": str, "answer": MESSAGE, "error": ERROR,
+        "usage": USAGE, "notices": _each(_text),
+    },
+    {"status": _one_of("running", "interrupted", "failed", "completed")},
 )  # fmt: skip
 PENDING_TURN = _record(
     {"question": str},
@@ -128,8 +138,8 @@ PENDING_TURN = _record(
         "tool": str, "provider": str, "model": str, "sentTo": _texts_by_name, "options": _object,
         "files": _each(FILE), "images": _each(IMAGE), "startedAt": str,
         "afterMessage": _integer, "responseId": str, "background": bool,
-        "partialText": str, "error": _record({"code": str, "message": str}, {}), "usage": USAGE,
-        "estimatedTokens": _integer, "notices": _each(_text),
+        "partialText": str, "error": ERROR, "usage": USAGE,
+        "estimatedTokens": _integer, "notices": _each(_text), "calls": _each(PENDING_CALL),
     },
     {"status": _one_of("running", "interrupted", "failed")},
 )  # fmt: skip

@@ -36,7 +36,7 @@ TOOL_SETS: Mapping[str, tuple[str, ...]] = {
         "export_conversation",
     ),
     "models": ("chat", "list_models", "show_context"),
-    "consult": ("consult",),
+    "consult": ("consult", "consensus"),
     WORKFLOWS: SHIPPED,
 }
 """Each tool is `NAME` in the module `name`. The modules of a set that is off are not imported at start-up.

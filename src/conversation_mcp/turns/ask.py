@@ -21,6 +21,14 @@ OnText = Callable[[str, bool], None]
 """Receives each piece of the answer's text, and whether it replaces everything before it; must not block or raise."""
 
 
+class Seat(NamedTuple):
+    """One model that a consensus asks, and the side that it takes."""
+
+    model: str
+    stance: str = "neutral"
+    stance_prompt: str | None = None
+
+
 class Ask(NamedTuple):
     """One question, as a tool received it. `preset` applies when no model is named."""
 
@@ -41,6 +49,10 @@ class Ask(NamedTuple):
     """Paths of images to send along, as they were given."""
     continue_from: str | None = None
     """The conversation that a new one continues."""
+    seats: tuple[Seat, ...] = ()
+    """Of a consensus: the models that are asked side by side."""
+    synthesis: str | None = None
+    """Of a consensus: the model that sums up the verdicts."""
     question_name: str = "query"
     """The name of the tool's argument that holds the question."""
 
@@ -54,8 +66,10 @@ class Ask(NamedTuple):
         call += [self.system] if self.system else []
         # Names are kept on disk and shared by servers of different versions, so a new part is added only if given.
         piped = None if pipe is None else hashlib.sha256(pipe).hexdigest()
-        parts = {"files": self.files, "images": self.images, "continueFrom": self.continue_from, "pipe": piped}
-        parts |= {"role": self.role}
+        parts: dict[str, object] = {"files": self.files, "images": self.images, "continueFrom": self.continue_from}
+        parts["pipe"] = piped
+        seats = [[seat.model, seat.stance, seat.stance_prompt] for seat in self.seats]
+        parts |= {"seats": seats, "synthesis": self.synthesis, "role": self.role}
         call += [given] if (given := {name: value for name, value in parts.items() if value}) else []
         return hashlib.sha256(json.dumps(call, sort_keys=True).encode()).hexdigest()
 

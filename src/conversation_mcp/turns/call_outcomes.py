@@ -37,6 +37,8 @@ class Dead(NamedTuple):
     """Whether it left a conversation that contains nothing else."""
     error: ConversationMCPError | None
     """The error that its caller must see before the question is asked again."""
+    goes_on: bool = False
+    """Whether asking again takes up what it left."""
 
 
 CallOutcome = Delivered | Running | Free | Dead

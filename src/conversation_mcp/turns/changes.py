@@ -107,9 +107,9 @@ def noted(conversation: Conversation, pending: PendingTurn, **facts: object) -> 
     return conversation.changed(pending_turn=conversation.pending_turn.model_copy(update=known))
 
 
-def answered(conversation: Conversation, pending: PendingTurn, answer: Answer, now: str) -> Conversation:
-    """Add question and answer together and drop the pending turn."""
-    question = Message.of(
+def question_message(pending: PendingTurn) -> Message:
+    """Return the question as it stands among the messages once it is answered."""
+    return Message.of(
         role="user",
         content=pending.question,
         created_at=pending.started_at,
@@ -118,7 +118,11 @@ def answered(conversation: Conversation, pending: PendingTurn, answer: Answer, n
         files=pending.files,
         images=pending.images,
     )
-    reply = Message.of(
+
+
+def reply_message(pending: PendingTurn, answer: Answer, notices: tuple[str, ...], now: str) -> Message:
+    """Return the answer as it stands among the messages."""
+    return Message.of(
         role="assistant",
         content=storable(answer.content),
         created_at=now,
@@ -133,9 +137,14 @@ def answered(conversation: Conversation, pending: PendingTurn, answer: Answer, n
         related_questions=answer.related_questions or None,
         usage=answer.usage,
         estimated_tokens=pending.estimated_tokens,
-        notices=answer.notices or None,
+        notices=notices or None,
         reasoning=storable(answer.reasoning) if answer.reasoning else None,
     )
+
+
+def answered(conversation: Conversation, pending: PendingTurn, answer: Answer, now: str) -> Conversation:
+    """Add question and answer together and drop the pending turn."""
+    question, reply = question_message(pending), reply_message(pending, answer, answer.notices, now)
     rest = conversation.changed(pending_turn=None) if is_ours(conversation, pending) else conversation
     # An answer that could not be saved at first may come after another process has set its question aside.
     if unanswered := rest.unanswered_turns:

@@ -18,6 +18,7 @@ from conversation_mcp.stores.base import Call, CallRegister, Store
 from conversation_mcp.text import storable
 from conversation_mcp.turns.ask import Ask
 from conversation_mcp.turns.call_outcomes import CallOutcome, Dead, Delivered, Free, Running
+from conversation_mcp.turns.consensus_result import consensus_result
 from conversation_mcp.turns.result import TurnResult, answer_result
 from conversation_mcp.turns.resumer import Resumer
 from conversation_mcp.turns.settler import is_fetchable
@@ -61,7 +62,9 @@ class EarlierCalls:
             return Delivered(call, self._result(conversation, found, ask, notice="" if was_joined else NOTICE))
         if is_ours and not await self._may_have_outcome(conversation, found):
             is_failed_start = bool(conversation and conversation.turn_count == 0) and _is_pending(found, conversation)
-            return Dead(call, is_failed_start, _untold_error(call, found, was_joined=was_joined))
+            error = _untold_error(call, found, was_joined=was_joined)
+            goes_on = isinstance(found, PendingTurn) and bool(found.calls)
+            return Dead(call, is_failed_start, error, goes_on=goes_on)
         return Running(call, is_asked=found is not None)
 
     async def _may_have_outcome(self, conversation: Conversation | None, found: FoundTurn | None) -> bool:
@@ -94,6 +97,8 @@ class EarlierCalls:
     def _result(self, conversation: Conversation, reply: Message, ask: Ask, notice: str) -> TurnResult:
         conversation_id = ConversationId(conversation.conversation_id)
         kept = self._unsaved.get(conversation_id)
+        if ask.seats:
+            return consensus_result(conversation, reply, self._store.location(conversation_id), notice)
         return answer_result(
             stored_answer(reply),
             conversation_id=conversation_id,

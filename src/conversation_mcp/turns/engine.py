@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -30,6 +31,9 @@ from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.turns.ask import Ask, Caller
 from conversation_mcp.turns.claims import Claims
 from conversation_mcp.turns.composer import Composer, Material
+from conversation_mcp.turns.consensus import Consensus
+from conversation_mcp.turns.consensus_names import panel_of
+from conversation_mcp.turns.consensus_session import Panel
 from conversation_mcp.turns.daily_limit import DailyLimit
 from conversation_mcp.turns.earlier_calls import note_told
 from conversation_mcp.turns.kept import kept
@@ -47,6 +51,7 @@ class TurnEngine:
         store: Store,
         providers: Providers,
         worker: TurnWorker,
+        consensus: Consensus,
         running: RunningTurns,
         claims: Claims,
         daily_limit: DailyLimit,
@@ -58,6 +63,7 @@ class TurnEngine:
         self._store = store
         self._providers = providers
         self._worker = worker
+        self._consensus = consensus
         self._running = running
         self._daily_limit = daily_limit
         self._limits = limits
@@ -86,8 +92,8 @@ class TurnEngine:
         self._check_question(ask)
         stored = await self._stored(conversation_id)
         material = await self._composer.begin(ask, caller, stored)
-        choice = await self._choose(material, stored)
-        if not isinstance(choice.provider, Reader):
+        choice = await (self._panel(material, stored) if ask.seats else self._choose(material, stored))
+        if isinstance(choice, Choice) and not isinstance(choice.provider, Reader):
             refuse_paths(ask.options, LOCAL)
         key = ask.key(caller.owner, conversation_id, caller.pipe)
         # A turn that was given up has no answer to join. From the last look to `begin` nothing is awaited, so that the
@@ -140,6 +146,20 @@ class TurnEngine:
         await self._providers.require_writer(choice, known)
         return choice
 
+    async def _panel(self, material: Material, stored: Conversation | None) -> Panel:
+        """Return the models of a consensus.
+
+        Raises:
+            InvalidInputError: names that are wrong or given twice, all in one message.
+            WordsStayError: as for a single model.
+        """
+        ask = material.ask
+
+        async def choose(model: str) -> Choice:
+            return await self._choose(replace(material, ask=ask._replace(model=model)), stored)
+
+        return await panel_of(ask, choose)
+
     def _check_question(self, ask: Ask) -> None:
         if not ask.question.strip():
             raise InvalidInputError(Argument(ask.question_name), " must not be empty.")
@@ -182,7 +202,9 @@ class TurnEngine:
             raise outcome
         return outcome
 
-    async def _claimed(self, turn: RunningTurn, choice: Choice, material: Material, *, is_there: bool) -> TurnResult:
+    async def _claimed(
+        self, turn: RunningTurn, choice: Choice | Panel, material: Material, *, is_there: bool
+    ) -> TurnResult:
         """Join the same call made elsewhere, or run the turn under the call's name."""
         given = turn.conversation_id
         if given is not None and not is_there and not await self._store.exists(given):
@@ -195,6 +217,8 @@ class TurnEngine:
             call = Call(own, iso(self._now()) if turn.conversation_id else created_at(own))
             try:
                 async with self._claims.registered(turn, call):
+                    if isinstance(choice, Panel):
+                        return await self._consensus.ask(turn, call, choice, material)
                     return await self._daily_limit.with_notice(await self._worker.ask(turn, call, choice, material))
             finally:
                 if turn.conversation_id is None:  # refused before anything was written: the reserved id is free again

@@ -165,8 +165,8 @@ class AnswerReceiver:
         saved: Conversation | None = None
         with anyio.CancelScope(shield=True):  # the answer is paid for, so that a cancellation has to wait
             try:
-                saved = await self._store.update(
-                    conversation_id, lambda stored, now: changes.answered(stored, opened.asked, answer, now)
+                saved = await self.write(
+                    opened, lambda stored, now: changes.answered(stored, opened.asked, answer, now)
                 )
             except ConversationMCPError as error:
                 logger.warning("an answer could not be saved: %s", error.message)
@@ -185,6 +185,10 @@ class AnswerReceiver:
             timeout_hours=self._timeout_hours,
             extra_notice=notice,
         )
+
+    async def write(self, opened: OpenQuestion, change: Change) -> Conversation:
+        """Apply a change to the conversation of the question; raises as `Store.update`."""
+        return await self._store.update(opened.conversation_id, change)
 
     async def mark_failed(self, opened: OpenQuestion, error: ConversationMCPError) -> None:
         """Record why the question has no answer."""
@@ -217,9 +221,7 @@ class AnswerReceiver:
             "sent_to": run.sent_to.known,
         }
         try:
-            await self._store.update(
-                opened.conversation_id, lambda stored, now: changes.noted(change(stored, now), opened.pending, **facts)
-            )
+            await self.write(opened, lambda stored, now: changes.noted(change(stored, now), opened.pending, **facts))
         except ConversationMCPError as error:
             logger.warning("the outcome of a turn could not be saved: %s", error.message)
             return False

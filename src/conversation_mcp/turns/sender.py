@@ -70,7 +70,7 @@ class TurnSender:
             await self._keep(opened, composition)
             try:
                 opened.turn.audience.report(f"asking {choice.provider.name}")
-                events = choice.provider.ask(self._request(opened, choice, composition))
+                events = choice.provider.ask(self.request_of(opened, choice, composition))
                 return await self._carried(opened, choice.provider, events)
             except ProviderError as error:
                 turn = opened.turn
@@ -123,7 +123,8 @@ class TurnSender:
                 continue
         return None
 
-    def _request(self, opened: OpenQuestion, choice: Choice, composition: Composition) -> Request:
+    def request_of(self, opened: OpenQuestion, choice: Choice, composition: Composition) -> Request:
+        """Return the request of an open question to one model."""
         ask = opened.turn.ask
         return Request(
             mode=ask.mode,
@@ -180,9 +181,10 @@ class TurnSender:
     def _heed_stops(self, opened: OpenQuestion) -> None:
         """Look for stops from other processes, which can only leave word in the store, until the turn ends."""
         call = Call(opened.conversation_id, opened.pending.started_at or "")
-        self._tasks.start_soon(self._watch_for_stop, opened.turn, call)
+        self._tasks.start_soon(self.watch_for_stop, opened.turn, call)
 
-    async def _watch_for_stop(self, turn: RunningTurn, call: Call) -> None:
+    async def watch_for_stop(self, turn: RunningTurn, call: Call) -> None:
+        """Stop the turn if another process leaves word to do so."""
         while not turn.has_ended:
             await anyio.sleep(STOP_POLL_SECONDS)
             if not turn.has_ended and await self._store.calls.is_asked_to_stop(call):

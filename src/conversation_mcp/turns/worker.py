@@ -7,7 +7,7 @@ from typing import NamedTuple
 import anyio
 
 from conversation_mcp.cancellation import finish
-from conversation_mcp.conversations.recipients import whereabouts_of
+from conversation_mcp.conversations.recipients import Recipients, whereabouts_of
 from conversation_mcp.errors import (
     CancelledUnsentError,
     ConversationBusyError,
@@ -103,7 +103,16 @@ class TurnWorker:
         self._settler = settler
         self._composer = composer
         self._prompts = prompts
-        self._limits = limits
+        self.limits = limits
+
+    @property
+    def sides(self) -> Recipients:
+        """The side of each configured provider."""
+        return self._providers.sides
+
+    def prompt(self, mode: Mode) -> str:
+        """Return the usual system text of a mode."""
+        return self._prompts[mode]
 
     async def ask(self, turn: RunningTurn, call: Call, choice: Choice, material: Material) -> TurnResult:
         """Ask the turn's question in the conversation of the call, or open that if its id is only reserved.
@@ -115,8 +124,8 @@ class TurnWorker:
         """
         await self._composer.read(material)
         turn.course.is_queued = turn.conversation_id is not None
-        wait_until = anyio.current_time() + self._limits.lock_wait_seconds
-        async with self._locked(turn, call.conversation_id):
+        wait_until = anyio.current_time() + self.limits.lock_wait_seconds
+        async with self.locked(turn, call.conversation_id):
             pending = changes.pending_turn(turn.ask, choice, call.started_at)
             question = NewQuestion(turn, call, choice, pending, material, wait_until)
             try:
@@ -170,7 +179,7 @@ class TurnWorker:
         Raises:
             ConversationMCPError: another turn holds the lock, or the provider cannot be asked.
         """
-        async with self._locked(turn, conversation_id):
+        async with self.locked(turn, conversation_id):
             found = await self._settler.settle(conversation_id, turn)
             turn.course.has_looked = True
             if not isinstance(found, AliveRun):
@@ -188,7 +197,7 @@ class TurnWorker:
             InvalidInputError: nothing is left to stop.
             ProviderError: the run was stopped, as requested.
         """
-        async with self._locked(turn, conversation_id):
+        async with self.locked(turn, conversation_id):
             try:
                 found = await self._settler.settle(conversation_id, turn)
             except ProviderMissingError as error:  # the run cannot be reached, but its conversation can be freed
@@ -201,11 +210,12 @@ class TurnWorker:
             return found
 
     @asynccontextmanager
-    async def _locked(self, turn: RunningTurn, conversation_id: ConversationId) -> AsyncGenerator[None]:
+    async def locked(self, turn: RunningTurn, conversation_id: ConversationId) -> AsyncGenerator[None]:
+        """Hold the turn lock during the block; raises ConversationBusyError if another turn keeps it."""
         lock = None  # stays None if a wish cancels the wait
         with turn.wishes.line():
             # Only follow-ups queue: no other turn knows the id of a start, and to resume a turn that runs is no use.
-            wait_seconds = self._limits.lock_wait_seconds if turn.course.is_queued else 0
+            wait_seconds = self.limits.lock_wait_seconds if turn.course.is_queued else 0
             lock = await self._store.acquire_turn(conversation_id, wait_seconds, turn.audience.report_queue)
         turn.course.is_queued = False
         if lock is None:
@@ -227,7 +237,7 @@ class TurnWorker:
         compositions: list[Composition] = []
 
         def add(stored: Conversation, _now: str) -> Conversation:
-            limit = self._limits.max_turns
+            limit = self.limits.max_turns
             if limit is not None and stored.turn_count >= limit:
                 raise TurnLimitReachedError(conversation_id, limit)
             judged = material.holder(stored, self._providers.sides) or stored
@@ -242,7 +252,7 @@ class TurnWorker:
             try:
                 return Written(await self._store.update(conversation_id, add), compositions[0])
             except _UnsettledError:
-                await self._settle_before(question)
+                await self.settle_before(question)
                 settled = True
             except LackingError as lacking:
                 await self._composer.fetch(material, lacking.conversation)
@@ -252,7 +262,7 @@ class TurnWorker:
         may_leave = choice.is_named_by(ask.model) or self._providers.shares_always
         return sharing_notices(conversation, choice, self._providers.sides, may_leave=may_leave)
 
-    async def _settle_before(self, question: NewQuestion) -> None:
+    async def settle_before(self, question: NewQuestion) -> None:
         """Settle the question before this one, whose answer may have arrived while nobody listened.
 
         If its run still continues at the provider, this one waits for it, as for a turn of another process.
@@ -280,10 +290,8 @@ class TurnWorker:
 
 def _gave_up(turn: RunningTurn, conversation_id: ConversationId) -> ConversationMCPError:
     """Return the error of a question whose wait in the queue was cancelled."""
-    if turn.wishes.is_refused:
-        return ServerEndingError()
-    if turn.wishes.is_stopped:
-        return CancelledUnsentError()
+    if turn.wishes.is_refused or turn.wishes.is_stopped:
+        return ServerEndingError() if turn.wishes.is_refused else CancelledUnsentError()
     return ConversationBusyError(conversation_id, turn.audience.elapsed_seconds)
 
 

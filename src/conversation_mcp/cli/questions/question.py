@@ -10,7 +10,7 @@ import anyio
 from conversation_mcp.bootstrap import open_app
 from conversation_mcp.cli.exit_codes import FAILED
 from conversation_mcp.cli.output.answer import next_step, put_answer
-from conversation_mcp.cli.output.terminal import is_anybody_reading, put_json, say
+from conversation_mcp.cli.output.terminal import is_anybody_reading, put, put_json, say
 from conversation_mcp.cli.questions.display import Display
 from conversation_mcp.cli.questions.interrupts import Interrupt, interrupts
 from conversation_mcp.cli.questions.sent_along import NOTHING, SentAlong
@@ -23,13 +23,18 @@ from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.modes import Mode
 from conversation_mcp.settings import Settings
 from conversation_mcp.tooling.arguments import parse
-from conversation_mcp.tools.catalog import AnyTool, asking_tool
+from conversation_mcp.tools.catalog import AnyTool, asking_tool, tool_of
 from conversation_mcp.turns.ask import Caller, Note
 from conversation_mcp.turns.result import TurnResult
 
-Kind = Literal["search", "research", "chat"]
-MODE_OF: Mapping[Kind, Mode] = {"search": "search", "research": "deep_research", "chat": "chat"}
-HOW: Mapping[Kind, str] = {"search": "without --deep", "research": "with --deep", "chat": "with --chat"}
+Kind = Literal["search", "research", "chat", "consensus"]
+MODE_OF: Mapping[Kind, Mode] = {"search": "search", "research": "deep_research", "chat": "chat", "consensus": "chat"}
+HOW: Mapping[Kind, str] = {
+    "search": "without --deep",
+    "research": "with --deep",
+    "chat": "with --chat",
+    "consensus": "here",
+}
 OPTION_OF = {
     "query": "the question",
     "prompt": "the question",
@@ -43,6 +48,8 @@ OPTION_OF = {
     "reasoning_effort": "--effort",
     "files": "-f",
     "images": "--image",
+    "models": "-m",
+    "synthesis": "--synthesis",
     "continueFrom": "--continue-from",
 }
 STOPPING = "Stopping."
@@ -93,6 +100,8 @@ def named(settings: Settings, question: TypedQuestion) -> TypedQuestion:
 
 def tool_for(question: TypedQuestion) -> AnyTool:
     """Return the tool that asks the question."""
+    if question.kind == "consensus":
+        return tool_of("consensus")
     return asking_tool(MODE_OF[question.kind], follows=question.conversation is not None)
 
 
@@ -126,6 +135,9 @@ def ask_and_show(
         return Conclusion(interrupt.exit_code, display.conversation_id)
     if as_json:
         put_json(result.model_copy(update={"next_step": next_step(result, MODE_OF[question.kind])}).data())
+    elif question.kind == "consensus":
+        display.finish()
+        put(tool.render(result.model_copy(update={"next_step": next_step(result, "chat")})))
     else:
         put_answer(result, display.finish(result.raw_result_text or ""), MODE_OF[question.kind])
     # Without a reader nothing is noted as delivered, so the same question again returns this answer.
