@@ -54,7 +54,9 @@ def lose(home: Home, conversation_id: str, content: bytes | None) -> None:
     """Take what is kept away, or put something else in its place."""
     name = hash_of(CODE.encode())
     if home.store_url in MEMORIES:
-        del MEMORIES[home.store_url].slots[ConversationId(conversation_id)].contents[name]  # there, contents cannot be damaged
+        del (
+            MEMORIES[home.store_url].slots[ConversationId(conversation_id)].contents[name]
+        )  # there, contents cannot be damaged
         return
     path = home.folder / "conversation-logs" / conversation_id / "files" / name
     if content is None:
