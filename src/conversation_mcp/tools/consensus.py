@@ -19,7 +19,7 @@ from conversation_mcp.turns.result import TurnResult
 
 PRESET = "fast"
 """The preset for a provider that has presets but no known model."""
-SHAPE = 'a list such as [{"model": "openai:gpt-5", "stance": "for"}, {"model": "gemini:pro", "stance": "against"}]'
+SHAPE = 'a list such as [{"model": "a", "stance": "for"}, {"model": "b", "stance": "against"}]'
 
 
 class _GivenSeat(BaseModel):
