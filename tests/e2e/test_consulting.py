@@ -9,7 +9,7 @@ from mcp.types import CallToolResult
 from tests.fixtures.consulting import KNOWN, STEPPED, TOOLS, consult, refused, saying, scripted, step, stored
 from tests.fixtures.homes import Home
 from tests.fixtures.models import FakeModels, FakePerplexity
-from tests.fixtures.providers import failing
+from tests.fixtures.providers import failing, held
 from tests.fixtures.serving import data_of, error_of, serving
 
 from conversation_mcp.errors import ProviderUnavailableError
@@ -226,3 +226,19 @@ async def test_a_validation_that_failed_is_asked_again_by_the_same_call(tmp_path
         assert stored(first)["workflowSteps"][1].get("validation") is None
         done = await consult(client, last)
     assert (done["state"], len(stored(done)["workflowSteps"])) == ("validated", 2)
+
+
+async def test_a_validation_that_takes_long_is_fetched_by_the_same_call(tmp_path: Path) -> None:
+    release = anyio.Event()
+    models = FakeModels(held(release), name="openai")
+    async with serving(tmp_path, models, tools=TOOLS, answer_wait_seconds=0.01) as client:
+        first = await consult(client, step(1, 2))
+        same = {"conversationId": first["conversationId"]}
+        waits = await consult(client, step(2, 2, **same))
+        assert (waits["state"], waits["asked"]) == ("validation_running", True)
+        assert waits["nextStep"].startswith("Get the answer: get_conversation_history")
+        release.set()
+        await client.call_tool("get_conversation_history", {**same, "waitSeconds": 20})
+        done = await consult(client, step(2, 2, **same))
+    assert (done["state"], len(models.requests)) == ("validated", 1)
+    assert stored(done)["workflowSteps"][1]["validation"] == {"asked": True, "messageNumber": 3}

@@ -25,7 +25,18 @@ more, as after a lost answer, is taken for the same and not stored twice. Every 
 
 At the end, the answer says whether another model is asked, and why not. That model gets the prompt of the workflow as its
 system message, the conversation, and one message with the sections below. It may end its answer with a line of JSON such
-as `{"outcome": "needs_files", "needs": ["src/tree.py"]}`; the answer itself is kept whole."""
+as `{"outcome": "needs_files", "needs": ["src/tree.py"]}`; the answer itself is kept whole.
+
+An agent takes steps with the tool `consult` (set `consult`), which knows every workflow, or with the tool of the workflow's
+own name (set `workflows`); each is a prompt, too. Files are read when a step names them, and what cannot be sent is
+refused; their contents go to the model at the end. `git` or `git:staged` among them stands for a change. Without a
+`conversationId`, step 1 opens a conversation. Any stored conversation can have runs, and any tool follows up there. The
+last step once more fetches the answer, also after a crash; no model is asked twice for one run. A template returns its
+text at once, asks nobody and stores nothing.
+
+`conversation-mcp consult codereview -f src "Is it safe?"` needs no agent: the request and the files are the only step,
+`min_steps` does not count, and the model judges them. Without `-f`, codereview and precommit take the change of the
+repository around the working folder."""
 
 OWN = """\
 Put a file `NAME.md` into the folder `workflows` beside the configuration file, or into the one that

@@ -3,15 +3,17 @@
 import hashlib
 import json
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from conversation_mcp.records.models import Conversation
 from conversation_mcp.records.options import Effort
 from conversation_mcp.records.record import Record
 from conversation_mcp.records.workflow_steps import WorkflowIssue, WorkflowStep
 from conversation_mcp.turns.result import TurnResult
-from conversation_mcp.workflows.engine import ChoiceDue
-from conversation_mcp.workflows.given import GivenStep
+
+if TYPE_CHECKING:  # tools import this module at the start, and the engine takes long
+    from conversation_mcp.workflows.engine import ChoiceDue
+    from conversation_mcp.workflows.given import GivenStep
 
 ConsultState = Literal["in_progress", "choice_due", "validation_running", "validated", "finished", "template"]
 """`in_progress`: the next step is due. `choice_due`: the user must choose first. `validation_running`: a model is
@@ -23,7 +25,7 @@ class WantedStep:
     """A step, and what belongs to the validation after it."""
 
     workflow: str
-    given: GivenStep
+    given: "GivenStep"
     conversation_id: str | None = None
     model: str | None = None
     effort: Effort | None = None
@@ -50,7 +52,7 @@ class Consulted:
     step: WorkflowStep | None = None
     form: str = ""
     """At the end: the form in which the result is presented."""
-    choice: ChoiceDue | None = None
+    choice: "ChoiceDue | None" = None
     turn: TurnResult | None = None
     """The answer of the model, or that it is awaited."""
     issues: tuple[WorkflowIssue, ...] = ()

@@ -1,6 +1,7 @@
 """The common part of the tools that take steps of workflows: the step to the service, and the record of a result."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from anyio import to_thread
 from pydantic import JsonValue
@@ -16,7 +17,9 @@ from conversation_mcp.tooling.step_arguments import StepInput
 from conversation_mcp.tooling.steps import steps_of
 from conversation_mcp.tooling.way_on import way_on
 from conversation_mcp.turns.ask import Caller
-from conversation_mcp.workflows.given import GivenStep
+
+if TYPE_CHECKING:
+    from conversation_mcp.workflows.given import GivenStep
 
 
 class ConsultResult(Record):
@@ -80,7 +83,9 @@ async def take_step(
     return await result_of(await consulting.step(wanted, caller), app, call)
 
 
-def _step(given: StepInput, options: Mapping[str, JsonValue]) -> GivenStep:
+def _step(given: StepInput, options: Mapping[str, JsonValue]) -> "GivenStep":
+    from conversation_mcp.workflows.given import GivenStep
+
     return GivenStep(
         step=given.step,
         step_number=given.step_number,
