@@ -22,7 +22,7 @@ from conversation_mcp.errors import (
     ProviderUnavailableError,
 )
 from conversation_mcp.providers.base import Event, Finished, ListedModel, Request, Started, TextDelta
-from conversation_mcp.records.models import Usage
+from conversation_mcp.records.usage import Usage
 
 TOOLS = ("research", "models")
 

@@ -14,7 +14,7 @@ from tests.fixtures.serving import data_of, error_of, serving, text_of
 
 from conversation_mcp.errors import ProviderUnavailableError
 from conversation_mcp.providers.base import Answer, Event, Finished, ListedModel, Request, Started
-from conversation_mcp.records.models import Usage
+from conversation_mcp.records.usage import Usage
 
 TOOLS = ("research", "manage", "models", "consult")
 A, B = {"model": "openai:gpt-6-sol", "stance": "for"}, {"model": "gemini:pro", "stance": "against"}

@@ -12,7 +12,7 @@ from conversation_mcp.conversations.phrases import charged
 from conversation_mcp.conversations.prices import Prices
 from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.providers.wire.usage import usage
-from conversation_mcp.records.models import Usage
+from conversation_mcp.records.usage import Usage
 from conversation_mcp.settings import OwnModel
 
 SENT = {"inputTokens": 1_000_000, "outputTokens": 100_000}

@@ -13,7 +13,8 @@ from tests.fixtures.stores import conversation
 from conversation_mcp.errors import ConversationCorruptedError
 from conversation_mcp.records.codec import decode, encode, settle
 from conversation_mcp.records.ids import id_at
-from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn, Source, Usage
+from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn, Source
+from conversation_mcp.records.usage import Usage
 
 ID = id_at(1769817600123)
 CONTRACT: dict[str, Any] = {

@@ -8,8 +8,9 @@ from tests.fixtures.composing import Talk, by_words
 from conversation_mcp.prompting.budget import Shares, budget_of
 from conversation_mcp.prompting.correction import TRUSTED_RATIOS, correction_of, settled
 from conversation_mcp.providers.model_facts import ModelFacts
-from conversation_mcp.records.models import Message, Usage
+from conversation_mcp.records.models import Message
 from conversation_mcp.records.modes import Mode
+from conversation_mcp.records.usage import Usage
 
 
 @pytest.mark.parametrize(

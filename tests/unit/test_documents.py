@@ -19,7 +19,8 @@ from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.providers.choosing.offer import ModelList
 from conversation_mcp.providers.definitions import load_definitions
 from conversation_mcp.records.codec import decode
-from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn, Source, TurnError, Usage
+from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn, Source, TurnError
+from conversation_mcp.records.usage import Usage
 from conversation_mcp.records.workflow_steps import WorkflowIssue, WorkflowStep, WorkflowValidation
 from conversation_mcp.settings import TABLES, Settings, load_settings
 from conversation_mcp.sources import provider_settings, variable_of

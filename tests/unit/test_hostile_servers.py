@@ -13,7 +13,7 @@ from conversation_mcp.errors import ConversationMCPError, ProviderError, Provide
 from conversation_mcp.providers.base import ModelLister
 from conversation_mcp.providers.wire.json_values import JsonObject
 from conversation_mcp.providers.wire.usage import usage
-from conversation_mcp.records.models import Usage
+from conversation_mcp.records.usage import Usage
 
 KEY = 'my/own"secret\\key'
 ALL: tuple[Family, ...] = (*FAMILIES, "interactions")

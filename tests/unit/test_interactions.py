@@ -12,7 +12,7 @@ from conversation_mcp.providers.definitions import Given, load_definitions, reso
 from conversation_mcp.providers.interactions.citations import cited
 from conversation_mcp.providers.interactions.steps import answer_text
 from conversation_mcp.records.chat import ChatMessage, ImagePart
-from conversation_mcp.records.models import Usage
+from conversation_mcp.records.usage import Usage
 
 
 async def test_a_chat_is_not_kept_at_google_and_sends_its_whole_history() -> None:

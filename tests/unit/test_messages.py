@@ -11,7 +11,8 @@ from tests.fixtures.raw_answers import shown_in
 from conversation_mcp.errors import ProviderRejectedError, RunLostError
 from conversation_mcp.providers.base import ListedModel, Progress, TokenCounter
 from conversation_mcp.records.chat import ChatMessage
-from conversation_mcp.records.models import Source, Usage
+from conversation_mcp.records.models import Source
+from conversation_mcp.records.usage import Usage
 
 BEFORE = (ChatMessage("system", "Be short."), ChatMessage("user", "One?"), ChatMessage("assistant", "1"))
 

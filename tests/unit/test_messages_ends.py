@@ -16,7 +16,7 @@ from conversation_mcp.errors import (
 )
 from conversation_mcp.providers.base import Event, TextDelta
 from conversation_mcp.records.chat import ChatMessage
-from conversation_mcp.records.models import Usage
+from conversation_mcp.records.usage import Usage
 
 PAUSE_USAGE = Usage(input_tokens=13, written_input_tokens=3, output_tokens=5, reasoning_tokens=2)
 

@@ -7,7 +7,7 @@ from conversation_mcp.records.found import SHOWN_PROBLEMS, Page
 from conversation_mcp.text import dollars
 
 if TYPE_CHECKING:
-    from conversation_mcp.records.models import Usage
+    from conversation_mcp.records.usage import Usage
 
 
 def dotted(*facts: str | None) -> str:

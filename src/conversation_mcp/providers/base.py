@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkab
 
 from conversation_mcp.providers.whereabouts import NOWHERE, Side, Whereabouts
 from conversation_mcp.records.chat import ChatMessage
-from conversation_mcp.records.models import Source, Usage
+from conversation_mcp.records.models import Source
 from conversation_mcp.records.modes import Mode
 from conversation_mcp.records.options import NO_OPTIONS, Options
+from conversation_mcp.records.usage import Usage
 
 if TYPE_CHECKING:
     from conversation_mcp.providers.definitions import Configured

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Annotated, Literal, NewType, Self
+from typing import Annotated, Literal, NewType
 
 from pydantic import AfterValidator, Field, JsonValue
 
 from conversation_mcp.clock import parse_time
 from conversation_mcp.records.attached import AttachedFile, AttachedImage
 from conversation_mcp.records.record import Record
+from conversation_mcp.records.usage import Tokens, Usage
 from conversation_mcp.records.workflow_steps import WorkflowStep
 
 ConversationId = NewType("ConversationId", str)
@@ -28,12 +29,8 @@ def _readable_time(text: str) -> str:
 
 
 Timestamp = Annotated[str, AfterValidator(_readable_time)]
-MAX_TOKENS, MAX_COST_USD = 10**12, 10**9
-"""Far above any real amount, and far below where sums lose precision."""
-Tokens = Annotated[int, Field(ge=-MAX_TOKENS, le=MAX_TOKENS)]
 Recipients = dict[str, str]
 """By name."""
-CostUsd = Annotated[float, Field(ge=-MAX_COST_USD, le=MAX_COST_USD)]
 
 
 class Source(Record):
@@ -69,32 +66,6 @@ class Source(Record):
 def without_snippets(sources: Iterable[Source]) -> tuple[Source, ...]:
     """Return the sources without their quotations."""
     return tuple(Source.of(**{name: value for name, value in source if name != "snippet"}) for source in sources)
-
-
-class Usage(Record):
-    """The tokens and cost of an answer, as the provider reported them."""
-
-    input_tokens: Tokens | None = None
-    """Tokens sent, those read from the provider's cache included."""
-    cached_input_tokens: Tokens | None = None
-    """Tokens of them that the provider read from its cache, usually at a lower price."""
-    written_input_tokens: Tokens | None = None
-    """Tokens of them that the provider wrote to its cache, if it charges more for that."""
-    output_tokens: Tokens | None = None
-    """Tokens received."""
-    reasoning_tokens: Tokens | None = None
-    """Tokens received that were spent on hidden reasoning."""
-    searches: Tokens | None = None
-    """Searches for the answer that are charged beside the tokens."""
-    cost_usd: CostUsd | None = None
-    """The amount charged, in US dollars."""
-
-    @classmethod
-    def told(cls, **amounts: float | None) -> Self | None:
-        """Make the record from another program's counts, without impossible ones; return None if none remains."""
-        most = {name: MAX_COST_USD if name == "cost_usd" else MAX_TOKENS for name in amounts}
-        known = {name: amount for name, amount in amounts.items() if amount is not None and 0 <= amount <= most[name]}
-        return cls.model_validate(known) if known else None
 
 
 class Message(Record):

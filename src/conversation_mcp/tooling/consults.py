@@ -9,8 +9,9 @@ from pydantic import JsonValue
 from conversation_mcp.app import App
 from conversation_mcp.consulting.wanted import Consulted, ConsultState, WantedStep
 from conversation_mcp.records.attached import AttachedFile, AttachedImage
-from conversation_mcp.records.models import ConversationId, Usage
+from conversation_mcp.records.models import ConversationId
 from conversation_mcp.records.record import Record
+from conversation_mcp.records.usage import Usage
 from conversation_mcp.records.workflow_steps import WorkflowIssue
 from conversation_mcp.tooling.fitting import fit
 from conversation_mcp.tooling.step_arguments import StepInput

@@ -9,15 +9,8 @@ from conversation_mcp.providers.base import Answer
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.records.ids import created_at
 from conversation_mcp.records.links import link_to
-from conversation_mcp.records.models import (
-    Conversation,
-    ConversationId,
-    Message,
-    PendingTurn,
-    Summary,
-    TurnError,
-    Usage,
-)
+from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn, Summary, TurnError
+from conversation_mcp.records.usage import Usage
 from conversation_mcp.text import storable
 from conversation_mcp.turns.ask import Ask
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.providers.choosing.choice import Choice
-from conversation_mcp.records.models import Conversation, Message, PendingCall, PendingTurn, TurnError, Usage
+from conversation_mcp.records.models import Conversation, Message, PendingCall, PendingTurn, TurnError
+from conversation_mcp.records.usage import Usage
 from conversation_mcp.text import storable
 from conversation_mcp.turns import changes
 from conversation_mcp.turns.ask import Seat

@@ -3,8 +3,9 @@
 from typing import Literal
 
 from conversation_mcp.prompting.verdicts import author_of
-from conversation_mcp.records.models import Conversation, Message, PendingCall, Usage
+from conversation_mcp.records.models import Conversation, Message, PendingCall
 from conversation_mcp.records.record import Record
+from conversation_mcp.records.usage import Usage
 from conversation_mcp.turns.consensus_changes import SYNTHESIS, total_usage
 from conversation_mcp.turns.result import TurnResult
 

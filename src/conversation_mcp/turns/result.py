@@ -5,8 +5,9 @@ from typing import Literal
 from conversation_mcp.conversations.expiry import archived_after
 from conversation_mcp.providers.base import Answer
 from conversation_mcp.records.attached import AttachedFile, AttachedImage
-from conversation_mcp.records.models import Conversation, Message, PendingTurn, Source, Usage
+from conversation_mcp.records.models import Conversation, Message, PendingTurn, Source
 from conversation_mcp.records.record import Record
+from conversation_mcp.records.usage import Usage
 
 ResultStatus = Literal["completed", "incomplete", "running"]
 

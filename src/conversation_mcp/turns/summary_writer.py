@@ -22,7 +22,8 @@ from conversation_mcp.providers.base import Answer, Finished, PassedOn, Request,
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.model_facts import answer_limit
 from conversation_mcp.providers.whereabouts import Whereabouts
-from conversation_mcp.records.models import Summary, TurnError, Usage
+from conversation_mcp.records.models import Summary, TurnError
+from conversation_mcp.records.usage import Usage
 from conversation_mcp.text import dollars, storable
 from conversation_mcp.turns.receiver import STOP_SECONDS, AnswerReceiver, OpenQuestion
 

@@ -22,7 +22,7 @@ from conversation_mcp.providers.wire.json_values import JsonObject, name_at, obj
 from conversation_mcp.providers.wire.problems import problem_in, short_cause
 from conversation_mcp.providers.wire.usage import billed, cut_notice, with_usage
 from conversation_mcp.providers.wire.visible_text import spoken
-from conversation_mcp.records.models import Usage
+from conversation_mcp.records.usage import Usage
 
 CUT = {"incomplete": "", "requires_continuation": "", "budget_exceeded": "budget_exceeded"}
 """The statuses of an answer that was cut, each with the reason beyond the limit of its length."""

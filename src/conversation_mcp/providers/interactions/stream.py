@@ -16,7 +16,7 @@ from conversation_mcp.providers.wire.json_values import JsonObject, object_at, o
 from conversation_mcp.providers.wire.problems import WireProblem
 from conversation_mcp.providers.wire.runs import is_response_id, other_run
 from conversation_mcp.providers.wire.visible_text import VisibleText
-from conversation_mcp.records.models import Usage
+from conversation_mcp.records.usage import Usage
 from conversation_mcp.text import shorten, storable
 
 

@@ -1,7 +1,7 @@
 """The usage of an interaction in the words of its wire."""
 
 from conversation_mcp.providers.wire.json_values import JsonObject, count_at, object_at, objects_at
-from conversation_mcp.records.models import Usage
+from conversation_mcp.records.usage import Usage
 
 
 def usage(run: JsonObject) -> Usage | None:

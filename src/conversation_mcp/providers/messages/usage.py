@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from conversation_mcp.providers.wire.json_values import JsonObject, count_at, object_at
-from conversation_mcp.records.models import Usage
+from conversation_mcp.records.usage import Usage
 
 CACHE = ("cache_creation_input_tokens", "cache_read_input_tokens")
 

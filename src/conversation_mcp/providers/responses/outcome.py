@@ -18,7 +18,7 @@ from conversation_mcp.providers.wire.related_questions import split_related
 from conversation_mcp.providers.wire.sources import SourceCollector
 from conversation_mcp.providers.wire.usage import billed, cut_notice, usage, with_usage
 from conversation_mcp.providers.wire.visible_text import spoken
-from conversation_mcp.records.models import Usage
+from conversation_mcp.records.usage import Usage
 
 FAILED = frozenset({"failed", "requires_action"})
 ENDED = frozenset({"completed", "incomplete", "cancelled"}) | FAILED

@@ -18,7 +18,7 @@ from conversation_mcp.providers.wire.json_values import (
 from conversation_mcp.providers.wire.runs import is_response_id, other_run
 from conversation_mcp.providers.wire.usage import usage
 from conversation_mcp.providers.wire.visible_text import VisibleText
-from conversation_mcp.records.models import Usage
+from conversation_mcp.records.usage import Usage
 from conversation_mcp.text import shorten, storable
 
 MAX_PROGRESS_CHARS = 160

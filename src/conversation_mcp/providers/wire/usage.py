@@ -2,7 +2,7 @@
 
 from conversation_mcp.errors import ProviderError
 from conversation_mcp.providers.wire.json_values import JsonObject, count_at, number_at, object_at
-from conversation_mcp.records.models import Usage
+from conversation_mcp.records.usage import Usage
 from conversation_mcp.text import dollars
 
 TICKS_PER_USD = 10**10
