@@ -21,7 +21,7 @@ WEB_QUESTIONS = (
 )
 LOCAL_QUESTIONS = (
     "What are the contents of conversation.json?",
-    "Where is the folder, and what does git do with it?",
+    "Where is the folder, and why does git ignore it?",
     "What happens to a question when the provider fails or the server is killed?",
 )
 DOCUMENTS = ("README.md", "docs")

@@ -17,6 +17,7 @@ SNAPSHOT = HERE.parents[1] / "src" / "conversation_mcp" / "providers" / "models.
 # Our names of providers, and theirs.
 PROVIDERS = {
     "openai": "openai",
+    "anthropic": "anthropic",
     "xai": "xai",
     "gemini": "google",
     "mistral": "mistral",
@@ -119,6 +120,11 @@ def _model(row: Row, limit: Row, ratings: Row, made_on: date, aliases: list[str]
         "reasoning": row["reasoning"] is not None,
         "price_in": _rounded(price.get("input_mtok")),
         "price_out": _rounded(price.get("output_mtok")),
+        # A price of nothing is a gap in the data: no maker reads its cache for free.
+        "price_cached": _rounded(price.get("cache_read_mtok")) or None,
+        # Only where writing costs more than sending: elsewhere such a price says nothing.
+        "price_written": _above(_rounded(price.get("cache_write_mtok")), price.get("input_mtok")),
+        "price_search": ratings["searches"].get(row["provider"]),
         "status": None if status == "active" else status,
         "ends": row["lifecycle"]["deprecation_date"],
         "ability": _ability(row, ratings, made_on),
@@ -152,6 +158,10 @@ def _is_special(row: Row, ratings: Row) -> bool:
 
 def _rounded(price: float | None) -> float | None:
     return None if price is None else round(price, 6)
+
+
+def _above(price: float | None, other: float | None) -> float | None:
+    return price if price and price > (other or 0) else None
 
 
 def _text(made_on: str, providers: Mapping[str, list[dict[str, Any]]]) -> str:

@@ -1,6 +1,8 @@
 """The services of a running program."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 from anyio.abc import TaskGroup
 
@@ -14,8 +16,12 @@ from conversation_mcp.records.modes import Mode, ModeOf
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Store
 from conversation_mcp.turns.engine import TurnEngine
+from conversation_mcp.turns.preview import Preview
 from conversation_mcp.turns.roster import RunningTurns
 from conversation_mcp.turns.watch import Watch
+
+if TYPE_CHECKING:
+    from conversation_mcp.consulting.service import Consulting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,8 +39,7 @@ class ToolFacts:
     """The steps that errors advise and that this tool takes, with its name in them."""
 
 
-@dataclass(frozen=True)
-class App:
+class App(NamedTuple):
     """The services for tools and commands. `tools` are the enabled ones; `mode_of` knows every tool by its name.
 
     Tasks started in `tasks` run until the program ends, which cancels them.
@@ -45,6 +50,9 @@ class App:
     providers: Providers
     turns: TurnEngine
     watch: Watch
+    preview: Preview
+    open_consulting: "Callable[[], Consulting]"
+    """Returns the service of workflows; the first call imports it, which takes long."""
     running: RunningTurns
     library: Library
     tidier: Tidier

@@ -1,9 +1,11 @@
 """The composition root: from settings to a running program."""
 
-from collections.abc import AsyncGenerator, Callable, Iterable
+import os
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
@@ -15,30 +17,42 @@ from conversation_mcp.conversations.library import Library
 from conversation_mcp.conversations.pruner import Pruner
 from conversation_mcp.conversations.tidier import Tidier
 from conversation_mcp.conversations.trash_can import TrashCan
-from conversation_mcp.prompting.prompts import load_prompts
-from conversation_mcp.prompting.room import Room
+from conversation_mcp.disk.files import home_folder
+from conversation_mcp.prompting.budget import Shares
+from conversation_mcp.prompting.prompts import load_prompts, load_summary_prompt
 from conversation_mcp.providers.base import Provider
 from conversation_mcp.providers.catalog import ProviderContext, build_providers
 from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.client import LazyClient
+from conversation_mcp.records.models import ConversationId
+from conversation_mcp.records.modes import Mode
 from conversation_mcp.settings import Settings
+from conversation_mcp.stores.base import Store
 from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.tools.catalog import mode_of, tools_of
-from conversation_mcp.turns.budget import Budget
 from conversation_mcp.turns.claims import Claims
+from conversation_mcp.turns.composer import Composer, ReadFiles
+from conversation_mcp.turns.consensus import Consensus
+from conversation_mcp.turns.consensus_opener import ConsensusOpener
+from conversation_mcp.turns.daily_limit import DailyLimit
 from conversation_mcp.turns.earlier_calls import EarlierCalls
 from conversation_mcp.turns.engine import TurnEngine
+from conversation_mcp.turns.preview import Preview
 from conversation_mcp.turns.receiver import AnswerReceiver
 from conversation_mcp.turns.resumer import Resumer
 from conversation_mcp.turns.roster import RunningTurns
 from conversation_mcp.turns.sender import TurnSender
 from conversation_mcp.turns.settler import Settler
+from conversation_mcp.turns.summarizer import Summarizer
+from conversation_mcp.turns.summary_writer import SummaryWriter
 from conversation_mcp.turns.unsaved import UnsavedAnswers
 from conversation_mcp.turns.watch import Watch
 from conversation_mcp.turns.worker import TurnLimits, TurnWorker
 
 if TYPE_CHECKING:
     import httpx
+
+    from conversation_mcp.consulting.service import Consulting
 
 
 @asynccontextmanager
@@ -49,6 +63,32 @@ async def open_providers(settings: Settings) -> AsyncGenerator[Providers]:
         yield Providers(partial(build_providers, ProviderContext(settings, client)), settings, utc_now)
     finally:
         await finish(client.aclose())
+
+
+def open_files(settings: Settings, now: Callable[[], datetime]) -> ReadFiles:
+    """Return what reads the files that questions name; imported with the first one, to keep the start fast."""
+    from conversation_mcp.attaching.cache import FileCache
+    from conversation_mcp.attaching.files import FileReader
+
+    reader = FileReader(settings, FileCache(), now, environment=os.environ)
+    return partial(reader.read, working_folder=Path.cwd(), home=home_folder())
+
+
+def open_consulting(
+    settings: Settings,
+    store: Store,
+    turns: TurnEngine,
+    composer: Composer,
+    prompts: Mapping[Mode, str],
+    save: Callable[[ConversationId], Awaitable[None]],
+    now: Callable[[], datetime],
+) -> "Consulting":
+    """Return what takes the steps of workflows; imported with the first one, to keep the start fast."""
+    from conversation_mcp.consulting.service import Consulting
+    from conversation_mcp.workflows.library import Workflows
+
+    workflows, usual = Workflows(settings.workflows_dir), settings.default_model
+    return Consulting(store, turns, composer, workflows, prompts["chat"], save, now, default_model=usual)
 
 
 @asynccontextmanager
@@ -67,8 +107,9 @@ async def open_app(
         transport: replaces the network of the providers.
         providers: replaces the configured providers.
     """
-    tools = tools_of(settings.tools)
+    tools = await anyio.to_thread.run_sync(tools_of, settings.tools, settings.workflows_dir)
     prompts = await anyio.to_thread.run_sync(load_prompts, settings.prompts_dir)
+    summary_prompt = await anyio.to_thread.run_sync(load_summary_prompt, settings.prompts_dir)
     store = open_store(settings.store_url, now)
     client = LazyClient(transport)
     build = (
@@ -87,13 +128,28 @@ async def open_app(
         chosen = Providers(build, settings, now)
         receiver = AnswerReceiver(store, unsaved, settings.conversation_timeout_hours)
         settler = Settler(store, chosen, receiver, unsaved, now)
-        room = Room(mode_of)
-        sender = TurnSender(store, chosen, receiver, room, tasks)
-        worker = TurnWorker(store, chosen, receiver, sender, unsaved, settler, room, prompts, limits)
+        shares = Shares(settings.answer_share, settings.files_share, settings.history_share)
+        composer = Composer(
+            store,
+            chosen,
+            partial(open_files, settings, now),
+            shares,
+            mode_of,
+            summarises=settings.summaries is not None,
+        )
+        daily_limit = DailyLimit(store, settings.max_cost_usd_per_day, chosen.catalogue, now)
+        writer = SummaryWriter(summary_prompt, shares, receiver)
+        summarizer = Summarizer(store, chosen, receiver, composer, writer, daily_limit, settings.summaries, now)
+        sender = TurnSender(store, chosen, receiver, composer, summarizer, tasks)
+        worker = TurnWorker(store, chosen, receiver, sender, unsaved, settler, composer, prompts, limits)
         resumer = Resumer(worker, running)
-        budget = Budget(store, settings.max_cost_usd_per_day, chosen.catalogue, now)
         claims = Claims(store.calls, EarlierCalls(store, resumer, unsaved))
-        turns = TurnEngine(store, chosen, worker, running, claims, budget, limits, mode_of, now)
+        opener = ConsensusOpener(store, worker, unsaved, composer, daily_limit)
+        consensus = Consensus(store, worker, sender, unsaved, composer, opener, tasks)
+        turns = TurnEngine(
+            store, chosen, worker, consensus, running, claims, daily_limit, limits, composer, mode_of, now
+        )
+        preview = Preview(store, chosen, composer, shares, mode_of)
         watch = Watch(store, worker, running, resumer, unsaved, now)
         library, trash = Library(store), TrashCan(store)
         tidier = Tidier(store, unsaved.require_saved, settings.lock_wait_seconds)
@@ -102,7 +158,21 @@ async def open_app(
             tasks.start_soon(pruner.archive_idle, timedelta(hours=settings.conversation_timeout_hours))
         try:
             yield App(
-                settings, store, chosen, turns, watch, running, library, tidier, trash, pruner, tools, mode_of, tasks
+                settings,
+                store,
+                chosen,
+                turns,
+                watch,
+                preview,
+                cache(partial(open_consulting, settings, store, turns, composer, prompts, unsaved.require_saved, now)),
+                running,
+                library,
+                tidier,
+                trash,
+                pruner,
+                tools,
+                mode_of,
+                tasks,
             )
         except Exception as error:  # noqa: BLE001 -- raised below, as it came and not in a group
             failure = error

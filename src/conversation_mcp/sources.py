@@ -2,10 +2,9 @@
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from platformdirs import user_config_path, user_data_path
 
@@ -30,16 +29,14 @@ ALLOWED_MODELS = "_ALLOWED_MODELS"
 FOLDER_NAME = "conversation-logs"
 
 
-@dataclass(frozen=True)
-class Gathered:
+class Gathered(NamedTuple):
     """The values as they were given, and the origin of each."""
 
     values: dict[str, object]
     origins: dict[str, str]
 
 
-@dataclass(frozen=True)
-class ProviderSetting:
+class ProviderSetting(NamedTuple):
     """One setting of one provider, and the variables that set it; the first one set wins."""
 
     name: str

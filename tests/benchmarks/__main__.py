@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import appends, documents, importing, library, listing, serving, turns
+from tests.benchmarks import appends, documents, files, importing, library, listing, prefix, serving, turns
 from tests.benchmarks.machine import description, load
 from tests.benchmarks.measuring import Benchmark, Plan, is_named
 from tests.benchmarks.retrieval import rows as retrieval
@@ -24,6 +24,8 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     *importing.BENCHMARKS,
     *retrieval.BENCHMARKS,
     *documents.BENCHMARKS,
+    *files.BENCHMARKS,
+    *prefix.BENCHMARKS,
 )
 PEERS_PYTHON = Path(sys.prefix) / "peers" / "bin" / "python"
 

@@ -5,13 +5,18 @@ import json
 import sys
 from collections.abc import Iterator
 
+import anyio
 import pytest
 from dirty_equals import IsPartialDict, IsStr
 from inline_snapshot import snapshot
 from tests.fixtures.agent import KEY, LoopbackAgent
+from tests.fixtures.attached import NEW, OLD, stored_with_files
 from tests.fixtures.cli import Here, anonymous, answered
 from tests.fixtures.folders import ID, abandoned
 from tests.fixtures.homes import Home
+
+from conversation_mcp.clock import utc_now
+from conversation_mcp.stores.catalog import open_store
 
 OTHER, THIRD = "20260201-1769904000000", "20260202-1769990400000"
 
@@ -91,6 +96,23 @@ def test_what_was_exported_comes_in_again_but_not_what_was_deleted(here: Here, h
     assert "2  imported" in done(here, "import", "all.json", "--deleted")
     assert home.ids() == [ID, OTHER]
     assert home.body(ID) == before
+
+
+def test_files_of_a_conversation_go_wherever_it_goes(here: Here, home: Home) -> None:
+    store = open_store(home.store_url, utc_now, is_durable=False)
+    original = anyio.run(stored_with_files, store)
+    listed = done(here, "files", original)
+    branch = done(here, "branch", original, "4").split()[0]
+    assert done(here, "files", branch) == listed
+    done(here, "delete", original)
+    done(here, "trash", "restore", original)
+    done(here, "files", original, "--restore", "out")
+    assert {path.read_bytes() for path in (home.folder / "out").rglob("*.py")} == {OLD, NEW}
+    done(here, "export", "--all", "--format", "json", "--output", "all.json")
+    done(here, "delete", original, branch, "--for-good", "--yes")
+    done(here, "import", "all.json", "--deleted")
+    assert done(here, "files", original) == done(here, "files", branch) == listed
+    assert "content" not in done(here, "verify")
 
 
 def test_what_was_left_alone_for_long_is_archived_and_then_in_the_trash(here: Here, home: Home) -> None:

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tests.fixtures.agent import KEY, LoopbackAgent
 from tests.fixtures.folders import ID, LONG_AGO, only_conversation
 from tests.fixtures.handwritten import roles_of, written
+from tests.fixtures.sent import messages_to_send
 from tests.fixtures.serving import data_of, error_of, serving
 from tests.fixtures.stores import UNKNOWN
 
-from conversation_mcp.prompting.history import messages_to_send
 from conversation_mcp.providers.wire.roles import sent_messages
 from conversation_mcp.records.models import Conversation, Message
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import AsyncGenerator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from conversation_mcp.errors import (
     ProviderUnavailableError,
 )
 from conversation_mcp.providers.base import Event, Finished, ListedModel, Request, Started, TextDelta
-from conversation_mcp.records.models import Usage
+from conversation_mcp.records.usage import Usage
 
 TOOLS = ("research", "models")
 
@@ -134,7 +133,7 @@ async def test_a_conversation_that_does_not_fit_is_refused_before_anything_is_se
     assert error["code"] == "CONTEXT_TOO_LARGE"
     assert error["conversationId"] == first["conversationId"]
     assert error["message"] == snapshot(
-        "with this question the conversation has about 5,190 tokens; ollama:small accepts about 2,764 (told by the server). Nothing was sent. Name a model that accepts more: openai:gpt-6-sol or openai:gpt-5.6-terra or openai:gpt-5.6. Or start a new conversation with search."
+        "the system text (71), the last exchange (4,095) and this question (1,024) alone have about 5,190 tokens; ollama:small accepts about 2,212 (told by the server). Nothing was sent. Name a model that accepts more: openai:gpt-6-sol or openai:gpt-5.6-terra or openai:gpt-5.6. Or start a new conversation with search."
     )
     assert "conversationId" not in opening
     assert stored(first) == before
@@ -144,7 +143,7 @@ async def test_a_conversation_that_does_not_fit_is_refused_before_anything_is_se
 
 async def test_what_a_model_reported_corrects_the_estimate_for_it(tmp_path: Path) -> None:
     async def counted(request: Request) -> AsyncGenerator[Event]:
-        yield Finished(replace(answer_to(request, 1), usage=Usage(input_tokens=2_000), model="small"))
+        yield Finished(answer_to(request, 1)._replace(usage=Usage(input_tokens=2_000), model="small"))
 
     ollama = FakeModels(counted, name="ollama", listed=[ListedModel("small", 4_096)])
     async with serving(tmp_path, ollama, tools=TOOLS) as client:

@@ -97,7 +97,7 @@ def test_resume_and_cancel_take_the_start_of_an_id(tmp_path: Path, agent: Loopba
     resumed = piped(tmp_path, "resume", "20260131", base_url=agent.base_url)
     assert (resumed.code, resumed.out) == (1, f"{ID}  failed: two? (Broken); billed $0.50\n")
     cancelled = piped(tmp_path, "cancel", "last", base_url=agent.base_url)
-    assert cancelled.code == 1
+    assert cancelled.code == 2
     assert cancelled.err == snapshot("VALIDATION_ERROR: no question of 20260131-1769817600000 is being answered.\n")
 
 

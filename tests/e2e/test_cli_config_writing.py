@@ -111,7 +111,7 @@ def test_a_pipe_in_the_place_of_a_file_is_no_file_and_nobody_waits_for_it(
     (tmp_path / place).parent.mkdir(parents=True)
     os.mkfifo(tmp_path / place)
     ended = here("doctor", "--write", "cursor", "--yes")
-    assert ended.code == 1
+    assert ended.code == 2
     assert "is not a regular file" in ended.err
 
 

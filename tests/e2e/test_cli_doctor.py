@@ -192,7 +192,7 @@ def test_what_is_not_there_is_a_failure(tmp_path: Path) -> None:
     assert [line.replace(str(tmp_path), "/home/me") for line in findings(ended) if line.startswith("fail")] == snapshot(
         [
             "fail  SSL_CERT_FILE = /nowhere.pem, which cannot be read",
-            "fail  PROVIDER_NOT_CONFIGURED: /home/me/nowhere does not exist or cannot be reached; it was named by CONVERSATION_MCP_DOCUMENTS or --documents. Name documents, the folders that hold them, or patterns such as notes/**/*.md.",
+            "fail  PROVIDER_NOT_CONFIGURED: /home/me/nowhere does not exist or cannot be reached; the setting documents names it. Name documents, the folders that hold them, or patterns such as notes/**/*.md.",
         ]
     )
 

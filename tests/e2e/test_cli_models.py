@@ -39,6 +39,7 @@ def test_programs_get_all_that_is_known_and_why_a_provider_cannot_be_asked(here:
                 "images": True,
                 "reasoning": True,
                 "inputUsdPerMillion": 2.0,
+                "cachedUsdPerMillion": 0.2,
                 "outputUsdPerMillion": 10.0,
                 "ability": 19,
                 "source": "models.json of 2026-09-28",
@@ -69,7 +70,7 @@ def test_a_name_in_the_settings_that_nobody_knows_ends_every_command(
 ) -> None:
     monkeypatch.setenv("DISABLED_MODELS", "gpt-6-lunna")
     ended = here("models")
-    assert ended.code == 1
+    assert ended.code == 2
     assert "DISABLED_MODELS: 'gpt-6-lunna' is not a known model. Similar names: openai:gpt-6-luna" in ended.err
 
 
@@ -87,3 +88,24 @@ def test_a_chat_is_started_and_continued_and_says_who_answered(tmp_path: Path) -
     assert [body["model"] for body in server.requests] == ["small-1", "large-1"]
     assert "small-1" in found.out
     assert (wrong.code, wrong.err) == snapshot((2, "VALIDATION_ERROR: --recency cannot be used with --chat.\n"))
+
+
+def test_the_context_of_the_next_question_is_shown_with_the_files_that_were_sent(tmp_path: Path) -> None:
+    (tmp_path / "add.py").write_text("def add(a, b):\n    return a + b\n")
+    with ChatServer("openrouter") as server:
+        changes = {"OPENROUTER_API_KEY": KEY, "OPENROUTER_BASE_URL": server.base_url}
+        asked = piped(
+            tmp_path, "ask", "--chat", "--model", "openrouter:small-1", "-f", "add.py", "What is wrong?", **changes
+        )
+        again = piped(tmp_path, "ask", "--chat", "-c", "last", "-f", "add.py", "And now?", **changes)
+        rows = piped(tmp_path, "tokens", "last", **changes)
+        told = json.loads(piped(tmp_path, "tokens", "last", "--json", **changes).out)
+        requests = len(server.requests)
+    assert (asked.code, again.code, rows.code) == (0, 0, 0)
+    assert "1 file sent" in asked.err
+    assert "1 file unchanged" in again.err
+    assert requests == 2
+    assert [row.split("\t")[:2] for row in rows.out.splitlines()] == [
+        ["", "system"], ["2", "user"], ["3", "assistant"], ["4", "user"], ["5", "assistant"],
+    ]  # fmt: skip
+    assert [file["sent"] for message in told["messages"] for file in message.get("files", ())] == ["whole", "known"]

@@ -5,11 +5,17 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import anyio
 import pytest
 from tests.fixtures.agent import LoopbackAgent
 from tests.fixtures.cli import PROGRAM, Terminal, clean_environment, piped, put_conversation
 from tests.fixtures.folders import ID, only_conversation, until_noted
 from tests.fixtures.processes import RawServer
+
+from conversation_mcp.clock import utc_now
+from conversation_mcp.records.hashes import hash_of
+from conversation_mcp.records.models import Conversation, ConversationId, Message
+from conversation_mcp.stores.files.store import FileStore
 
 MARKERS = (b"xanaduxanadu", b"zanzibarissimo", b"kublaikhanly", b"timbuktutag")
 OTHER = "20260131-1769817600001"
@@ -30,6 +36,22 @@ def marked(folder: Path) -> list[tuple[str, str]]:
     return [(str(path), word.decode()) for path, body in found for word in MARKERS if word in body]
 
 
+def name_a_file(folder: Path, conversation_id: str, data: bytes) -> None:
+    """Have the first question name a file, with a draft beside its content as a killed write leaves it."""
+    files = ({"path": "/zanzibarissimo.txt", "sha256": hash_of(data), "bytes": len(data), "sent": "whole"},)
+    store = FileStore(folder / "conversation-logs", now=utc_now)
+
+    def change(stored: Conversation, _now: str) -> Conversation:
+        first = Message.model_validate({**stored.messages[0].data(), "files": files}, by_alias=True, by_name=False)
+        return stored.changed(messages=(first, *stored.messages[1:]))
+
+    given = ConversationId(conversation_id)
+    anyio.run(store.attachments.put, given, {hash_of(data): data})
+    anyio.run(store.update, given, change)
+    content = Path(store.location(given)).parent / "files" / hash_of(data)
+    content.with_name(f".{content.name}.0123456789abcdef.tmp").write_bytes(data)
+
+
 def listed(server: RawServer, **arguments: str) -> str:
     server.call("list_conversations", 1, **arguments)
     return json.dumps(server.answer_to(1))
@@ -47,6 +69,7 @@ def test_no_byte_of_what_was_deleted_for_good_is_left(tmp_path: Path, agent: Loo
     piped(tmp_path, "tag", "last", "timbuktutag")
     path = tmp_path / "conversation-logs" / conversation_id
     (path / ".conversation.0123456789abcdef.tmp").write_bytes(b" ".join(MARKERS))
+    name_a_file(tmp_path, conversation_id, b"a file of xanaduxanadu")
     calls = tmp_path / "conversation-logs" / ".calls"
     (calls / ("a" * 64)).write_text(json.dumps({"conversationId": conversation_id, "startedAt": "2026-01-31T00:00Z"}))
     (calls / f"{conversation_id}.stop").write_text("{}")

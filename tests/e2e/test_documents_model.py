@@ -24,7 +24,8 @@ from conversation_mcp.errors import (
 )
 from conversation_mcp.providers.base import Answer, Event, Finished, Request, Started, TextDelta
 from conversation_mcp.providers.local.provider import LocalProvider
-from conversation_mcp.records.models import Source, Usage
+from conversation_mcp.records.models import Source
+from conversation_mcp.records.usage import Usage
 from conversation_mcp.turns.ask import Ask, Caller
 
 MODEL = "custom:small"

@@ -105,11 +105,11 @@ def test_a_clean_import_ends_with_0_and_what_was_there_already_is_no_failure(her
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("nowhere",), 1, "there is nothing at nowhere to import."),
-        (("note.txt",), 1, "note.txt is not JSON: it begins with 'hello'"),
+        (("nowhere",), 2, "there is nothing at nowhere to import."),
+        (("note.txt",), 2, "note.txt is not JSON: it begins with 'hello'"),
         (("conversation-logs",), 2, "conversation-logs is the folder of the conversations itself; there is nothing to import."),
         (("note.txt", "--format", "word"), 2, "--format must be auto or one of librechat, perplexity-mcp-server,"),
-        (("pipe",), 1, "pipe is neither a file, a folder nor an archive."),
+        (("pipe",), 2, "pipe is neither a file, a folder nor an archive."),
     ],
 )  # fmt: skip
 def test_what_cannot_be_imported_is_told(

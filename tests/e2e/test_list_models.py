@@ -32,10 +32,12 @@ Providers
 - openai · search, deep research, chat
 - ollama · chat
 - lmstudio · chat · no server answers at http://localhost:1234/v1
+- anthropic · search, chat · not configured: set ANTHROPIC_API_KEY
 - xai · search, chat · not configured: set XAI_API_KEY
-- gemini · chat · not configured: set GEMINI_API_KEY
+- gemini · search, deep research, chat · not configured: set GEMINI_API_KEY
 - mistral · chat · not configured: set MISTRAL_API_KEY
 - deepseek · chat · not configured: set DEEPSEEK_API_KEY
+- azure · chat · not configured: set AZURE_OPENAI_API_KEY and AZURE_OPENAI_ENDPOINT
 - openrouter · search, chat · not configured: set OPENROUTER_API_KEY
 - llamacpp · chat · not configured: set LLAMACPP_BASE_URL
 - vllm · chat · not configured: set VLLM_BASE_URL
@@ -53,4 +55,4 @@ Providers
         ]
     )
     assert [model["provider"] for model in able["models"]] == ["perplexity"]
-    assert {provider["name"] for provider in able["providers"]} == {"perplexity", "openai"}
+    assert {provider["name"] for provider in able["providers"]} == {"perplexity", "openai", "gemini"}

@@ -8,10 +8,11 @@ import pytest
 from tests.fixtures.asked import answer_of
 from tests.fixtures.engines import LLAMA_MODEL, llama
 from tests.fixtures.families import FAMILIES, Family, asking_at
+from tests.fixtures.sight import png
 
-from conversation_mcp.errors import ContextTooLargeError
+from conversation_mcp.errors import ContextTooLargeError, ImagesRefusedError
 from conversation_mcp.providers.base import ModelLister, TextDelta
-from conversation_mcp.records.chat import ChatMessage
+from conversation_mcp.records.chat import ChatMessage, ImagePart
 from conversation_mcp.records.models import Message
 
 pytestmark = pytest.mark.parametrize("family", FAMILIES)
@@ -90,4 +91,28 @@ async def test_it_tells_the_window_of_its_model(server: str, family: Family) -> 
     async with asking_at(server, family, model=LLAMA_MODEL) as llama_cpp:
         assert isinstance(llama_cpp.provider, ModelLister)
         models = await llama_cpp.provider.list_models()
-    assert [(model.id, model.context_tokens) for model in models] == [(LLAMA_MODEL, 2048)]
+    assert [(model.id, model.context_tokens, model.images) for model in models] == [(LLAMA_MODEL, 2048, False)]
+
+
+async def test_an_image_for_its_model_without_eyes_is_refused_in_words_that_are_understood(
+    server: str, family: Family
+) -> None:
+    async with asking_at(server, family, model=LLAMA_MODEL) as llama_cpp:
+        with pytest.raises(ImagesRefusedError, match="image input is not supported"):
+            await llama_cpp.answer(QUESTION, images=(ImagePart("image/png", png()),))
+    assert len(llama_cpp.sent) == 1
+
+
+async def test_an_answer_ends_where_the_window_has_no_more_room(server: str, family: Family) -> None:
+    async with asking_at(server, family, model=LLAMA_MODEL, quirks={"fits_answer": True}) as llama_cpp:
+        answer = await llama_cpp.answer(QUESTION, output_limit_tokens=7)
+    assert answer.usage is not None
+    assert (answer.usage.output_tokens, answer.finish_reason) == (7, "length")
+
+
+async def test_the_same_beginning_is_read_from_its_cache_and_counted(server: str, family: Family) -> None:
+    async with asking_at(server, family, model=LLAMA_MODEL) as llama_cpp:
+        # It has two slots, and either may take the question.
+        *_, answer = [await llama_cpp.answer(f"{QUESTION} {'word ' * 200}") for _ in range(3)]
+    assert answer.usage is not None
+    assert (answer.usage.cached_input_tokens or 0) > 0.9 * (answer.usage.input_tokens or 0)

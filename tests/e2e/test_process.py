@@ -134,7 +134,7 @@ def test_an_unknown_tool_set_ends_the_start_with_the_names(tmp_path: Path) -> No
 
 def test_a_setting_that_is_not_valid_ends_the_start_with_its_name(tmp_path: Path) -> None:
     run = run_command(tmp_path, CONVERSATION_MCP_RETRIES="many")
-    assert run.returncode == 1
+    assert run.returncode == 2
     assert "CONVERSATION_MCP_RETRIES" in run.stderr
     assert "Traceback" not in run.stderr
 

@@ -23,7 +23,7 @@ BAD_ARGUMENTS: list[tuple[str, dict[str, Any], Any]] = [
         "search",
         {"query": "x", "zzz": 1},
         snapshot(
-            "search has no argument 'zzz'. It takes model, query, return_related_questions, search_after_date_filter, search_before_date_filter, search_domain_filter, search_mode, search_recency_filter, showThinking."
+            "search has no argument 'zzz'. It takes continueFrom, model, query, return_related_questions, search_after_date_filter, search_before_date_filter, search_domain_filter, search_mode, search_recency_filter, showThinking."
         ),
     ),
     (
@@ -103,13 +103,13 @@ BAD_ARGUMENTS: list[tuple[str, dict[str, Any], Any]] = [
         "search",
         {"query": "x", "reasoning_effort": "low"},
         snapshot(
-            "search has no argument 'reasoning_effort'. It takes model, query, return_related_questions, search_after_date_filter, search_before_date_filter, search_domain_filter, search_mode, search_recency_filter, showThinking."
+            "search has no argument 'reasoning_effort'. It takes continueFrom, model, query, return_related_questions, search_after_date_filter, search_before_date_filter, search_domain_filter, search_mode, search_recency_filter, showThinking."
         ),
     ),
     (
         "deep_research",
         {"query": "x", "reasoning_effort": "extreme"},
-        snapshot("reasoning_effort must be one of low, medium, high; got 'extreme'."),
+        snapshot("reasoning_effort must be one of minimal, low, medium, high, max; got 'extreme'."),
     ),
     ("search_followup", {"query": "x"}, snapshot("search_followup needs the argument 'conversationId'.")),
     ("get_conversation_history", {"conversationId": UNKNOWN, "limit": 0}, snapshot("limit must be at least 1; got 0.")),
@@ -204,7 +204,7 @@ async def test_without_a_provider_nothing_is_written(tmp_path: Path) -> None:
     assert error == snapshot(
         {
             "code": "PROVIDER_NOT_CONFIGURED",
-            "message": "no provider can search. Set PERPLEXITY_API_KEY, or start with --documents FOLDER to search your own files.",
+            "message": "no provider can search. Set PERPLEXITY_API_KEY, or CONVERSATION_MCP_DOCUMENTS to search your own files.",
             "retryable": False,
         }
     )

@@ -19,7 +19,7 @@ from conversation_mcp.bootstrap import open_app
 from conversation_mcp.cli.main import app as command_line
 from conversation_mcp.errors import InvalidInputError, RunCancelledError
 from conversation_mcp.providers.base import Answer, Event, Finished, Request, StillRunning
-from conversation_mcp.records.models import Usage
+from conversation_mcp.records.usage import Usage
 from conversation_mcp.turns.ask import Ask, Caller
 
 ASK = Ask("search", "search", "one?", "fast")

@@ -98,7 +98,7 @@ def test_a_new_user_without_a_key_asks_documents(tmp_path: Path) -> None:
 
     assert "no provider: set PERPLEXITY_API_KEY" in run("doctor")
     assert run("ask", "How is Kettle installed?", code=1) == snapshot(
-        "PROVIDER_NOT_CONFIGURED: no provider can search. Set PERPLEXITY_API_KEY, or start with --documents FOLDER to search your own files."
+        "PROVIDER_NOT_CONFIGURED: no provider can search. Set PERPLEXITY_API_KEY, or CONVERSATION_MCP_DOCUMENTS to search your own files."
     )
     assert run("ask", "How is Kettle installed on Linux?", "--documents", "handbook") == snapshot("""\
 These passages are quoted from your documents; nothing was added to them. Lines after > are their

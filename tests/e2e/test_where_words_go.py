@@ -244,7 +244,7 @@ async def test_no_setting_of_a_default_sends_words_away(tmp_path: Path, there: O
 async def test_a_misspelt_setting_allows_nothing(tmp_path: Path) -> None:
     for value in ("Always", "yes", "allways", "true"):
         ended = piped(tmp_path, "ask", "one?", CONVERSATION_MCP_SHARING=value)
-        assert (ended.code, "CONVERSATION_MCP_SHARING" in ended.err) == (1, True)
+        assert (ended.code, "CONVERSATION_MCP_SHARING" in ended.err) == (2, True)
 
 
 class Redirecting(BaseHTTPRequestHandler):

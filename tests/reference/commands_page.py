@@ -10,8 +10,9 @@ from conversation_mcp.cli.main import app
 
 COLUMNS = 100
 INTRODUCTION = """\
-Each command as its `--help` shows it. Exit codes: 0 done, 1 what was asked for failed (the error is on stderr), 2 wrong
-usage. Options win over environment variables, these over the configuration file; see [settings.md](settings.md)."""
+Each command as its `--help` shows it. Exit codes: 0 done, 1 what was asked for failed (the error is on stderr), 2 a wrong
+argument or setting. Options win over environment variables, these over the configuration file; see
+[settings.md](settings.md)."""
 
 
 def commands_page() -> str:

@@ -8,6 +8,7 @@ from tests.reference.file_schema import file_schema_page
 from tests.reference.settings_page import settings_page
 from tests.reference.tools_page import tools_page
 from tests.reference.versions import VERSIONED
+from tests.reference.workflows_page import workflows_page
 
 ROOT = Path(__file__).parents[2]
 
@@ -15,6 +16,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "docs/tools.md": tools_page,
     "docs/cli.md": commands_page,
     "docs/settings.md": settings_page,
+    "docs/workflows.md": workflows_page,
     "docs/conversation.schema.json": file_schema_page,
     **VERSIONED,
 }

@@ -11,6 +11,9 @@ from typing import Any, cast, get_args
 from pydantic import BaseModel
 from tests.reference.types import words_of
 
+from conversation_mcp.tooling import workflow_tools
+from conversation_mcp.tooling.step_arguments import StepInput
+
 Model = type[BaseModel]
 
 
@@ -43,10 +46,12 @@ def json_names(model: Model) -> dict[str, str]:
 
 def sentences_of(model: Model) -> dict[str, str]:
     """Return the string that stands under each field in the code. It costs nothing when the program runs."""
-    found: dict[str, str] = {}
+    # The arguments of a workflow's tool are made from its definition; those of every step stand in the code.
+    found: dict[str, str] = sentences_of(StepInput) if model.__module__ == workflow_tools.__name__ else {}
     for base in reversed(model.__mro__):
         if issubclass(base, BaseModel) and base is not BaseModel:
-            found |= _sentences(base)
+            is_made = base.__module__ == workflow_tools.__name__ and not hasattr(workflow_tools, base.__name__)
+            found |= {} if is_made else _sentences(base)
     return found
 
 

@@ -50,7 +50,7 @@ def result_of(tool: AnyTool) -> Model:
 def _tool(tool: AnyTool) -> Iterator[str]:
     result = result_of(tool).__name__
     yield f"## {tool.name}"
-    yield f"**{tool.title}.** {tool.description}"
+    yield f"**{tool.title or tool.name.capitalize()}.** {tool.description}"
     yield _hints(tool.hints)
     yield table(("argument", "type", "default", "meaning"), _arguments(tool))
     yield f"Result: [{result}](#{result.lower()})."

@@ -24,7 +24,7 @@ def words_of(schema: Schema) -> str:
         return " or ".join(words_of(option) for option in alternatives)
     if "$ref" in schema:
         name = str(schema["$ref"]).rpartition("/")[2]
-        return f"[{name}](#{name.lower()})"
+        return "any JSON" if name == "JsonValue" else f"[{name}](#{name.lower()})"
     if "enum" in schema:
         return ", ".join(code(value) for value in schema["enum"])
     if "const" in schema:

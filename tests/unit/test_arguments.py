@@ -21,6 +21,13 @@ FILLED: dict[str, Any] = {
     "conversationId": "20260131-1769817600000",
     "conversationIds": ["20260131-1769817600000", "20260131-1769817600001"],
     "messageNumber": 3,
+    "models": [{"model": "openai:gpt-6"}, {"model": "gemini:pro", "stance": "against"}],
+    "workflow": "debug",
+    "step": "Why?",
+    "stepNumber": 1,
+    "totalSteps": 2,
+    "next": True,
+    "findings": "It is slow.",
 }
 WORDS = {
     ("update_conversation", "title"),
@@ -107,8 +114,16 @@ def test_an_argument_that_is_needed_is_never_taken_as_left_out(word: str) -> Non
     assert taken("search", query=word).query == word
 
 
-FREE = {"search_domain_filter", "search_after_date_filter", "search_before_date_filter", "after", "before"}
-"""Their schemas say less than what they mean: a list of words is no list of domains, a text no date."""
+FREE = {
+    "search_domain_filter",
+    "search_after_date_filter",
+    "search_before_date_filter",
+    "after",
+    "before",
+    "continueFrom",
+}
+"""Their schemas say less than what they mean: a list of words is no list of domains, a text no date, and a conversation
+cannot both be new and a stored one."""
 
 
 @given(st.data())

@@ -9,7 +9,8 @@ from tests.fixtures.chat_rules import KEY, RULES
 from conversation_mcp.errors import InvalidInputError, RunLostError
 from conversation_mcp.providers.base import Answer, Progress, Started, TextDelta
 from conversation_mcp.records.chat import ChatMessage
-from conversation_mcp.records.models import Source, Usage
+from conversation_mcp.records.models import Source
+from conversation_mcp.records.usage import Usage
 
 BEFORE = (
     ChatMessage("system", "Be short."),

@@ -114,13 +114,13 @@ WRONG: list[tuple[Mode, str, Mapping[str, Any], Any]] = [
         "deep_research",
         "grok-4.7",
         {},
-        snapshot("VALIDATION_ERROR: xai cannot do deep research. Those that can: openai."),
+        snapshot("VALIDATION_ERROR: xai cannot do deep research. Those that can: openai, gemini."),
     ),
     (
         "search",
-        "gemini:gemini-3.8-flash",
+        "deepseek:deepseek-v4-pro",
         {},
-        snapshot("VALIDATION_ERROR: gemini cannot search. Those that can: openai, xai."),
+        snapshot("VALIDATION_ERROR: deepseek cannot search. Those that can: openai, xai, gemini."),
     ),
     (
         "chat",
@@ -149,7 +149,7 @@ WRONG: list[tuple[Mode, str, Mapping[str, Any], Any]] = [
     (
         "chat",
         "auto",
-        {f"{name}_allowed_models": ["none"] for name in ("openai", "xai", "gemini")},
+        {f"{name}_allowed_models": ["none"] for name in ("openai", "xai", "gemini", "deepseek")},
         snapshot(
             "PROVIDER_REJECTED: auto found no model that can chat: OPENAI_ALLOWED_MODELS allows none only. Name another model. Nothing was sent."
         ),
@@ -159,7 +159,7 @@ WRONG: list[tuple[Mode, str, Mapping[str, Any], Any]] = [
         "local",
         {},
         snapshot(
-            "PROVIDER_NOT_CONFIGURED: model 'local' asks your own files, and none are named. Start with --documents FOLDER."
+            "PROVIDER_NOT_CONFIGURED: model 'local' asks your own files, and none are named. Set CONVERSATION_MCP_DOCUMENTS."
         ),
     ),
 ]
@@ -169,16 +169,16 @@ WRONG: list[tuple[Mode, str, Mapping[str, Any], Any]] = [
 async def test_what_cannot_be_asked_is_refused_with_the_way_out(
     mode: Mode, name: str, changes: Mapping[str, Any], sentence: object
 ) -> None:
-    configured = (FakeModels(name="openai"), FakeModels(name="xai"), FakeModels(name="gemini"))
+    configured = tuple(FakeModels(name=known) for known in ("openai", "xai", "gemini", "deepseek"))
     with pytest.raises(ConversationMCPError) as caught:
         await providers(*configured, **changes).choose(mode, name)
     assert caught.value.sentence() == sentence
 
 
 async def test_a_search_by_a_bare_name_goes_on_to_a_provider_that_can() -> None:
-    gemini, openrouter = FakeModels(name="gemini"), FakeModels(name="openrouter")
-    choice = await providers(gemini, openrouter).choose("search", "gemini-3.8-flash")
-    assert told(choice) == ("openrouter", "google/gemini-3.8-flash")
+    deepseek, openrouter = FakeModels(name="deepseek"), FakeModels(name="openrouter")
+    choice = await providers(deepseek, openrouter).choose("search", "deepseek-v4-pro")
+    assert told(choice) == ("openrouter", "deepseek/deepseek-v4-pro")
 
 
 @pytest.mark.parametrize("listed", ["mistral-large-2512", "MISTRAL-LARGE-LATEST", "mistral:mistral-large-latest"])
@@ -244,3 +244,15 @@ async def test_another_kind_of_question_keeps_the_model_but_a_research_takes_its
     assert told(await chosen.choose("search", None, kept=kept)) == ("openai", "gpt-5-mini")
     assert told(await chosen.choose("deep_research", None, kept=kept)) == ("openai", "gpt-6-astra")
     assert told(await chosen.choose("deep_research", None, kept=(Kept("gone"),))) == ("perplexity", None)
+
+
+@pytest.mark.parametrize("mode", ["search", "chat"])
+async def test_a_follow_up_of_a_research_by_an_agent_goes_to_a_model_of_the_same_provider(mode: Mode) -> None:
+    agent = "deep-research-preview-04-2026"
+    kept = [Kept("gemini", other_model=agent)]
+    choice = await providers(*everybody()).choose(mode, None, kept=kept)
+    assert choice.provider.name == "gemini"
+    assert choice.model not in {None, agent}
+    before = [Kept("gemini", agent, agent, is_of_mode=True)]
+    again = await providers(*everybody()).choose("deep_research", None, kept=before)
+    assert told(again) == ("gemini", agent)

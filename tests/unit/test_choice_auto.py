@@ -10,7 +10,6 @@ from tests.fixtures.choosing import everybody, providers, told
 from tests.fixtures.models import FakeModels, FakeReader
 from tests.fixtures.serving import settings_for
 
-from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.providers.base import ListedModel
 from conversation_mcp.providers.choosing.choice import Kept, Needed
 from conversation_mcp.providers.choosing.providers import Providers
@@ -69,8 +68,12 @@ async def test_auto_passes_over_what_is_too_small_ended_or_not_allowed() -> None
     assert (await disabled.choose("chat", "auto")).model != "gpt-6-sol"
     late = Providers(lambda: [openai], settings_for(Path()), lambda: datetime(2027, 6, 1, tzinfo=UTC))
     assert (await late.choose("chat", "auto")).facts.ends is None
-    with pytest.raises(ConversationMCPError, match="accepts about 9,000,000 tokens"):
-        await providers(openai).choose("chat", "auto", needed=tokens(9_000_000))
+
+
+async def test_auto_takes_a_model_with_a_large_window_if_none_takes_the_whole_conversation() -> None:
+    openai = FakeModels(name="openai")
+    choice = await providers(openai).choose("chat", "auto", needed=tokens(9_000_000))
+    assert (choice.facts.context or 0) >= 1_000_000
 
 
 async def test_preferred_models_come_before_what_is_known_of_any() -> None:

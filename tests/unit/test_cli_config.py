@@ -24,6 +24,14 @@ def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tm
     return Here(capsys, monkeypatch, tmp_path)
 
 
+def test_a_password_in_the_stores_url_is_not_shown(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONVERSATION_MCP_STORE", "postgresql://me:swordfish@db.example/conversations?key=hidden")
+    for ended in (here("config"), here("config", "--json")):
+        assert "postgresql://…@db.example/conversations?…" in ended.out
+        assert "swordfish" not in ended.out
+        assert "hidden" not in ended.out
+
+
 def test_a_pipe_gets_a_line_for_each_setting_with_its_value_and_origin(
     here: Here, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -40,7 +48,20 @@ conversation_timeout_hours		default
 tools	research	default
 documents	/a:/b	--documents
 documents_model		default
+roots		default
+allow_secrets		default
+max_files	500	default
+max_file_bytes	1048576	default
+max_document_bytes	20971520	default
+max_files_total_bytes	67108864	default
+max_files_seconds	20	default
+answer_share		default
+files_share		default
+history_share		default
+summaries		default
+max_image_pixels	64000000	default
 prompts_dir	/home/me/config/conversation-mcp/prompts	default
+workflows_dir	/home/me/config/conversation-mcp/workflows	default
 default_model	auto	default
 preferred_models		default
 disabled_models		default
@@ -79,7 +100,7 @@ def test_the_path_is_printed_whatever_the_file_holds(here: Here) -> None:
     config_path().write_text("= broken", encoding="utf-8")
     assert here("config", "--path").out == f"{config_path()}\n"
     broken = here("config")
-    assert (broken.code, broken.out) == (1, "")
+    assert (broken.code, broken.out) == (2, "")
     assert "is not valid TOML" in broken.err
 
 
@@ -129,7 +150,7 @@ def test_a_file_that_exists_is_not_replaced_unasked(here: Here) -> None:
     config_path().parent.mkdir(parents=True)
     config_path().write_text("retries = 0 # mine\n", encoding="utf-8")
     refused = here("config", "--write")
-    assert (refused.code, refused.out) == (1, "")
+    assert (refused.code, refused.out) == (2, "")
     assert config_path().read_text(encoding="utf-8") == "retries = 0 # mine\n"
 
 
@@ -161,7 +182,7 @@ context = 5000
 def test_a_broken_file_is_never_replaced(here: Here) -> None:
     config_path().parent.mkdir(parents=True)
     config_path().write_text("= broken", encoding="utf-8")
-    assert here("config", "--write", "--force").code == 1
+    assert here("config", "--write", "--force").code == 2
     assert config_path().read_text(encoding="utf-8") == "= broken"
 
 

@@ -37,30 +37,35 @@ Options:
   --help                Show this message and exit.
 
 Commands:
-  ask      Ask a question and keep the answer.
-  chat     Open a prompt that remembers.
-  show     Show a conversation.
-  list     List the conversations, newest first.
-  search   Find conversations by their words.
-  branch   Branch a conversation at an answer.
-  merge    Merge two or more conversations into a new one.
-  rename   Give a conversation a title.
-  tag      Add tags to a conversation, or remove them.
-  archive  Put conversations away.
-  delete   Move conversations to the trash.
-  prune    Put old conversations away.
-  stats    Show turns, tokens and cost.
-  export   Write conversations to files of other formats.
-  import   Bring in conversations from ChatGPT, Claude, Claude Code and...
-  resume   Fetch answers that nobody waited for.
-  cancel   Stop a question that is being answered.
-  models   Show which models can be asked, and why others cannot.
-  config   Show each setting and where it comes from.
-  doctor   Check everything, and show how to set up clients.
-  verify   Check every conversation and the index.
-  index    Show where the index is and what it knows.
-  serve    Serve MCP over stdio, as clients start it.
-  trash    Show, restore or empty the trash.
+  ask        Ask a question and keep the answer.
+  consensus  Ask several models the same question, side by side.
+  chat       Open a prompt that remembers.
+  consult    Have a model judge something by a workflow, such as codereview.
+  show       Show a conversation.
+  files      Show the files that a conversation was asked about.
+  list       List the conversations, newest first.
+  search     Find conversations by their words.
+  branch     Branch a conversation at an answer.
+  merge      Merge two or more conversations into a new one.
+  rename     Give a conversation a title.
+  tag        Add tags to a conversation, or remove them.
+  archive    Put conversations away.
+  delete     Move conversations to the trash.
+  prune      Put old conversations away.
+  stats      Show turns, tokens and cost.
+  export     Write conversations to files of other formats.
+  import     Bring in conversations from ChatGPT, Claude, Claude Code and...
+  resume     Fetch answers that nobody waited for.
+  cancel     Stop a question that is being answered.
+  tokens     Show what the next question of a conversation carries.
+  models     Show which models can be asked, and why others cannot.
+  workflows  Show the workflows, and try your own.
+  config     Show each setting and where it comes from.
+  doctor     Check everything, and show how to set up clients.
+  verify     Check every conversation and the index.
+  index      Show where the index is and what it knows.
+  serve      Serve MCP over stdio, as clients start it.
+  trash      Show, restore or empty the trash.
 """)
 
 
@@ -81,6 +86,13 @@ Arguments:
 Options:
   -c, --continue ID               Follow up in this conversation: its id, the
                                   start of it, last, or /words in it.
+  --continue-from ID              Open a conversation that continues this one,
+                                  for example a full one: an ID as for -c.
+  -f, --file PATH                 Send a file, lines as in app.py:10-80, a
+                                  folder, a glob, git:staged, or a pipe with
+                                  -; may be repeated.
+  --image PATH                    Send an image, or a pipe with -, to a model
+                                  that sees; may be repeated.
   -i, --interactive               Open a prompt for more questions in the
                                   conversation.
   -s, --system TEXT               The system text of a new conversation.
@@ -99,7 +111,8 @@ Options:
   --before, --until DATE          Only pages from before this day.
   --academic                      Prefer scholarly sources.
   --related                       Also get related questions.
-  --effort <low|medium|high>      How hard the research or the model tries;
+  --effort <minimal|low|medium|high|max>
+                                  How hard the research or the model tries;
                                   goes with --deep or --chat.
   --show-thinking                 Also show the model's reasoning, if it gives
                                   any.
@@ -224,9 +237,11 @@ Usage: conversation-mcp stats [OPTIONS]
 
   As for a daily limit, questions that were charged but never answered count,
   and so do archived conversations and those in the trash. If a provider
-  reports no cost, an estimate counts, marked with ~. In a pipe, each row is a
-  line of name, turns, questions without an answer, tokens in and out, and
-  cost, separated by tabs; with --by conversation, the title comes last.
+  reports no cost, an estimate counts, marked with ~. Input that a provider
+  read from its cache is shown as a share of the tokens in, and estimated at
+  its own price. In a pipe, each row is a line of name, turns, questions
+  without an answer, tokens in and out, and cost, separated by tabs; with --by
+  conversation, the title comes last.
 
 Options:
   --by <day|tool|provider|model|conversation>

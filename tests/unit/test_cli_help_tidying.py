@@ -120,7 +120,8 @@ Usage: conversation-mcp verify [OPTIONS]
   Check every conversation and the index.
 
   Reports files that cannot be read, messages out of order, questions without
-  an answer, files that do not belong there, and differences between the index
+  an answer, contents that questions name and that are missing or have
+  changed, files that do not belong there, and differences between the index
   and the files. Nothing is changed. The exit code is 1 if something is
   broken.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conversation_mcp.cli.questions.piped import SILENT_SECONDS, is_given, read_text
-from conversation_mcp.cli.usage import WrongUsageError
+from conversation_mcp.errors import InvalidInputError
 
 MANY = 1000
 
@@ -86,7 +86,7 @@ def test_more_than_a_question_may_hold_is_refused_and_not_read_to_its_end(body: 
     with tempfile.TemporaryFile() as file:
         file.write(body)
         file.seek(0)
-        with pytest.raises(WrongUsageError, match="longer than a question may be, 1,000 characters"):
+        with pytest.raises(InvalidInputError, match="longer than a question may be, 1,000 characters"):
             read_text(file.fileno(), MANY, patient=False)
 
 

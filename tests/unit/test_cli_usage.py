@@ -115,6 +115,26 @@ def test_a_folder_that_is_none_ends_a_command_that_reads_it(here: Here, tmp_path
     assert ended.err.startswith("FILESYSTEM_ERROR: ")
 
 
+@pytest.mark.parametrize(
+    ("variable", "command"),
+    [
+        *(
+            ("CONVERSATION_MCP_STORE", command)
+            for command in (["list"], ["search", "x"], ["show", "last"], ["ask", "x"])
+        ),
+        ("CONVERSATION_MCP_RETRIES", ["ask", "x"]),
+        ("CONVERSATION_MCP_RETRIES", ["models"]),
+    ],
+)
+def test_a_wrong_setting_ends_every_command_that_reads_it_as_a_wrong_argument_does(
+    here: Here, monkeypatch: pytest.MonkeyPatch, command: list[str], variable: str
+) -> None:
+    monkeypatch.setenv(variable, "nowhere://x")
+    ended = here(*command)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("VALIDATION_ERROR: ")
+
+
 @pytest.mark.parametrize("name", [name for name in Settings.model_fields if name not in TABLES])
 @pytest.mark.parametrize("value", ["x y", "-1"])
 def test_no_sentence_of_the_library_that_checks_values_reaches_a_person(

@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
+from pydantic import ValidationError
 from tests.fixtures.stores import conversation
 
+from conversation_mcp.errors import ConversationCorruptedError
 from conversation_mcp.records.codec import decode, encode, settle
 from conversation_mcp.records.ids import id_at
-from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn, Source, Usage
+from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn, Source
+from conversation_mcp.records.usage import Usage
 
 ID = id_at(1769817600123)
 CONTRACT: dict[str, Any] = {
@@ -21,9 +24,8 @@ CONTRACT: dict[str, Any] = {
     "messageCount": 1,
     "messages": [{"role": "user", "content": "Hello?"}],
 }
-KNOWN = {name for record in (Conversation, Message) for name in record.model_fields} | {
-    field.alias for record in (Conversation, Message) for field in record.model_fields.values()
-}
+SPELLED = {str(field.alias) for record in (Conversation, Message) for field in record.model_fields.values()}
+KNOWN = {name for record in (Conversation, Message) for name in record.model_fields} | SPELLED
 
 any_text = st.text(st.characters(codec=None))
 json_values = st.recursive(
@@ -194,6 +196,26 @@ def test_numbers_that_are_none_never_reach_the_disk() -> None:
     odd = conversation(ID, "Hello?").changed(parent={"share": float("nan")}, note=float("inf"))
     written = json.loads(encode(odd), parse_constant=pytest.fail)
     assert (written["parent"], written["note"]) == ({"share": None}, None)
+
+
+def test_the_last_of_two_equal_names_wins() -> None:
+    said = '{"role": "tool", "role": "user", "content": 1, "content": "Hi", "sentTo": {"a": null, "a": "outside"}}'
+    document = json.dumps({**CONTRACT, "messages": []}).replace("[]", f"[{said}]")
+    (message,) = decode(document.encode(), "conversation.json", ID).messages
+    assert message.data() == {"role": "user", "content": "Hi", "sentTo": {"a": "outside"}}
+
+
+@given(st.sampled_from(sorted(SPELLED)), json_values)
+def test_a_value_of_any_type_in_any_field_is_read_as_pydantic_reads_it_from_json(field: str, value: Any) -> None:
+    document = clean({**CONTRACT, field: value, "messages": [{**CONTRACT["messages"][0], field: value}]})
+    text = json.dumps(document)
+    try:
+        expected = Conversation.model_validate_json(text, by_alias=True, by_name=False)
+    except ValidationError:
+        with pytest.raises(ConversationCorruptedError):
+            read(document)
+    else:
+        assert read(document) == expected.changed(conversation_id=ID)
 
 
 @given(documents())

@@ -21,13 +21,15 @@ def configured(name: str, *, key: SecretStr | None = KEY, base_url: str | None =
     ("name", "given", "models"),
     [
         ("openai", None, "https://api.openai.com/v1/models"),
-        ("gemini", None, "https://generativelanguage.googleapis.com/v1beta/openai/models"),
+        ("gemini", None, "https://generativelanguage.googleapis.com/v1beta/models"),
         ("gemini", "https://gateway.example/v1beta/openai/", "https://gateway.example/v1beta/openai/models"),
         ("openrouter", " https://openrouter.ai ", "https://openrouter.ai/api/v1/models"),
         ("ollama", "http://192.168.1.2:11434", "http://192.168.1.2:11434/v1/models"),
         ("custom", "http://localhost:8080/v1/chat/completions/", "http://localhost:8080/v1/models"),
         ("custom", "http://localhost:8080", "http://localhost:8080/models"),
         ("openai", "https://gw.example/openai/v1?api-version=2", "https://gw.example/openai/v1/models?api-version=2"),
+        ("azure", "https://x.openai.azure.com/", "https://x.openai.azure.com/openai/v1/models"),
+        ("azure", "https://x.openai.azure.com/openai/v1/", "https://x.openai.azure.com/openai/v1/models"),
         ("openai", "https://gw.example/v1/responses", "https://gw.example/v1/models"),
     ],
 )
@@ -73,7 +75,11 @@ def test_presets_are_those_that_the_table_names_with_or_without_a_version(name: 
 @pytest.mark.parametrize(
     ("name", "table", "sentence"),
     [
-        ("mine", {"family": "soap"}, "[providers.mine] family: must be 'responses' or 'chat_completions'."),
+        (
+            "mine",
+            {"family": "soap"},
+            "[providers.mine] family: must be 'responses', 'chat_completions', 'messages' or 'interactions'.",
+        ),
         ("mine", {"nonsense": 1}, "[providers.mine] nonsense: there is no such field."),
         ("mine", {"quirks": {"stor": True}}, "[providers.mine] quirks.stor: there is no such field."),
         ("mine", {"base_url": "ftp://x"}, "[providers.mine] base_url: must be an address such as http://"),
@@ -82,7 +88,7 @@ def test_presets_are_those_that_the_table_names_with_or_without_a_version(name: 
         (
             "mine",
             {"presets": ["low"]},
-            "[providers.mine]: presets: neither family accepts presets, only dialect 'agent'",
+            "[providers.mine]: presets: no family accepts presets, only dialect 'agent'",
         ),
         ("mine", {"dialect": "swiss"}, "[providers.mine] dialect: must be 'agent'."),
         ("Mine", {}, "[providers.Mine]: the name of a provider has lower-case letters"),

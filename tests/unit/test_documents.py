@@ -19,7 +19,9 @@ from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.providers.choosing.offer import ModelList
 from conversation_mcp.providers.definitions import load_definitions
 from conversation_mcp.records.codec import decode
-from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn, Source, TurnError, Usage
+from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn, Source, TurnError
+from conversation_mcp.records.usage import Usage
+from conversation_mcp.records.workflow_steps import WorkflowIssue, WorkflowStep, WorkflowValidation
 from conversation_mcp.settings import TABLES, Settings, load_settings
 from conversation_mcp.sources import provider_settings, variable_of
 from conversation_mcp.tooling.arguments import wire_name
@@ -63,6 +65,9 @@ RECORDS: list[type[BaseModel]] = [
     Source,
     Usage,
     TurnError,
+    WorkflowStep,
+    WorkflowIssue,
+    WorkflowValidation,
     TurnResult,
     HistoryPage,
     ModelList,

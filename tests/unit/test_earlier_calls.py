@@ -47,7 +47,7 @@ async def asked(store: FileStore, **facts: object) -> tuple[Call, PendingTurn]:
     started_at = "2026-01-31T00:00:00.000Z"
     known = {"status": "running", **facts}
     pending = PendingTurn.of(question=ASK.question, tool="search", provider="fake", started_at=started_at, **known)
-    await store.create(new_conversation(conversation_id, "s", pending))
+    await store.create(new_conversation(conversation_id, "s", None).changed(pending_turn=pending))
     return Call(conversation_id, started_at), pending
 
 

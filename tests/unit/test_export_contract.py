@@ -43,13 +43,13 @@ def test_no_conversation_is_changed(chosen: ExportFormat, conversation: Conversa
 @quickly
 @given(conversation=conversations())
 def test_a_redacted_conversation_can_be_written_too(chosen: ExportFormat, conversation: Conversation) -> None:
-    assert "responseId" not in chosen.render(redacted(conversation))
+    assert "responseId" not in chosen.render(*redacted(conversation))
 
 
 @quickly
 @given(several=st.lists(conversations(), max_size=3))
 def test_several_in_one_file_are_all_in_it(chosen: ExportFormat, several: Sequence[Conversation]) -> None:
-    text = "".join(pieces(several, chosen, framed=True))
+    text = "".join(pieces([(each, {}) for each in several], chosen, framed=True))
     alone = [chosen.render(conversation) for conversation in several]
     assert all(part in text for part in alone)
     if chosen.name == "json":

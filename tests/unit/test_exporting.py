@@ -200,7 +200,7 @@ def test_redaction_reaches_every_field() -> None:
         {"role": "assistant", "content": "x", "responseId": "resp_1", "sources": [{"id": 1, "path": "notes.md", "url": "file:///home/me"}]},
     ]  # fmt: skip
     pending = {"question": hidden, "status": "interrupted", "responseId": "resp_2", "partialText": hidden}
-    clean = redacted(
+    clean, _ = redacted(
         conversation_of(messages, title=hidden, pendingTurn=pending, imported={"from": "chatgpt", "id": "x"})
     )
     text = clean.model_dump_json(by_alias=True, exclude_unset=True)

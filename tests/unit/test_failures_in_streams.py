@@ -66,7 +66,7 @@ async def test_a_conversation_that_is_too_long_is_told_wherever_the_server_says_
 @pytest.mark.parametrize("size", [1, 10])
 async def test_an_error_between_events_may_be_cut_anywhere(wire: Wire, size: int) -> None:
     data = TOO_LONG["a field `error`"].encode()
-    body = Pieces(data[start : start + size] for start in range(0, len(data), size))
+    body = Pieces([data[start : start + size] for start in range(0, len(data), size)])
     async with provider_at(lambda _: httpx.Response(200, headers=SSE, stream=body), wire) as provider:
         with pytest.raises(ContextTooLargeError):
             await asked(provider)

@@ -1,7 +1,6 @@
 """What a record takes, every reader bears; what it does not take is refused by all of them alike."""
 
 import json
-from dataclasses import replace
 from datetime import UTC, datetime
 from io import StringIO
 from itertools import islice
@@ -13,6 +12,7 @@ from rich.console import Console
 from tests.fixtures.cli import Here, on_terminal, put_conversation
 from tests.fixtures.hostile import LAST_TIMES, ODD_TEXTS, PENDING, SOURCE, TURN, WHOLE, files, replaced
 from tests.fixtures.providers import FakeProvider
+from tests.fixtures.sent import messages_to_send
 from tests.fixtures.serving import data_of, error_of, serving
 
 from conversation_mcp.cli.output.rows import row_data, table_of
@@ -23,7 +23,6 @@ from conversation_mcp.conversations.prices import Prices
 from conversation_mcp.conversations.statistics import turns_of
 from conversation_mcp.errors import ConversationCorruptedError
 from conversation_mcp.exporting.catalog import EXPORT_FORMATS, export_format
-from conversation_mcp.prompting.room import needed_tokens
 from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.records import shapes
 from conversation_mcp.records.codec import decode, settle
@@ -31,17 +30,9 @@ from conversation_mcp.records.costs import total_cost
 from conversation_mcp.records.facts import describe
 from conversation_mcp.records.found import Listed
 from conversation_mcp.records.ids import id_at
-from conversation_mcp.records.models import (
-    Conversation,
-    Imported,
-    Message,
-    PendingTurn,
-    Record,
-    Source,
-    TurnError,
-    Usage,
-)
+from conversation_mcp.records.models import Conversation, Imported, Message, PendingTurn, Record, Source, TurnError
 from conversation_mcp.records.plain import read_data
+from conversation_mcp.records.usage import Usage
 from conversation_mcp.tooling.rendering.history import render_history
 
 PRICES = Prices(Catalogue({}).load())
@@ -102,7 +93,7 @@ def test_the_quick_reader_judges_as_the_codec_does(body: bytes) -> None:
     else:
         described = describe(body, "c.json", ID)
         written = describe(settle(conversation)[1], "c.json", ID)
-        assert replace(written, facts=replace(written.facts, size_bytes=len(body))) == described
+        assert written._replace(facts=written.facts._replace(size_bytes=len(body))) == described
 
 
 @given(files())
@@ -111,7 +102,7 @@ def test_every_reader_bears_what_the_codec_takes(body: bytes) -> None:
     if conversation is None:
         return
     shown(describe(body, "c.json", ID).facts)
-    as_json([vars(turn) | {"day": turn.key("day", ID)} for turn in turns_of(conversation.data(), PRICES)])
+    as_json([turn._asdict() | {"day": turn.key("day", ID)} for turn in turns_of(conversation.data(), PRICES)])
     as_json(total_cost(conversation.data()))
     markdown(conversation).encode()
     page = history_page(conversation, "c.json", limit=9, with_system_prompt=True, max_chars=999)
@@ -120,7 +111,7 @@ def test_every_reader_bears_what_the_codec_takes(body: bytes) -> None:
     for name in EXPORT_FORMATS:
         export_format(name).render(conversation).encode()
     list(order_problems(conversation))
-    needed_tokens(conversation, "And then?")
+    messages_to_send(conversation, "And then?")
 
 
 @given(files())

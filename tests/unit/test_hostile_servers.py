@@ -13,9 +13,10 @@ from conversation_mcp.errors import ConversationMCPError, ProviderError, Provide
 from conversation_mcp.providers.base import ModelLister
 from conversation_mcp.providers.wire.json_values import JsonObject
 from conversation_mcp.providers.wire.usage import usage
-from conversation_mcp.records.models import Usage
+from conversation_mcp.records.usage import Usage
 
 KEY = 'my/own"secret\\key'
+ALL: tuple[Family, ...] = (*FAMILIES, "interactions")
 
 
 def escaped(text: str) -> str:
@@ -28,11 +29,11 @@ CHAT_PIECE = {"choices": [{"delta": {"content": "part"}}]}
 TEXT_PIECE = {"type": "response.output_text.delta", "delta": "part"}
 REFUSED = {"type": "message", "content": [{"type": "refusal", "refusal": f"not with {KEY}"}]}
 ECHOES: dict[str, tuple[Iterable[Family], Handler]] = {
-    "status": (FAMILIES, lambda _: httpx.Response(400, json=ERROR)),
-    "cut": (FAMILIES, lambda _: httpx.Response(400, json=LONG)),
-    "escaped": (FAMILIES, lambda _: httpx.Response(403, text=f'{{"error": "key {escaped(KEY)}"}}')),
-    "success": (FAMILIES, lambda _: httpx.Response(200, json=ERROR)),
-    "first frame": (FAMILIES, lambda _: streamed(ERROR)),
+    "status": (ALL, lambda _: httpx.Response(400, json=ERROR)),
+    "cut": (ALL, lambda _: httpx.Response(400, json=LONG)),
+    "escaped": (ALL, lambda _: httpx.Response(403, text=f'{{"error": "key {escaped(KEY)}"}}')),
+    "success": (ALL, lambda _: httpx.Response(200, json=ERROR)),
+    "first frame": (ALL, lambda _: streamed(ERROR)),
     "later frame": (["chat_completions"], lambda _: streamed(CHAT_PIECE, ERROR)),
     "choice": (["chat_completions"], lambda _: streamed({"choices": [ERROR]})),
     "refusal": (
@@ -105,7 +106,7 @@ ENDLESS = {"json": ("application/json", b" "), "stream": ("text/event-stream", b
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ENDLESS)
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ALL)
 async def test_an_answer_without_an_end_is_given_up_before_it_fills_the_memory(family: Family, kind: str) -> None:
     name, piece = ENDLESS[kind]
     body = Endless(piece)
@@ -141,7 +142,7 @@ class Silent(httpx.AsyncByteStream):
         yield b""
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ALL)
 async def test_a_server_has_as_long_to_list_its_models_as_whoever_asks_will_wait(family: Family) -> None:
     async with provider_at(lambda _: httpx.Response(200, stream=Silent()), family, KEY) as provider:
         assert isinstance(provider, ModelLister)
@@ -180,13 +181,16 @@ def test_what_cannot_have_been_charged_is_not_counted() -> None:
     assert usage({"usage": {**told, "cost_in_usd_ticks": 10**10}}) == Usage(output_tokens=3, cost_usd=1.0)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ALL)
 async def test_names_that_a_server_gives_are_short_and_on_one_line(family: Family) -> None:
     odd = {"id": "i" * 10**6, "model": "a\n\x1b[31mb\u202e" + "c" * 10**6}
     chat = {**odd, "choices": [{"message": {"content": "Yes."}}]}
     part = {"type": "message", "content": [{"type": "output_text", "text": "Yes."}]}
     run = {**odd, "object": "response", "status": "completed", "output": [part]}
-    whole = run if family == "responses" else chat
+    said = {"type": "message", "content": [{"type": "text", "text": "Yes."}], "stop_reason": "end_turn"}
+    step = {"type": "model_output", "content": [{"type": "text", "text": "Yes."}]}
+    found = {**odd, "status": "completed", "steps": [step]}
+    whole = {"responses": run, "chat_completions": chat, "messages": {**odd, **said}, "interactions": found}[family]
     async with provider_at(lambda _: httpx.Response(200, json=whole), family, KEY) as provider:
         answer = answer_of(await asked(provider))
     assert answer.model is not None

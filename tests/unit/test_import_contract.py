@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from tests.fixtures.exports.imported import bring_in, name_of, said_in, stored_in
 from tests.fixtures.exports.samples import SAMPLES, Sample
+from tests.fixtures.sent import messages_to_send
 from tests.fixtures.stores import tree
 
 from conversation_mcp.importing.catalog import IMPORT_FORMATS
-from conversation_mcp.prompting.history import messages_to_send
 from conversation_mcp.providers.wire.roles import sent_messages
 
 IN_ARCHIVES = [name for name in IMPORT_FORMATS if name != "llm"]

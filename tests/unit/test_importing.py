@@ -206,7 +206,9 @@ def there_and_back(several: list[Conversation], chosen: ExportFormat) -> list[Co
             folder = Path(name) / turn
             folder.mkdir()
             source = folder / f"export{chosen.suffix}"
-            source.write_text("".join(pieces(several, chosen, framed=True)), encoding="utf-8", newline="")
+            source.write_text(
+                "".join(pieces([(each, {}) for each in several], chosen, framed=True)), encoding="utf-8", newline=""
+            )
             assert anyio.run(bring_in, source, folder)
             several = anyio.run(stored_in, folder)
             if chosen.name == "json":

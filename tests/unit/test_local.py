@@ -169,8 +169,8 @@ async def test_nothing_is_read_before_a_question_and_a_missing_folder_is_named(t
     with pytest.raises(ProviderNotConfiguredError) as raised:
         await answer_of(provider, "tea")
     assert raised.value.sentence() == (
-        f"PROVIDER_NOT_CONFIGURED: {missing} does not exist or cannot be reached; it was named by "
-        "CONVERSATION_MCP_DOCUMENTS or --documents. Name documents, the folders that hold them, or patterns such as notes/**/*.md."
+        f"PROVIDER_NOT_CONFIGURED: {missing} does not exist or cannot be reached; the setting documents names it. "
+        "Name documents, the folders that hold them, or patterns such as notes/**/*.md."
     )
 
 
@@ -189,7 +189,10 @@ async def test_a_folder_without_a_readable_text_is_an_error_not_an_empty_answer(
 
     with pytest.raises(ProviderNotConfiguredError, match="there is no readable file") as raised:
         await answer_of(provider, "tea")
-    assert "--documents. Some of the named files were not read: 1 binary, 1 that cannot be" in raised.value.sentence()
+    assert (
+        "the setting documents names it. Some of the named files were not read: 1 binary, 1 that cannot be"
+        in raised.value.sentence()
+    )
 
 
 async def test_where_all_files_are_of_another_kind_or_encoding_the_answer_says_that_none_was_read(

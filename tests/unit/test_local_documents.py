@@ -106,8 +106,8 @@ def test_what_git_ignores_is_left_out_as_git_does_it(tmp_path: Path) -> None:
 
     assert names_of(documents_of(folder), folder) == ["a.md", "deep/keep.log.md", "deep/only/d.md"]
     assert left_out(documents_of(folder), folder) == {
-        Reason.HIDDEN: [".git", ".gitignore", "deep/.gitignore"],
-        Reason.IGNORED: ["build", "notes", "deep/build"],
+        Reason.HIDDEN: [".gitignore", ".git", "deep/.gitignore"],
+        Reason.IGNORED: ["build", "notes", "deep/x.log.md"],
     }
     assert names_of(documents_of(folder / "deep"), folder) == ["deep/keep.log.md", "deep/only/d.md"]
     assert names_of(documents_of(folder / "notes"), folder) == ["notes/e.md"]

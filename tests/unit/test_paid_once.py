@@ -62,7 +62,8 @@ async def asked(family: Family, act: Act) -> tuple[int, ConversationMCPError]:
     calls: list[httpx.Request] = []
 
     def count(request: httpx.Request) -> httpx.Response:
-        calls.append(request)
+        if request.method == "POST":  # looking a model up costs nothing
+            calls.append(request)
         return act(request)
 
     peer = "https://peer.example/v1"

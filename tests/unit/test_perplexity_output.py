@@ -7,13 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversation_mcp.errors import ProviderError, RunCancelledError
-from conversation_mcp.providers.responses.inquiry import Inquiry
 from conversation_mcp.providers.responses.outcome import settle
 from conversation_mcp.providers.responses.output import answer_text
+from conversation_mcp.providers.wire.inquiry import Inquiry
 from conversation_mcp.providers.wire.json_values import JsonObject, parse_object
 from conversation_mcp.providers.wire.sources import SourceCollector
 from conversation_mcp.providers.wire.usage import usage
-from conversation_mcp.records.models import Source, Usage
+from conversation_mcp.records.models import Source
+from conversation_mcp.records.usage import Usage
 
 
 def sources(items: list[JsonObject], response: JsonObject) -> tuple[Source, ...]:

@@ -57,6 +57,11 @@ async def test_a_research_is_a_stored_background_run() -> None:
     )
 
 
+async def test_the_efforts_at_the_ends_have_names_of_their_own() -> None:
+    assert (await body_of("Why?", reasoning_effort="minimal"))["reasoning"] == {"effort": "minimal"}
+    assert (await body_of("Why?", reasoning_effort="max"))["reasoning"] == {"effort": "xhigh"}
+
+
 async def test_filters_leave_in_the_form_that_the_api_takes() -> None:
     dated = await body_of(
         "Why?",
@@ -96,6 +101,12 @@ async def test_a_chat_with_a_model_does_not_have_to_search() -> None:
 
 async def test_a_model_that_needs_an_output_limit_gets_one() -> None:
     assert (await body_of("Why?", model="anthropic/claude-opus-5"))["max_output_tokens"] >= 4096
+
+
+async def test_that_limit_is_no_larger_than_the_room_for_an_answer() -> None:
+    body = await body_of("Why?", model="anthropic/claude-opus-5", output_limit_tokens=4_096)
+    assert body["max_output_tokens"] == 4_096
+    assert "max_output_tokens" not in await body_of("Why?", model="openai/gpt-6-luna", output_limit_tokens=4_096)
 
 
 @pytest.mark.parametrize("level", ["xhigh", "pro-search", "fast@2026-10-16.0"])

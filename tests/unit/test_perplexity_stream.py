@@ -12,7 +12,8 @@ from tests.fixtures.asked import answer_of, request
 
 from conversation_mcp.errors import StreamBrokenError
 from conversation_mcp.providers.base import Answer, Finished, Progress, Started, TextDelta
-from conversation_mcp.records.models import Source, Usage
+from conversation_mcp.records.models import Source
+from conversation_mcp.records.usage import Usage
 
 
 def page_source(number: int, title: str | None = None, date: str | None = None) -> Source:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from conversation_mcp.errors import ProviderError
 from conversation_mcp.providers.base import Event, Finished
-from conversation_mcp.providers.responses.inquiry import Inquiry
 from conversation_mcp.providers.responses.stream import StreamReader
+from conversation_mcp.providers.wire.inquiry import Inquiry
 from conversation_mcp.providers.wire.models import listed_models
 from conversation_mcp.providers.wire.problems import problem_in
 

@@ -12,10 +12,10 @@ from tests.fixtures.asked import request
 from tests.fixtures.exports.files import put_json
 from tests.fixtures.exports.imported import bring_in, stored_in
 from tests.fixtures.raw_answers import SSE, WIRES, Wire, answer_in, answering, asked, provider_at, shown_in
+from tests.fixtures.sent import messages_to_send
 
 from conversation_mcp.errors import AnswerIncompleteError, StreamBrokenError
 from conversation_mcp.exporting.catalog import export_format
-from conversation_mcp.prompting.history import messages_to_send
 from conversation_mcp.providers.base import Event, Provider, TextDelta
 from conversation_mcp.providers.wire.visible_text import UNENDED
 from conversation_mcp.thinking.splitter import ThinkingSplitter, split_thinking
@@ -157,7 +157,8 @@ async def test_an_answer_that_ends_within_its_reasoning_is_not_thrown_away(wire:
 async def test_a_stream_that_dies_behind_the_end_of_its_reasoning_leaves_no_reasoning_to_be_kept(wire: Wire) -> None:
     whole = answering(wire, ["First I plan.\n", "</think>"])(httpx.Request("POST", "http://peer.example")).text
     frames = whole.split("\n\n")
-    dead = httpx.Response(200, headers=SSE, text="\n\n".join([*frames[:-2], ""]))
+    ends = 4 if wire == "messages" else 2  # its last event but one tells the end, too
+    dead = httpx.Response(200, headers=SSE, text="\n\n".join([*frames[:-ends], ""]))
     seen: list[Event] = []
 
     async def listen(provider: Provider) -> None:

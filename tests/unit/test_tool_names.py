@@ -15,11 +15,17 @@ ON = TOOL_SETS["research"]
     [
         ("perplexity_search", " Did you mean 'search'? It does that here."),
         ("perplexity_deep_research_followup", " Did you mean 'deep_research_followup'? It does that here."),
-        ("thinkdeep", " Did you mean 'deep_research'? It does that here."),
-        ("consensus", " 'chat' does that here; it is in the tool set 'models', which is off (--tools)."),
+        (
+            "thinkdeep",
+            " 'consult' does that here; it is in the tool set 'consult', which is off (CONVERSATION_MCP_TOOLS).",
+        ),
+        (
+            "consensus",
+            " 'consensus' does that here; it is in the tool set 'consult', which is off (CONVERSATION_MCP_TOOLS).",
+        ),
         (
             "delete_conversation",
-            " 'delete_conversation' does that here; it is in the tool set 'manage', which is off (--tools).",
+            " 'delete_conversation' does that here; it is in the tool set 'manage', which is off (CONVERSATION_MCP_TOOLS).",
         ),
         ("serach", " Did you mean 'search'?"),
         ("make_coffee", ""),

@@ -3,12 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from hashlib import sha256
 
-
-def hash_of(data: bytes) -> str:
-    """Return the SHA-256 of the bytes in hexadecimal, under which they are kept."""
-    return sha256(data).hexdigest()
+from conversation_mcp.records.hashes import hash_of
 
 
 @dataclass(frozen=True)
@@ -43,6 +39,13 @@ class ImageContent:
     media_type: str
     width: int
     height: int
+    smaller: "ImageContent | None" = None
+    """What is sent in its place, if it is too large for the model."""
+
+    @property
+    def sent(self) -> "ImageContent":
+        """The image as it is sent."""
+        return self.smaller or self
 
     @cached_property
     def sha256(self) -> str:

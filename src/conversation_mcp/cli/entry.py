@@ -5,6 +5,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
+from conversation_mcp.cli.exit_codes import FAILED, INTERRUPTED, WRONG_USAGE
 from conversation_mcp.cli.output.terminal import (
     HALF_TOLD,
     discard_output,
@@ -14,8 +15,7 @@ from conversation_mcp.cli.output.terminal import (
     tolerate_narrow_encodings,
 )
 from conversation_mcp.cli.quick import quick_list, quick_serve
-from conversation_mcp.cli.usage import FAILED, INTERRUPTED, WRONG_USAGE, WrongUsageError
-from conversation_mcp.errors import ConversationMCPError
+from conversation_mcp.errors import ConversationMCPError, InvalidInputError
 from conversation_mcp.errors.groups import single
 
 COMPLETION_VARIABLE = "_CONVERSATION_MCP_COMPLETE"
@@ -38,7 +38,7 @@ class Refused(Protocol):
 
 
 def run() -> int:
-    """Run the command line and return the exit code: 0 done, 1 failed, 2 wrong usage."""
+    """Run the command line and return the exit code: 0 done, 1 failed, 2 a wrong argument, option or setting."""
     replace_closed_streams()
     tolerate_narrow_encodings()
     arguments = sys.argv[1:]
@@ -49,7 +49,7 @@ def run() -> int:
 
         _put_error(arguments, error)
         say(error.sentence(COMMANDS))
-        return WRONG_USAGE if isinstance(error, WrongUsageError) else FAILED
+        return WRONG_USAGE if isinstance(error, InvalidInputError) else FAILED
     except BrokenPipeError:  # the reader of the pipe, such as `head`, has left
         discard_output()
         return FAILED
@@ -100,7 +100,7 @@ def _parse_and_run(arguments: list[str]) -> int:
     except TyperException as error:
         refused = cast("Refused", error)
         _put_into_words(refused)
-        _put_error(arguments, WrongUsageError(refused.format_message()))
+        _put_error(arguments, InvalidInputError(refused.format_message()))
         refused.show()
         return refused.exit_code
 

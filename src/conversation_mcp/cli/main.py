@@ -9,12 +9,15 @@ from typer.core import TyperCommand, TyperGroup
 from conversation_mcp import __version__
 from conversation_mcp.cli.options import Documents, LogsDir, ToolSets
 from conversation_mcp.cli.output.terminal import put
-from conversation_mcp.cli.usage import WrongUsageError
+from conversation_mcp.errors import InvalidInputError
 
 COMMANDS = {
     "ask": "Ask a question and keep the answer.",
+    "consensus": "Ask several models the same question, side by side.",
     "chat": "Open a prompt that remembers.",
+    "consult": "Have a model judge something by a workflow, such as codereview.",
     "show": "Show a conversation.",
+    "files": "Show the files that a conversation was asked about.",
     "list": "List the conversations, newest first.",
     "search": "Find conversations by their words.",
     "branch": "Branch a conversation at an answer.",
@@ -29,7 +32,9 @@ COMMANDS = {
     "import": "Bring in conversations from ChatGPT, Claude, Claude Code and others.",
     "resume": "Fetch answers that nobody waited for.",
     "cancel": "Stop a question that is being answered.",
+    "tokens": "Show what the next question of a conversation carries.",
     "models": "Show which models can be asked, and why others cannot.",
+    "workflows": "Show the workflows, and try your own.",
     "config": "Show each setting and where it comes from.",
     "doctor": "Check everything, and show how to set up clients.",
     "verify": "Check every conversation and the index.",
@@ -115,4 +120,4 @@ def default(
         serve(logs_dir=logs_dir, documents=documents, tools=tools)
     # The parser accepts these options before any command, where they would have no effect.
     elif misplaced := [name for name, value in given.items() if value]:
-        raise WrongUsageError(f"{misplaced[0]} belongs after {context.invoked_subcommand}, if it has that option.")
+        raise InvalidInputError(f"{misplaced[0]} belongs after {context.invoked_subcommand}, if it has that option.")

@@ -49,6 +49,30 @@ ModelName = Annotated[
         autocompletion=complete_models,
     ),
 ]
+ContinueFrom = Annotated[
+    str | None,
+    typer.Option(
+        "--continue-from",
+        metavar="ID",
+        help="Open a conversation that continues this one, for example a full one: an ID as for -c.",
+        autocompletion=complete_ids,
+    ),
+]
+Files = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--file",
+        "-f",
+        metavar="PATH",
+        help="Send a file, lines as in app.py:10-80, a folder, a glob, git:staged, or a pipe with -; may be repeated.",
+    ),
+]
+Images = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--image", metavar="PATH", help="Send an image, or a pipe with -, to a model that sees; may be repeated."
+    ),
+]
 System = Annotated[
     str | None, typer.Option("--system", "-s", metavar="TEXT", help="The system text of a new conversation.")
 ]

@@ -2,22 +2,19 @@
 
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from conversation_mcp.cli.output.terminal import say
 from conversation_mcp.cli.setup import settings_from
-from conversation_mcp.cli.usage import WrongUsageError
-from conversation_mcp.errors import InvalidInputError
-
-if TYPE_CHECKING:
-    from conversation_mcp.settings import Settings
 
 
 def serve_until_closed(options: Mapping[str, object]) -> None:
     """Serve MCP over stdio until the client closes stdin or a signal arrives."""
     settings = settings_from(options).settings
-    if options.get("tools"):  # a wrong name on the command line is wrong usage, with its exit code
-        _check_tools(settings)
+    if options.get("tools"):  # a wrong name on the command line ends here; the server would only tell its client
+        from conversation_mcp.tools.catalog import check_set
+
+        for name in settings.tools:
+            check_set(name)
     if sys.stdin.isatty():
         say(
             "conversation-mcp serves MCP over stdio and waits for a client; stop it with Ctrl-C. "
@@ -32,13 +29,3 @@ def serve_until_closed(options: Mapping[str, object]) -> None:
     configure_logging(settings.log_level)
     server = ConversationServer(settings, lambda: open_app(settings), load_client_limits())
     anyio.run(serve_stdio, server)
-
-
-def _check_tools(settings: "Settings") -> None:
-    from conversation_mcp.tools.catalog import check_set
-
-    try:
-        for name in settings.tools:
-            check_set(name)
-    except InvalidInputError as error:
-        raise WrongUsageError(error.message) from None

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from conversation_mcp.conversations.recipients import with_recipients
 from conversation_mcp.errors import Argument, InvalidInputError
 from conversation_mcp.records.ids import created_at
-from conversation_mcp.records.models import Conversation, ConversationId, Message
+from conversation_mcp.records.models import Conversation, ConversationId, Message, Summary
+from conversation_mcp.records.transcript import placed_steps
+from conversation_mcp.records.workflow_steps import WorkflowStep
 
 KINDS = {"user": "a question", "tool": "the result of a tool"}
 
@@ -33,8 +35,33 @@ def branched(original: Conversation, message_number: int, conversation_id: Conve
         parents=None,
         pending_turn=None,
         unanswered_turns=None,
+        summaries=_summaries(original, message_number),
+        workflow_steps=_steps(original, message_number),
         messages=with_recipients(original)[:message_number],  # `imported`, which told them, is gone
     )
+
+
+def _summaries(original: Conversation, message_number: int) -> tuple[Summary, ...] | None:
+    """Return those of messages that the branch has, without their cost, which counts for the original."""
+    kept = [
+        summary for summary in original.summaries or () if summary.content and summary.last_message <= message_number
+    ]
+    return tuple(Summary.of(**{name: fact for name, fact in each if name != "usage"}) for each in kept) or None
+
+
+def _steps(original: Conversation, message_number: int) -> tuple[WorkflowStep, ...] | None:
+    """Return the steps before the last message of the branch; a validation that comes after it is still open there."""
+    is_whole = message_number == len(original.messages)
+    kept = (step for place, step in placed_steps(original) if place < message_number or is_whole)
+    return tuple(_unvalidated(step) if _answer_of(step) > message_number else step for step in kept) or None
+
+
+def _answer_of(step: WorkflowStep) -> int:
+    return (step.validation.message_number if step.validation else None) or 0
+
+
+def _unvalidated(step: WorkflowStep) -> WorkflowStep:
+    return WorkflowStep.of(**{name: fact for name, fact in step if name != "validation"})
 
 
 def _points(messages: Sequence[Message]) -> list[int]:

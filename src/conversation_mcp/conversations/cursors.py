@@ -2,7 +2,6 @@
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from dataclasses import astuple
 from hashlib import sha256
 
 from conversation_mcp.errors import Argument, InvalidInputError
@@ -16,7 +15,7 @@ MAX_NUMBER = 1 << 53
 
 def write_cursor(place: Place, query: str) -> str:
     """Return the cursor of a place in the results of the query, or in the list if the query is blank."""
-    data = json.dumps([*astuple(place), _digest(query)], separators=(",", ":"))
+    data = json.dumps([*place, _digest(query)], separators=(",", ":"))
     return urlsafe_b64encode(data.encode()).decode().rstrip("=")
 
 

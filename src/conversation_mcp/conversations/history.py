@@ -1,16 +1,27 @@
 """Pages of the stored transcript, oldest message first."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
+from typing import TypeVar
 
 from pydantic import JsonValue
 
 from conversation_mcp.conversations.expiry import archived_after
-from conversation_mcp.records.models import Conversation, Message, PendingTurn, without_snippets
+from conversation_mcp.conversations.steps import step_text
+from conversation_mcp.records.attached import named_by
+from conversation_mcp.records.models import Conversation, Message, PendingTurn, Summary, without_snippets
 from conversation_mcp.records.record import Record
-from conversation_mcp.records.transcript import placed
+from conversation_mcp.records.transcript import placed, placed_steps
+from conversation_mcp.records.workflow_steps import WorkflowStep
 from conversation_mcp.text import counted, cut
+
+ATTACHED_CHARS = 200
+"""About what the facts about a file or image take beside its path."""
+SUMMARY_CHARS = 500
+"""What is shown of a summary even if the messages fill the page."""
+
+EntryT = TypeVar("EntryT", PendingTurn, WorkflowStep)
 
 
 class NumberedMessage(Message):
@@ -35,10 +46,14 @@ class HistoryPage(Record):
     """Of a merge: the conversations whose messages it holds, and how many messages each contributed."""
     archived_after: str | None = None
     """When it is archived if it is not used before; absent if it stays."""
+    summary: Summary | None = None
+    """On the first page: what is sent in place of the first messages when they do not fit into a request."""
     messages: tuple[NumberedMessage, ...]
     """The page, oldest first."""
     unanswered_turns: tuple[PendingTurn, ...] | None = None
     """Questions of this page that never got an answer; `afterMessage` is the number of the message before each."""
+    workflow_steps: tuple[WorkflowStep, ...] | None = None
+    """Steps of workflows on this page; `afterMessage` is the number of the message before each."""
     pending_turn: PendingTurn | None = None
     """The question that has no answer yet."""
     pending_age_seconds: int | None = None
@@ -88,9 +103,14 @@ def history_page(
     page = _within(wanted, max_chars) if offset is not None else _within(wanted[::-1], max_chars)[::-1]
     if offset is None:
         first = len(shown) - len(page)
-    left = max_chars - sum(len(message.content) for message in page)
-    turns = _turns_of_page(conversation, [message.number for message in shown], range(first, first + len(page)))
-    fitting = _fitting(turns, left)
+    left = max_chars - sum(map(_size, page))
+    numbers, shown_page = [message.number for message in shown], range(first, first + len(page))
+    turns = _of_page(placed(conversation), numbers, shown_page)
+    fitting = _fitting(turns, list(map(_size_of_turn, turns)), left)
+    left -= sum(map(_size_of_turn, fitting))
+    steps = _of_page(placed_steps(conversation), numbers, shown_page)
+    fitting_steps = _fitting(steps, [len(step_text(step)) for step in steps], left)
+    summary = conversation.summary if first == 0 else None
     return HistoryPage.of(
         conversation_id=conversation.conversation_id,
         created_at=conversation.created_at,
@@ -98,13 +118,20 @@ def history_page(
         message_count=len(conversation.messages),
         parents=conversation.parents,
         archived_after=archived_after(conversation, timeout_hours),
+        summary=summary and summary.model_copy(update={"content": cut(summary.content, max(left, SUMMARY_CHARS))}),
         messages=tuple(page),
         unanswered_turns=fitting or None,
+        workflow_steps=fitting_steps or None,
         pending_turn=conversation.pending_turn,
         offset=first,
         total_count=len(shown),
         has_more=first + len(page) < len(shown),
-        notices=(*_cut_notices(wanted, page, max_chars, path), *_left_out(len(turns) - len(fitting), path)) or None,
+        notices=(
+            *_cut_notices(wanted, page, max_chars, path),
+            *_left_out(len(turns) - len(fitting), "unanswered question", path),
+            *_left_out(len(steps) - len(fitting_steps), "workflow step", path),
+        )
+        or None,
         conversation_path=path,
     )
 
@@ -122,18 +149,27 @@ def _within(messages: Sequence[NumberedMessage], max_chars: int) -> list[Numbere
     kept: list[NumberedMessage] = []
     left = max_chars
     for message in messages:
-        if kept and len(message.content) > left:
+        if kept and _size(message) > left:
             break
-        kept.append(message.model_copy(update={"content": cut(message.content, left)}))
-        left -= len(message.content)
+        kept.append(message.model_copy(update={"content": cut(message.content, max(left, 0))}))
+        left -= _size(message)
     return kept
+
+
+def _size(message: NumberedMessage) -> int:
+    """Return about how many characters a message takes, with the files that it names."""
+    return len(message.content) + sum(len(named.path) + ATTACHED_CHARS for named in named_by(message))
+
+
+def _size_of_turn(turn: PendingTurn) -> int:
+    return len(turn.question) + len(turn.partial_text or "")
 
 
 def _cut_notices(
     wanted: Sequence[NumberedMessage], page: Sequence[NumberedMessage], max_chars: int, path: str
 ) -> tuple[str, ...]:
-    whole = sum(len(message.content) for message in wanted)
-    if sum(len(message.content) for message in page) == whole:
+    whole = sum(map(_size, wanted))
+    if sum(map(_size, page)) == whole:
         return ()
     notice = (
         f"{len(page)} of {len(wanted)} messages are shown, up to {max_chars:,} of {whole:,} characters; "
@@ -142,22 +178,21 @@ def _cut_notices(
     return (notice,)
 
 
-def _turns_of_page(conversation: Conversation, shown_numbers: Sequence[int], page: range) -> list[PendingTurn]:
-    turns: list[PendingTurn] = []
-    for number, turn in placed(conversation):
+def _of_page(entries: Iterable[tuple[int, EntryT]], shown_numbers: Sequence[int], page: range) -> list[EntryT]:
+    found: list[EntryT] = []
+    for number, entry in entries:
         before = bisect_right(shown_numbers, number)
         if max(before - 1, 0) in page or not shown_numbers:
-            turns.append(turn.model_copy(update={"after_message": number}))
-    return turns
+            found.append(entry.model_copy(update={"after_message": number}))
+    return found
 
 
-def _fitting(turns: Sequence[PendingTurn], max_chars: int) -> tuple[PendingTurn, ...]:
-    """Return the last of the turns whose texts fit beside the messages."""
-    sizes = accumulate(len(turn.question) + len(turn.partial_text or "") for turn in reversed(turns))
-    count = sum(size <= max_chars for size in sizes)
-    return tuple(turns[len(turns) - count :])
+def _fitting(entries: Sequence[EntryT], sizes: Sequence[int], max_chars: int) -> tuple[EntryT, ...]:
+    """Return the last of the entries whose texts fit beside the messages."""
+    count = sum(size <= max_chars for size in accumulate(reversed(sizes)))
+    return tuple(entries[len(entries) - count :])
 
 
-def _left_out(count: int, path: str) -> tuple[str, ...]:
+def _left_out(count: int, noun: str, path: str) -> tuple[str, ...]:
     are = "is" if count == 1 else "are"
-    return (f"{counted(count, 'unanswered question')} {are} left out here; read {path}",) if count else ()
+    return (f"{counted(count, noun)} {are} left out here; read {path}",) if count else ()

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 
+from conversation_mcp.conversations.attached import attached_lines
 from conversation_mcp.conversations.phrases import dotted, merged_from, minute, paragraphs
 from conversation_mcp.conversations.sections import Section, sections
 from conversation_mcp.records.costs import total_cost
@@ -36,8 +37,12 @@ class MarkdownPage(ABC):
         """Return the line of a source."""
 
     def line(self, text: str) -> str:
-        """Return a related question or a notice as an item of a list."""
+        """Return a file, a related question or a notice as an item of a list."""
         return text
+
+    def attached(self, section: Section) -> Iterable[str]:
+        """Return the lines of the files and images that a question names."""
+        return attached_lines(section.attached)
 
     def notices(self, section: Section) -> Iterable[str]:
         """Return the notices to list."""
@@ -50,6 +55,7 @@ class MarkdownPage(ABC):
 
     def _section(self, section: Section, conversation: Conversation) -> Iterator[str]:
         yield from self.body(section, conversation)
+        yield _list("Files", map(self.line, self.attached(section)))
         yield _list("Sources", map(self.source, section.sources))
         yield _list("Related questions", map(self.line, section.related_questions))
         yield _list("Notices", map(self.line, self.notices(section)))
@@ -79,10 +85,10 @@ class ReadingPage(MarkdownPage):
     def body(self, section: Section, conversation: Conversation) -> Iterable[str]:
         """Yield a rule before each question, the facts and the text; for an unanswered one, what is known of it."""
         is_answered = section.kind != "unanswered"
-        yield "" if section.kind in ("answer", "system") else "---"
+        yield "" if section.kind in ("answer", "system", "summary") else "---"
         yield dotted(
             f"**{section.name}**",
-            f"#{section.number}" if is_answered else "",
+            f"#{section.number}" if section.kind not in ("unanswered", "step", "summary") else "",
             section.tool,
             section.by if is_answered else "",
             section.cost,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain, takewhile
+from typing import TypeVar
 
 from conversation_mcp.conversations.recipients import (
     recipients_of_questions,
@@ -12,7 +13,10 @@ from conversation_mcp.conversations.recipients import (
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.records.ids import created_at
 from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn
-from conversation_mcp.records.transcript import placed
+from conversation_mcp.records.transcript import placed, placed_steps
+from conversation_mcp.records.workflow_steps import WorkflowStep
+
+QuestionT = TypeVar("QuestionT", Message, PendingTurn)
 
 LEADING = frozenset({"system", "developer"})
 
@@ -22,8 +26,8 @@ def merged(originals: Sequence[Conversation], conversation_id: ConversationId) -
 
     The title and unknown fields are those of the first original that has them, the tags those of all. Unanswered
     questions are copied without their cost, which counts for the original, as the cost of the messages does. A question
-    that is being answered stays with its original. `parent` names the first original and the number of all messages:
-    readers that do not know `parents` then count no cost of these messages twice.
+    that is being answered stays with its original, and so do summaries. `parent` names the first original and the
+    number of all messages: readers that do not know `parents` then count no cost of these messages twice.
 
     Raises:
         InvalidInputError: there are not at least two different originals.
@@ -34,12 +38,13 @@ def merged(originals: Sequence[Conversation], conversation_id: ConversationId) -
     heads = [_head(original) for original in originals]
     is_same = len({_recipients(original) for original in originals}) == 1
     messages_of = with_recipients if is_same else with_recipients_of_questions
-    bodies = [messages_of(original)[len(head) :] for original, head in zip(originals, heads, strict=True)]
+    unmoved = [messages_of(original)[len(head) :] for original, head in zip(originals, heads, strict=True)]
     spoken_by = next((place for place, head in enumerate(heads) if head), 0)
-    counts = [len(body) + (len(heads[place]) if place == spoken_by else 0) for place, body in enumerate(bodies)]
-    messages = (*heads[spoken_by], *chain.from_iterable(bodies))
-    before = accumulate(map(len, bodies), initial=len(heads[spoken_by]))
+    counts = [len(body) + (len(heads[place]) if place == spoken_by else 0) for place, body in enumerate(unmoved)]
+    before = accumulate(map(len, unmoved), initial=len(heads[spoken_by]))
     moved = [at - len(head) for at, head in zip(before, heads, strict=False)]
+    bodies = ((_renumbered(said, by) for said in body) for body, by in zip(unmoved, moved, strict=True))
+    messages = (*heads[spoken_by], *chain.from_iterable(bodies))
     tags = tuple(dict.fromkeys(tag for original in originals for tag in original.tags or ()))
     now = created_at(conversation_id)
     notes = {
@@ -60,9 +65,28 @@ def merged(originals: Sequence[Conversation], conversation_id: ConversationId) -
         parent={"conversationId": ids[0], "messageCount": len(messages)},
         parents=tuple({"conversationId": one, "messageCount": count} for one, count in zip(ids, counts, strict=True)),
         pending_turn=None,
+        summaries=None,
         unanswered_turns=tuple(chain.from_iterable(map(_unanswered, originals, moved))) or None,
+        workflow_steps=_steps(originals, moved) or None,
         messages=messages,
     )
+
+
+def _steps(originals: Sequence[Conversation], moved: Sequence[int]) -> tuple[WorkflowStep, ...]:
+    """Return the steps of all originals, with the numbers of their runs and messages as they are in the merge."""
+    found: list[WorkflowStep] = []
+    for original, by in zip(originals, moved, strict=True):
+        runs = max((step.run for step in found), default=0)
+        found += (_moved(step, place, by, runs) for place, step in placed_steps(original))
+    return tuple(found)
+
+
+def _moved(step: WorkflowStep, place: int, moved: int, runs: int) -> WorkflowStep:
+    changes: dict[str, object] = {"run": step.run + runs, "after_message": max(place + moved, 0)}
+    if step.validation and step.validation.message_number:
+        number = step.validation.message_number + moved
+        changes["validation"] = step.validation.model_copy(update={"message_number": number})
+    return step.model_copy(update=changes)
 
 
 def _recipients(original: Conversation) -> frozenset[str] | None:
@@ -92,4 +116,14 @@ def _unanswered(original: Conversation, moved: int) -> Iterator[PendingTurn]:
         if turn.status != "running":
             copy = turn.model_copy(update={"usage": None, "after_message": max(place + moved, 0)})
             copy.model_fields_set.discard("usage")
-            yield copy
+            yield _renumbered(copy, moved)
+
+
+def _renumbered(question: QuestionT, moved: int) -> QuestionT:
+    """Return the question with the numbers of messages that its files name moved by `moved` places."""
+    files = question.files or ()
+    if not moved or not any(each.changed_since for each in files):
+        return question
+    changes = ({"changed_since": each.changed_since + moved} if each.changed_since else {} for each in files)
+    numbered = tuple(each.model_copy(update=change) for each, change in zip(files, changes, strict=True))
+    return question.model_copy(update={"files": numbered})

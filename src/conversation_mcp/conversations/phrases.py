@@ -1,8 +1,13 @@
 """The wording of facts about conversations, the same in results, in exports and on a terminal."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from conversation_mcp.records.found import SHOWN_PROBLEMS, Page
+from conversation_mcp.text import dollars
+
+if TYPE_CHECKING:
+    from conversation_mcp.records.usage import Usage
 
 
 def dotted(*facts: str | None) -> str:
@@ -21,6 +26,19 @@ def answered_by(provider: str | None, preset: str | None, model: str | None) -> 
     if not model or model == provider:
         return name
     return f"{name} ({model})" if name else model
+
+
+def charged(usage: "Usage | None") -> str:
+    """Return the cost in dollars, and how much of the input came from the provider's cache; empty if unknown."""
+    if usage is None:
+        return ""
+    return ", ".join(filter(None, (dollars(usage.cost_usd), cached(usage.cached_input_tokens, usage.input_tokens))))
+
+
+def cached(cached_tokens: int | None, input_tokens: int | None) -> str:
+    """Return the share of the input that came from the provider's cache, as `62 % cached`; empty if that is none."""
+    share = min(100, round(100 * (cached_tokens or 0) / input_tokens)) if input_tokens else 0
+    return f"{share} % cached" if share else ""
 
 
 def merged_from(parents: Iterable[Mapping[str, object]] | None) -> str:

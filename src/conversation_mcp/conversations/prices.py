@@ -1,11 +1,21 @@
 """Estimates of costs that providers did not report: tokens times the prices of the catalogue."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from conversation_mcp.providers.model_facts import Catalogue
+from conversation_mcp.providers.model_facts import Catalogue, ModelFacts
 
 TOKENS_PER_PRICE = 10**6
+
+
+class Price(NamedTuple):
+    """The prices of a model in US dollars per million tokens, and for a search."""
+
+    sent: float
+    cached: float
+    written: float
+    came: float
+    search: float
 
 
 class Prices:
@@ -13,7 +23,7 @@ class Prices:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
-        self._known: dict[tuple[str, str], tuple[float, float] | None] = {}
+        self._known: dict[tuple[str, str], Price | None] = {}
 
     @property
     def date(self) -> str:
@@ -24,17 +34,29 @@ class Prices:
         """Return the cost of a message or question in US dollars; None if its tokens or their price are unknown."""
         usage: Mapping[str, Any] = turn.get("usage") or {}
         provider, sent, came = turn.get("provider"), usage.get("inputTokens") or 0, usage.get("outputTokens") or 0
+        cached = min(sent, usage.get("cachedInputTokens") or 0)
+        written = min(sent - cached, usage.get("writtenInputTokens") or 0)
         if provider is None or not (sent or came):
             return None
         for field in ("model", "requestedModel"):
             name = (turn.get(field) or "").removeprefix(f"{provider}:")
             if name and (price := self._price(provider, name)):
-                return (sent * price[0] + came * price[1]) / TOKENS_PER_PRICE
+                plain = sent - cached - written
+                tokens = plain * price.sent + cached * price.cached + written * price.written + came * price.came
+                return tokens / TOKENS_PER_PRICE + (usage.get("searches") or 0) * price.search
         return None
 
-    def _price(self, provider: str, model: str) -> tuple[float, float] | None:
+    def _price(self, provider: str, model: str) -> Price | None:
         if (provider, model) not in self._known:
             facts = self._catalogue.find(provider, model) or self._catalogue.find_by_last_part(provider, model)
-            is_known = facts is not None and facts.price_in is not None and facts.price_out is not None
-            self._known[provider, model] = (facts.price_in or 0, facts.price_out or 0) if facts and is_known else None
+            self._known[provider, model] = _price_of(facts) if facts else None
         return self._known[provider, model]
+
+
+def _price_of(facts: ModelFacts) -> Price | None:
+    """Return the prices if they are known; other kinds of input cost what input costs, if nothing else is known."""
+    if facts.price_in is None or facts.price_out is None:
+        return None
+    cached = facts.price_in if facts.price_cached is None else facts.price_cached
+    written = facts.price_in if facts.price_written is None else facts.price_written
+    return Price(facts.price_in, cached, written, facts.price_out, facts.price_search or 0)

@@ -3,9 +3,8 @@
 import logging
 import math
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import anyio
 from anyio import to_thread
@@ -28,8 +27,7 @@ START_AFTER_SECONDS = 5.0
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class PrunePlan:
+class PrunePlan(NamedTuple):
     """The conversations that are old enough for each action; those with tags or a pending question are kept."""
 
     old: tuple[tuple[Action, Listed], ...]
@@ -41,8 +39,7 @@ class PrunePlan:
     """Conversations last updated before these times are old."""
 
 
-@dataclass(frozen=True)
-class Pruned:
+class Pruned(NamedTuple):
     """The result for one conversation: done, failed with a problem, or kept because it has changed meanwhile."""
 
     action: Action

@@ -1,25 +1,22 @@
 """The recipients of a conversation's text, as its file names them."""
 
+import tomllib
 from collections.abc import Iterator, Mapping
+from importlib.resources import files
 
 from conversation_mcp.providers.sides import is_service
 from conversation_mcp.providers.whereabouts import HERE, NOWHERE, OUTSIDE, Side, Whereabouts
 from conversation_mcp.records.models import Conversation, Message, PendingTurn
 
-SERVICES: Mapping[str, str] = {
-    "perplexity-mcp-server": "perplexity",
-    "chatgpt": "chatgpt",
-    "claude": "claude",
-    "claude-code": "claude",
-    "gemini-takeout": "gemini-app",
-}
-"""The service that gave the answers of an import, by its format. Those of other formats may come from this machine."""
+SERVICES: Mapping[str, str] = tomllib.loads(
+    files("conversation_mcp.conversations").joinpath("services.toml").read_text("utf-8")
+)
 
 Recipients = Mapping[str, Side]
 
 
 def whereabouts_of(conversation: Conversation, sides: Recipients) -> Whereabouts:
-    """Return who has the text, according to its answers and to the questions that were sent but not answered.
+    """Return who has the text, according to its answers, its summaries, and the questions that were not answered.
 
     A file that names nobody, such as one written by hand, counts as not sent anywhere yet. A merge with a part that has
     only been on this machine counts like that part. `sides` says on which side the configured providers are.
@@ -28,6 +25,9 @@ def whereabouts_of(conversation: Conversation, sides: Recipients) -> Whereabouts
     for said in (*conversation.messages, *_unanswered(conversation)):
         for name, side in recipients_of(said, conversation, sides).items():
             found = found.also_at(name, side)
+    for summary in conversation.summaries or ():
+        for name, side in (summary.sent_to or {}).items():
+            found = found.also_at(name, OUTSIDE if side == OUTSIDE else HERE)
     kept = [had for had in recipients_of_questions(conversation, sides) if had and OUTSIDE not in had.values()]
     if kept and found.outside:
         return Whereabouts(tuple(dict.fromkeys(name for had in kept for name in had)), is_part=True)

@@ -1,29 +1,33 @@
 """The sections of a conversation as a reader sees it, facts first; all pages for people are made of them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from conversation_mcp.conversations.phrases import answered_by, minute
+from conversation_mcp.conversations.phrases import answered_by, charged, minute
+from conversation_mcp.conversations.steps import step_name, step_text
+from conversation_mcp.records.attached import AttachedFile, AttachedImage, named_by
 from conversation_mcp.records.costs import total_cost
-from conversation_mcp.records.models import Conversation, Message, PendingTurn, Source
-from conversation_mcp.records.transcript import transcript
-from conversation_mcp.text import dollars, one_line
+from conversation_mcp.records.models import Conversation, Message, PendingTurn, Source, Summary
+from conversation_mcp.records.transcript import timeline
+from conversation_mcp.records.workflow_steps import WorkflowStep
+from conversation_mcp.text import one_line
 
-Kind = Literal["system", "question", "answer", "unanswered"]
+Kind = Literal["system", "summary", "question", "answer", "unanswered", "step"]
 KINDS: dict[str, Kind] = {"user": "question", "assistant": "answer"}
 
 
-@dataclass(frozen=True)
-class Section:
-    """A message or an unanswered question. Texts are Markdown as their authors wrote it, facts are plain text."""
+class Section(NamedTuple):
+    """A message, an unanswered question, a workflow step, or the summary of the first messages.
+
+    Texts are Markdown as their authors wrote it, facts are plain text.
+    """
 
     kind: Kind
     name: str
     heading: str
     """The name with its number among sections of its kind."""
     number: int
-    """The number of the message; of an unanswered question, that of the message before it."""
+    """The number of the message; of anything else, that of the message before it; 0 for a summary."""
     tool: str
     by: str
     """The provider that answered, or was asked."""
@@ -32,6 +36,8 @@ class Section:
     text: str
     partial_text: str = ""
     reasoning: str = ""
+    attached: tuple[AttachedFile | AttachedImage, ...] = ()
+    """The files and images that a question names."""
     sources: tuple[Source, ...] = ()
     related_questions: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
@@ -70,14 +76,33 @@ def facts(conversation: Conversation) -> dict[str, str | int | float | list[str]
 
 
 def sections(conversation: Conversation) -> Iterator[Section]:
-    """Yield the messages in order, and unanswered questions where they were asked."""
+    """Yield the summary if there is one, the messages in order, and other entries where they came."""
     questions = 0
-    for number, entry in transcript(conversation):
-        if isinstance(entry, PendingTurn):
+    if conversation.summary:
+        yield _summary(conversation.summary)
+    for number, entry in timeline(conversation):
+        if isinstance(entry, WorkflowStep):
+            yield _step(entry, number)
+        elif isinstance(entry, PendingTurn):
             yield _unanswered(entry, number, is_waited_for=entry is conversation.pending_turn)
         else:
             questions += entry.role == "user"
             yield _message(entry, number, max(questions, 1))
+
+
+def _summary(summary: Summary) -> Section:
+    name = f"Summary of messages {summary.first_message} to {summary.last_message}"
+    return Section(
+        kind="summary",
+        name=name,
+        heading=name,
+        number=0,
+        tool="",
+        by=one_line(answered_by(summary.provider, None, summary.model)),
+        cost=charged(summary.usage),
+        time=one_line(minute(summary.created_at)),
+        text=summary.content,
+    )
 
 
 def _message(message: Message, number: int, question: int) -> Section:
@@ -89,10 +114,11 @@ def _message(message: Message, number: int, question: int) -> Section:
         number=number,
         tool=one_line(message.tool or ""),
         by=one_line(answered_by(message.provider, message.preset, message.model)),
-        cost=dollars(message.usage.cost_usd) if message.usage else "",
+        cost=charged(message.usage),
         time=one_line(minute(message.created_at)),
         text=message.content,
         reasoning=message.reasoning or "",
+        attached=named_by(message),
         sources=message.sources or (),
         related_questions=message.related_questions or (),
         notices=message.notices or (),
@@ -109,10 +135,26 @@ def _unanswered(turn: PendingTurn, number: int, *, is_waited_for: bool) -> Secti
         number=number,
         tool=one_line(turn.tool or ""),
         by=one_line(turn.provider or ""),
-        cost=dollars(turn.usage.cost_usd) if turn.usage else "",
+        cost=charged(turn.usage),
         time=one_line(minute(turn.started_at)),
         text=turn.question,
         partial_text=turn.partial_text or "",
+        attached=named_by(turn),
         notices=(f"{turn.error.code}: {turn.error.message}",) if turn.error else (),
         is_resumable=is_waited_for and is_unsettled,
+    )
+
+
+def _step(step: WorkflowStep, number: int) -> Section:
+    name = step_name(step)
+    return Section(
+        kind="step",
+        name=name,
+        heading=name,
+        number=number,
+        tool="",
+        by="",
+        cost="",
+        time=one_line(minute(step.created_at)),
+        text=step_text(step),
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from conversation_mcp.conversations.prices import Prices
 from conversation_mcp.records.costs import Data, chargeable
@@ -13,8 +13,7 @@ from conversation_mcp.stores.headway import Headway
 By = Literal["day", "tool", "provider", "model", "conversation"]
 
 
-@dataclass(frozen=True)
-class Turn:
+class Turn(NamedTuple):
     """A question, with its answer if it has one."""
 
     milliseconds: int
@@ -22,12 +21,14 @@ class Turn:
     provider: str | None
     model: str | None
     input_tokens: int
+    cached_tokens: int
+    """Those of them that the provider read from its cache."""
     output_tokens: int
     cost_usd: float
     """The cost that the provider reported, else an estimate."""
     is_estimate: bool
     is_answered: bool | None
-    """None for a message that is not an answer but was charged."""
+    """None for a summary, and for a message that is not an answer but was charged."""
 
     def key(self, by: By, conversation_id: str) -> str | None:
         """Return the key under which the turn is counted, None if it is unknown."""
@@ -44,6 +45,7 @@ class Sums:
     answered: int = 0
     unanswered: int = 0
     input_tokens: int = 0
+    cached_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float = 0.0
     estimated_usd: float = 0.0
@@ -54,13 +56,13 @@ class Sums:
         self.answered += turn.is_answered is True
         self.unanswered += turn.is_answered is False
         self.input_tokens += turn.input_tokens
+        self.cached_tokens += turn.cached_tokens
         self.output_tokens += turn.output_tokens
         self.cost_usd += turn.cost_usd
         self.estimated_usd += turn.cost_usd if turn.is_estimate else 0.0
 
 
-@dataclass(frozen=True)
-class Statistics:
+class Statistics(NamedTuple):
     """The sums by key: days in order, other keys by cost, highest first. The key None is for unknown ones."""
 
     sums: Mapping[str | None, Sums]
@@ -107,7 +109,8 @@ def turns_of(data: Data, prices: Prices) -> Iterator[Turn]:
         if role == "user":
             asked_with = turn.get("tool")
         usage: Mapping[str, Any] = turn.get("usage") or {}
-        is_answered = role == "assistant" if role in (None, "assistant") else None
+        is_question = role == "assistant" or (role is None and "question" in turn)
+        is_answered = role == "assistant" if is_question else None
         if is_answered is None and not usage:
             continue
         told = usage.get("costUsd")
@@ -118,6 +121,7 @@ def turns_of(data: Data, prices: Prices) -> Iterator[Turn]:
             provider=turn.get("provider"),
             model=turn.get("model"),
             input_tokens=usage.get("inputTokens") or 0,
+            cached_tokens=usage.get("cachedInputTokens") or 0,
             output_tokens=usage.get("outputTokens") or 0,
             cost_usd=(told or 0.0) if estimate is None else estimate,
             is_estimate=estimate is not None,

@@ -1,6 +1,6 @@
 """Operations on whole conversations: branching, merging, labelling, and moving to the trash."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from conversation_mcp.cancellation import finish
 from conversation_mcp.conversations.branches import branched
@@ -8,6 +8,7 @@ from conversation_mcp.conversations.labels import Retag, with_facts
 from conversation_mcp.conversations.merges import dropped_texts, merged
 from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.models import Conversation, ConversationId
+from conversation_mcp.records.transcript import contents_named_in
 from conversation_mcp.stores.base import Report, Store, Trashed
 
 
@@ -33,7 +34,7 @@ class Tidier:
         checked = check_id(conversation_id)
         original = await self._store.load(checked)
         branched(original, message_number, checked)  # raises for a bad number before an id is reserved
-        return await finish(self._open(lambda new: branched(original, message_number, new)))
+        return await finish(self._open([checked], lambda new: branched(original, message_number, new)))
 
     async def merge(self, conversation_ids: Sequence[str]) -> tuple[Conversation, tuple[str, ...]]:
         """Start a conversation with the messages of all of these, which are only read; return notices of what it lacks.
@@ -44,7 +45,8 @@ class Tidier:
         checked = [check_id(conversation_id) for conversation_id in conversation_ids]
         originals = [await self._store.load(conversation_id) for conversation_id in checked]
         merged(originals, checked[0])  # raises for a bad merge before an id is reserved
-        return await finish(self._open(lambda new: merged(originals, new))), dropped_texts(originals)
+        opened = await finish(self._open(checked, lambda new: merged(originals, new)))
+        return opened, dropped_texts(originals)
 
     async def update(
         self,
@@ -95,7 +97,23 @@ class Tidier:
         finally:
             await lock.release()
 
-    async def _open(self, begun: Callable[[ConversationId], Conversation]) -> Conversation:
+    async def _open(
+        self, originals: Iterable[ConversationId], begun: Callable[[ConversationId], Conversation]
+    ) -> Conversation:
+        """Start a conversation that has the contents that it names, however this ends."""
         conversation_id = await self._store.reserve()
-        await self._store.create(begun(conversation_id))
+        try:
+            conversation = begun(conversation_id)
+            await self._copy_contents(originals, conversation)
+            await self._store.create(conversation)
+        except BaseException:
+            await self._store.unreserve(conversation_id)
+            raise
         return await self._store.load(conversation_id)
+
+    async def _copy_contents(self, originals: Iterable[ConversationId], conversation: Conversation) -> None:
+        attachments, left = self._store.attachments, set(contents_named_in(conversation))
+        for original in originals:
+            if left and (found := await attachments.get(original, left)):
+                await attachments.put(ConversationId(conversation.conversation_id), found)
+                left -= found.keys()

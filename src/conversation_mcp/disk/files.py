@@ -4,7 +4,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
@@ -92,6 +92,21 @@ def replace_file(path: Path, data: bytes, *, is_durable: bool = True) -> None:
 
 def replace_by_pieces(path: Path, pieces: Iterable[bytes], *, is_durable: bool = True) -> None:
     """Replace the content of a file with pieces that need not fit in memory; an error of the iterable is a failure."""
+    _replace(path, pieces, is_durable=is_durable)
+    if is_durable:
+        sync_folder(path.parent)
+
+
+def replace_files(folder: Path, contents: Mapping[str, bytes], *, is_durable: bool = True) -> None:
+    """Replace the contents of files in a folder one by one, as `replace_file`; a failure keeps those done before it."""
+    for name, data in contents.items():
+        _replace(folder / name, (data,), is_durable=is_durable)
+    if is_durable:
+        sync_folder(folder)
+
+
+def _replace(path: Path, pieces: Iterable[bytes], *, is_durable: bool) -> None:
+    """Replace the content of a file; its name is durable only once its folder is synchronized."""
     draft, descriptor = _open_draft(path)
     try:
         try:
@@ -99,7 +114,7 @@ def replace_by_pieces(path: Path, pieces: Iterable[bytes], *, is_durable: bool =
                 left = memoryview(data)
                 while left:
                     left = left[os.write(descriptor, left) :]
-            if is_durable:
+            if is_durable:  # before the rename: after a crash the name must not stand for a file without content
                 os.fsync(descriptor)
             if HAS_DRAFT_LOCKS:
                 patiently(lambda: draft.replace(path))
@@ -111,8 +126,6 @@ def replace_by_pieces(path: Path, pieces: Iterable[bytes], *, is_durable: bool =
         with suppress(OSError):
             draft.unlink()
         raise
-    if is_durable:
-        sync_folder(path.parent)
 
 
 def patiently(step: Callable[[], object], sleep: Callable[[float], object] = time.sleep) -> None:
@@ -199,3 +212,11 @@ def _objection(found: os.stat_result) -> int:
     if not stat.S_ISREG(found.st_mode):
         return errno.ENXIO
     return errno.EFBIG if found.st_size > MAX_FILE_BYTES else 0
+
+
+def home_folder() -> Path | None:
+    """Return the home folder of the account; None if it has none."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return None

@@ -68,5 +68,5 @@ def _words(text: str, stopwords: frozenset[str]) -> dict[str, str]:
 def _bounded(text: str) -> str:
     if len(text) <= MAX_QUESTION_CHARS:
         return text
-    half = MAX_QUESTION_CHARS // 2
+    half = MAX_QUESTION_CHARS // 2  # people ask before or after a long text that they paste, not in its middle
     return f"{text[:half]} {text[-half:]}"

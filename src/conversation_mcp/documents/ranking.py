@@ -34,6 +34,7 @@ SCORES = """
     SELECT rowid, -bm25(words, TITLE, HEADING, 1.0) AS score FROM words WHERE words MATCH ? SCOPE
     ORDER BY score DESC, rowid LIMIT ?
 """.replace("TITLE", str(TITLE_WEIGHT)).replace("HEADING", str(HEADING_WEIGHT))
+# Counts no further than necessary: of a very common word, SQLite would go through every passage.
 COUNT = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? SCOPE LIMIT ?)"
 SHORTLIST = f'CREATE VIRTUAL TABLE shortlist USING fts5(text, tokenize="{FTS_TOKENIZER}")'
 SPEAKING = "SELECT rowid FROM shortlist WHERE shortlist MATCH ?"
@@ -89,7 +90,7 @@ class Ranker:
             score = scores.get(row, 0.0) + OTHER_WEIGHT * alike.get(row, 0.0)
             score += context_weight * contextual.get(row, 0.0)
             score *= (1 + COVERAGE_WEIGHT * coverage) * (1 + NEARNESS_WEIGHT * closer.nearness(row))
-            score *= CITED_WEIGHT if passage.location in cited else 1
+            score *= CITED_WEIGHT if passage.location in cited else 1  # the user has read it and asks for more
             found.append(Ranked(row, passage, score, spoken, own / sum(value.values())))
         found.sort(key=lambda ranked: (-ranked.score, ranked.row))
         return Ranking(tuple(found), missing)

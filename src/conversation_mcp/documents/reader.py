@@ -47,20 +47,14 @@ class Content:
         path = Path(self._document.path)
         try:
             outline = self._outline(path.name)
-        except UnknownEncodingError:
-            return Reason.UNKNOWN_ENCODING
-        except NoTextError:
-            return Reason.NO_TEXT
-        except TooMuchError:
-            return Reason.TOO_LARGE
-        except Exception:  # noqa: BLE001 -- converters raise whatever they like over files that others made
-            return Reason.UNCONVERTED
+        except Exception as error:  # noqa: BLE001 -- converters raise whatever they like over files that others made
+            return reason_of(error)
         return cut(outline, path) if outline else Reason.BINARY
 
     def _outline(self, name: str) -> Outline | None:
         form = self._document.form
         if form in CONVERTERS:
-            return _converter(form)(BytesIO(self._data))
+            return converted(self._data, form)
         text = decoded(self._data, suffix(name).lower())
         return None if text is None else self._text_outline(form, text, name)
 
@@ -93,7 +87,7 @@ def read(document: Document, formats: Formats) -> Content | Reason | None:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return None
             limit = formats.max_bytes(document.form)
-            data = file.read(limit + 1)
+            data = file.read(limit + 1)  # the file may have grown since the walk looked at its size
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError:
@@ -101,11 +95,25 @@ def read(document: Document, formats: Formats) -> Content | Reason | None:
     return Reason.TOO_LARGE if len(data) > limit else Content(data, document, formats)
 
 
+def converted(data: bytes, form: Format) -> Outline:
+    """Return the text of a file that is not text. Raises whatever its converter raises; `reason_of` explains that."""
+    module, function = CONVERTERS[form]
+    convert: Callable[[IO[bytes]], Outline] = getattr(
+        import_module(f"conversation_mcp.documents.kinds.{module}"), function
+    )
+    return convert(BytesIO(data))
+
+
+def reason_of(error: Exception) -> Reason:
+    """Return why a file could not be read as text or converted."""
+    reasons = {
+        UnknownEncodingError: Reason.UNKNOWN_ENCODING,
+        NoTextError: Reason.NO_TEXT,
+        TooMuchError: Reason.TOO_LARGE,
+    }
+    return next((reason for kind, reason in reasons.items() if isinstance(error, kind)), Reason.UNCONVERTED)
+
+
 def _open(path: str, flags: int) -> int:
     del flags
     return os.open(path, OPEN_FLAGS)
-
-
-def _converter(form: Format) -> Callable[[IO[bytes]], Outline]:
-    module, function = CONVERTERS[form]
-    return getattr(import_module(f"conversation_mcp.documents.kinds.{module}"), function)

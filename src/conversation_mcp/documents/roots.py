@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 MAGIC = re.compile(r"[*?\[]")
-NAMED_BY = "CONVERSATION_MCP_DOCUMENTS or --documents"
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,15 @@ def relative(path: str, folder: Path) -> str:
     return path[len(str(folder)) :].lstrip(os.sep).replace(os.sep, "/")
 
 
+def split_pattern(path: Path) -> tuple[Path, tuple[str, ...]]:
+    """Split a pattern before the first part with a special character; the second half is empty for a plain path."""
+    parts = path.parts
+    first = next((number for number, part in enumerate(parts) if MAGIC.search(part)), len(parts))
+    if first == len(parts) or os.path.lexists(path):
+        return path, ()
+    return Path(*parts[:first]), parts[first:]
+
+
 def nothing_to_read(named: Sequence[Path], left_out: str) -> ProviderNotConfiguredError:
     """Return the error for documents without any text, with the sentence about what was left out."""
     error = _refusal(f"there is no readable file in {', '.join(map(str, named))}")
@@ -57,10 +65,10 @@ def nothing_to_read(named: Sequence[Path], left_out: str) -> ProviderNotConfigur
 
 
 def _root(path: Path, home: Path | None) -> Root:
-    base, rest = _split(path)
+    base, rest = split_pattern(path)
     try:
         real = base.resolve(strict=True)
-    except (OSError, RuntimeError, ValueError):
+    except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle; ValueError: a null in the name
         raise _refusal(f"{base} does not exist or cannot be reached") from None
     if real == real.parent:
         raise _refusal(f"{path} is the whole disk")
@@ -73,16 +81,7 @@ def _root(path: Path, home: Path | None) -> Root:
     return Root(real, is_folder=real.is_dir())
 
 
-def _split(path: Path) -> tuple[Path, tuple[str, ...]]:
-    """Split a pattern before the first part with a special character; the second half is empty for a plain path."""
-    parts = path.parts
-    first = next((number for number, part in enumerate(parts) if MAGIC.search(part)), len(parts))
-    if first == len(parts) or os.path.lexists(path):
-        return path, ()
-    return Path(*parts[:first]), parts[first:]
-
-
 def _refusal(problem: str) -> ProviderNotConfiguredError:
-    error = ProviderNotConfiguredError(f"{problem}; it was named by {NAMED_BY}.")
+    error = ProviderNotConfiguredError(f"{problem}; the setting documents names it.")
     error.advice = "Name documents, the folders that hold them, or patterns such as notes/**/*.md."
     return error

@@ -66,7 +66,7 @@ class DocumentRows(StampedRows[Reading]):
         document, content = seen.content.document, seen.content.content
         if isinstance(content, Reason):
             self.write(document, seen.stamp, None, content)
-        elif content.digest == self._known(key)[1]:
+        elif content.digest == self._known(key)[1]:  # a checkout touches thousands of files without changing them
             touched = (seen.stamp, document.modified_ns, self.stored(key))
             self.database.execute("UPDATE files SET stamp = ?, modified = ? WHERE path = ?", touched)
         else:

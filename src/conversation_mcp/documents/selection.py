@@ -69,6 +69,6 @@ class PassageFinder:
     def _spelled_alike(self, words: Words) -> Iterator[str]:
         for word in list(words)[:CHECKED_SPELLINGS]:
             first, after = word[0], chr(min(ord(word[0]) + 1, 0x10FFFF))
-            if after.isprintable():
+            if after.isprintable():  # not a surrogate, which cannot be a parameter of SQLite
                 terms = [term for (term,) in self._database.execute(LIKELY, (first, after))]
                 yield from get_close_matches(word, terms, 1, ALIKE)

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from conversation_mcp.documents.folders import FolderWalk
 from conversation_mcp.documents.formats import Format, Formats
 from conversation_mcp.documents.ignore_rules import Ignoring
 from conversation_mcp.documents.roots import Root, relative
 from conversation_mcp.documents.skips import Reason, Skipped
 from conversation_mcp.searching.stamped import stamp_of
-
-VIRTUAL_ENVIRONMENT = "pyvenv.cfg"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,37 +51,9 @@ class Documents:
         yield from self._sized(path, root.path.name, judged, found)
 
     def _below(self, root: Root) -> Iterator[Document]:
-        waiting = [(str(root.path), Ignoring.above(root.path))]
-        while waiting:
-            folder, above = waiting.pop()
-            try:
-                with os.scandir(folder) as found:
-                    entries = sorted(found, key=lambda entry: entry.name)
-            except OSError:
-                self.skipped.add(Reason.UNREADABLE, folder)
-                continue
-            if folder != str(root.path) and any(entry.name == VIRTUAL_ENVIRONMENT for entry in entries):
-                self.skipped.add(Reason.INSTALLED, folder)
-                continue
-            ignoring = above.within(folder)
-            folders: list[tuple[str, Ignoring]] = []
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    folders += [(entry.path, ignoring)] * self._is_entered(entry, ignoring)
-                else:
-                    yield from self._file(root, entry, ignoring)
-            waiting += reversed(folders)  # a stack: the last one is walked next
-
-    def _is_entered(self, entry: "os.DirEntry[str]", ignoring: Ignoring) -> bool:
-        if entry.name.startswith("."):
-            self.skipped.add(Reason.HIDDEN, entry.path)
-        elif self._formats.is_foreign(entry.name):
-            self.skipped.add(Reason.INSTALLED, entry.path)
-        elif ignoring.ignores(entry.path, is_folder=True):
-            self.skipped.add(Reason.IGNORED, entry.path)
-        else:
-            return True
-        return False
+        walk = FolderWalk(root.path, is_foreign=self._formats.is_foreign, leave_out=self.skipped.add)
+        for entry, ignoring in walk:
+            yield from self._file(root, entry, ignoring)
 
     def _file(self, root: Root, entry: "os.DirEntry[str]", ignoring: Ignoring) -> Iterator[Document]:
         if not root.takes(entry.path):

@@ -28,6 +28,7 @@ from conversation_mcp.errors.providers import (
     CancelledUnsentError,
     ContextTooLargeError,
     ConversationTooLongError,
+    FilesTooLargeError,
     ModelUnavailableError,
     ProviderAuthError,
     ProviderError,
@@ -44,12 +45,14 @@ from conversation_mcp.errors.providers import (
     ServerEndedError,
     StreamBrokenError,
 )
+from conversation_mcp.errors.sight import BlindModelError, ImagesRefusedError, SightError
 
 __all__ = [
     "MAYBE_BILLED",
     "NO_STEPS",
     "AnswerIncompleteError",
     "Argument",
+    "BlindModelError",
     "BudgetReachedError",
     "CancelledUnsentError",
     "ContextTooLargeError",
@@ -59,8 +62,10 @@ __all__ = [
     "ConversationNotFoundError",
     "ConversationTooLongError",
     "EarlierTurnFailedError",
+    "FilesTooLargeError",
     "FilesystemError",
     "IdTakenError",
+    "ImagesRefusedError",
     "IndexNotErasedError",
     "InternalError",
     "InvalidInputError",
@@ -80,6 +85,7 @@ __all__ = [
     "RunLostError",
     "ServerEndedError",
     "ServerEndingError",
+    "SightError",
     "Step",
     "Steps",
     "StreamBrokenError",

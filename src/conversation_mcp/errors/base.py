@@ -1,6 +1,6 @@
 """The base of all errors that users read."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
 from conversation_mcp.text import without_keys
@@ -16,6 +16,15 @@ def new_conversation(steps: Steps, start: str = "Start") -> str:
     """Return the advice to start a new conversation."""
     opener = f" with {steps['start']}" if "start" in steps else ""
     return f"{start} a new conversation{opener}."
+
+
+def offered(what: str, near: Sequence[str], outside: Sequence[str]) -> str:
+    """Return the sentences that name models, and apart from them those to which words would go for the first time."""
+    named = f"{what}: {' or '.join(near)}. " if near else ""
+    if outside:
+        where = f"{'Also' if near else 'Only'} outside of this machine"
+        named += f"{where}: {' or '.join(outside)}; naming one sends it there. "
+    return named
 
 
 class ConversationMCPError(Exception):
@@ -64,7 +73,8 @@ class ConversationMCPError(Exception):
         return f"{self.code}: {self._told(steps)}"
 
     def _told(self, steps: Steps) -> str:
-        told = f"{self.message} {self.next_step(steps)}".rstrip()
+        apart = "" if self.message.endswith("\n") else " "
+        told = f"{self.message}{apart}{self.next_step(steps)}".rstrip()
         if self._is_kept and str(self.conversation_id) not in told:  # said once, also by errors that name it anyway
             told += f" The question is kept in {self.conversation_id}."
         return told

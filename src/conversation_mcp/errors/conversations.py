@@ -109,10 +109,14 @@ class BudgetReachedError(ConversationMCPError):
     code = "BUDGET_REACHED"
     advice = "Wait for the next day (UTC), or raise CONVERSATION_MCP_MAX_COST_USD_PER_DAY."
 
-    def __init__(self, spent_usd: float, limit_usd: float, estimated_usd: float = 0.0) -> None:
+    def __init__(
+        self, spent_usd: float, limit_usd: float, estimated_usd: float = 0.0, planned_usd: float = 0.0
+    ) -> None:
+        planned = f" this would cost about {dollars(planned_usd)} more," if planned_usd else ""
         estimate = f" {dollars(estimated_usd)} of it by an estimate," if estimated_usd else ""
         super().__init__(
-            f"{dollars(spent_usd)} were spent today,{estimate} the limit is {dollars(limit_usd)}. Nothing was sent."
+            f"{dollars(spent_usd)} were spent today,{estimate}{planned} the limit is {dollars(limit_usd)}. "
+            "Nothing was sent."
         )
 
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from conversation_mcp.errors.base import NO_STEPS, ConversationMCPError, Steps, new_conversation
+from conversation_mcp.errors.base import NO_STEPS, ConversationMCPError, Steps, new_conversation, offered
+from conversation_mcp.text import listed
 
 MAYBE_BILLED = "The call may have been billed and was not repeated. Ask again to try once more."
 NOT_BILLED = "Nothing was billed. Ask again in a while."
@@ -14,6 +15,8 @@ class ProviderError(ConversationMCPError):
     def __init__(self, message: str, *, conversation_id: str | None = None) -> None:
         super().__init__(message, conversation_id=conversation_id)
         self.usage: Mapping[str, float] = {}
+        self.kept_from: tuple[str, ...] = ()
+        """Fallback models that were not asked, because the words would leave this machine."""
 
     @property
     def ends_run(self) -> bool:
@@ -28,6 +31,11 @@ class ProviderError(ConversationMCPError):
     @property
     def was_sent(self) -> bool:
         return True
+
+    def _told(self, steps: Steps) -> str:
+        names = listed(self.kept_from)
+        kept = f" Not asked from the fallback list, because words would leave this machine: {names}." if names else ""
+        return super()._told(steps) + kept
 
 
 class NotSentError(ProviderError):
@@ -118,10 +126,16 @@ class ContextTooLargeError(ProviderError):
 class ConversationTooLongError(ContextTooLargeError, NotSentError):
     """The conversation is larger than the chosen model accepts; nothing was sent."""
 
-    def __init__(self, model: str, tokens: int, limit_tokens: int, source: str) -> None:
+    def __init__(
+        self, model: str, tokens: int, limit_tokens: int, source: str, takes: Mapping[str, int] | None = None
+    ) -> None:
+        """`takes` are the tokens of what cannot be left out, by its name."""
         super().__init__(model)
+        what = "with this question the conversation has"
+        if takes:
+            what = f"{listed(f'{name} ({size:,})' for name, size in takes.items())} alone have"
         self.message = (
-            f"with this question the conversation has about {tokens:,} tokens; {model} accepts about {limit_tokens:,}"
+            f"{what} about {tokens:,} tokens; {model} accepts about {limit_tokens:,}"
             f"{f' ({source})' if source else ''}. Nothing was sent."
         )
         self.tokens = tokens
@@ -131,12 +145,24 @@ class ConversationTooLongError(ContextTooLargeError, NotSentError):
         """More such models, outside this machine, for words that were only on it."""
 
     def next_step(self, steps: Steps = NO_STEPS) -> str:
-        names, outside = " or ".join(self.larger), " or ".join(self.outside)
-        larger = f"Name a model that accepts more: {names}. " if names else ""
-        if outside:
-            larger += f"{'Also' if names else 'Only'} outside of this machine: {outside}; naming one sends it there. "
+        larger = offered("Name a model that accepts more", self.larger, self.outside)
         where = f"{steps['compare']} shows the windows. " if "compare" in steps and not larger else ""
         return f"{larger}{where}{new_conversation(steps, 'Or start' if larger else 'Start')}"
+
+
+class FilesTooLargeError(ConversationTooLongError):
+    """None of the files that a question names fits beside what must be sent; nothing was sent."""
+
+    def __init__(self, model: str, tokens: int, room_tokens: int, files: Mapping[str, int]) -> None:
+        """`files` are the tokens of each file; `tokens` is the size of a request with the smallest of them."""
+        super().__init__(model, tokens, room_tokens, "")
+        sizes = listed(f"{path} (about {size:,} tokens)" for path, size in files.items())
+        self.message = (
+            f"{model} has room for about {room_tokens:,} tokens of files. Too large: {sizes}. Nothing was sent."
+        )
+
+    def next_step(self, steps: Steps = NO_STEPS) -> str:
+        return f"Name the lines that matter, as path:10-80. {super().next_step(steps)}"
 
 
 class ProviderUnavailableError(ProviderError):

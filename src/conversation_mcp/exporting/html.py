@@ -6,27 +6,31 @@ from hashlib import sha256
 from html import escape
 from importlib.resources import files
 
+from conversation_mcp.conversations.attached import attached_line
 from conversation_mcp.conversations.phrases import dotted, minute
 from conversation_mcp.conversations.sections import Section, facts, sections
-from conversation_mcp.exporting.base import ExportFormat
+from conversation_mcp.exporting.base import NO_CONTENTS, Contents, ExportFormat
+from conversation_mcp.exporting.file_texts import FileTexts
 from conversation_mcp.exporting.html_text import SafeMarkdown, anchor
 from conversation_mcp.records.models import Conversation, Source
 from conversation_mcp.records.titles import title_of_conversation
 from conversation_mcp.text import counted, dollars, one_line
 
 BELOW_SECTIONS = 2
-OPEN_KINDS = frozenset({"question", "answer", "unanswered"})
+OPEN_KINDS = frozenset({"question", "answer", "unanswered", "step"})
 
 
-def render(conversation: Conversation) -> str:
+def render(conversation: Conversation, contents: Contents = NO_CONTENTS) -> str:
     """Return the page. Every text of the conversation is either escaped or rendered by `SafeMarkdown`."""
     style = files("conversation_mcp.exporting").joinpath("page.css").read_text("utf-8")
     style_hash = b64encode(sha256(style.encode()).digest()).decode()
     # Only this style sheet is allowed, by its hash. If a text slipped through, it could run and load nothing.
     policy = f"default-src 'none'; style-src 'sha256-{style_hash}'; base-uri 'none'; form-action 'none'"
-    name, markdown = escape(title_of_conversation(conversation)), SafeMarkdown()
+    name, markdown, texts = escape(title_of_conversation(conversation)), SafeMarkdown(), FileTexts(contents)
     body = "\n".join(
-        part for number, section in enumerate(sections(conversation), 1) for part in _section(section, number, markdown)
+        part
+        for number, section in enumerate(sections(conversation), 1)
+        for part in _section(section, number, markdown, texts)
     )
     return (
         '<!doctype html>\n<html lang="und">\n<head>\n<meta charset="utf-8">\n'
@@ -54,7 +58,7 @@ def _facts(conversation: Conversation) -> str:
     return f'<p class="facts">{line}</p>\n<p class="facts"><code>{escape(conversation.conversation_id)}</code></p>\n'
 
 
-def _section(section: Section, number: int, markdown: SafeMarkdown) -> Iterator[str]:
+def _section(section: Section, number: int, markdown: SafeMarkdown, texts: FileTexts) -> Iterator[str]:
     name = f"m{number}"
     shown = escape(dotted(*section.facts))
     head = f"<h2>{escape(section.heading)}</h2>{f'<p class=facts>{shown}</p>' if shown else ''}"
@@ -64,6 +68,10 @@ def _section(section: Section, number: int, markdown: SafeMarkdown) -> Iterator[
         yield f'<div class="head">{head}</div>\n<div class="text">\n{text}</div>'
     else:
         yield f'<details>\n<summary>{escape(section.heading)}</summary>\n<div class="text">\n{text}</div>\n</details>'
+    yield from _list("Files", (f"<li>{escape(attached_line(named))}</li>" for named in section.attached))
+    for named, text in texts.of(section):
+        summary = escape(one_line(named.path))
+        yield f"<details>\n<summary>{summary}</summary>\n<pre><code>{escape(text)}</code></pre>\n</details>"
     if section.reasoning:
         hidden = markdown.html(section.reasoning, below=BELOW_SECTIONS)
         yield f'<details>\n<summary>Reasoning</summary>\n<div class="text">\n{hidden}</div>\n</details>'

@@ -4,9 +4,11 @@ import json
 import re
 from collections.abc import Iterable
 
+from conversation_mcp.conversations.attached import attached_line
 from conversation_mcp.conversations.markdown import MarkdownPage
 from conversation_mcp.conversations.sections import Section, facts
-from conversation_mcp.exporting.base import ExportFormat
+from conversation_mcp.exporting.base import NO_CONTENTS, Contents, ExportFormat
+from conversation_mcp.exporting.file_texts import FileTexts, fenced
 from conversation_mcp.exporting.headings import nested
 from conversation_mcp.records.models import Conversation, Source
 from conversation_mcp.records.titles import title_of_conversation
@@ -19,6 +21,9 @@ NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 class ExportPage(MarkdownPage):
     """A page whose own headings and code blocks cannot be confused with those of an answer."""
+
+    def __init__(self, contents: Contents) -> None:
+        self._texts = FileTexts(contents)
 
     def head(self, conversation: Conversation) -> Iterable[str]:
         """Yield the front matter and the title."""
@@ -35,8 +40,15 @@ class ExportPage(MarkdownPage):
         yield nested(section.whole_text, BELOW_SECTIONS)
 
     def foot(self, section: Section) -> Iterable[str]:
-        """Yield the reasoning, as a quote."""
+        """Yield the texts of files, as code, and the reasoning, as a quote."""
+        for named, text in self._texts.of(section):
+            yield f"{_plain(attached_line(named))}:"
+            yield fenced(text)
         yield _quoted("Reasoning", section.reasoning)
+
+    def attached(self, section: Section) -> Iterable[str]:
+        """Return the lines of all files and images."""
+        return map(attached_line, section.attached)
 
     def line(self, text: str) -> str:
         """Return the text on one line, with its markup escaped."""
@@ -81,4 +93,9 @@ def _quoted(name: str, text: str) -> str:
     return f"{name}:\n\n{quoted}"
 
 
-MARKDOWN = ExportFormat("markdown", ".md", ExportPage().render)
+def render(conversation: Conversation, contents: Contents = NO_CONTENTS) -> str:
+    """Return the page."""
+    return ExportPage(contents).render(conversation)
+
+
+MARKDOWN = ExportFormat("markdown", ".md", render)

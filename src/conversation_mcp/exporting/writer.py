@@ -5,21 +5,23 @@ from pathlib import Path
 
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import refuse_link, replace_by_pieces
-from conversation_mcp.exporting.base import ExportFormat
+from conversation_mcp.exporting.base import Contents, ExportFormat
 from conversation_mcp.exporting.file_names import file_name
 from conversation_mcp.records.models import Conversation
 
+Exportable = tuple[Conversation, Contents]
 
-def pieces(conversations: Iterable[Conversation], chosen: ExportFormat, *, framed: bool) -> Iterator[str]:
+
+def pieces(conversations: Iterable[Exportable], chosen: ExportFormat, *, framed: bool) -> Iterator[str]:
     """Yield the text of one file; without a frame, the bare text of the conversations."""
     frame = chosen.frame
     if not framed or frame is None:
-        yield from map(chosen.render, conversations)
+        yield from (chosen.render(*each) for each in conversations)
         return
     yield frame.before
     between = ""
-    for conversation in conversations:
-        yield between + chosen.render(conversation)
+    for each in conversations:
+        yield between + chosen.render(*each)
         between = frame.between
     yield frame.after
 
@@ -35,11 +37,11 @@ def write_file(path: Path, texts: Iterable[str]) -> None:
         replace_by_pieces(path, (text.encode("utf-8", "replace") for text in texts))
 
 
-def write_each(folder: Path, conversations: Iterable[Conversation], chosen: ExportFormat) -> None:
+def write_each(folder: Path, conversations: Iterable[Exportable], chosen: ExportFormat) -> None:
     """Write a file for each conversation.
 
     Raises:
         FilesystemError: one cannot be written; those before it stay.
     """
-    for conversation in conversations:
-        write_file(folder / file_name(conversation, chosen.suffix), (chosen.render(conversation),))
+    for conversation, contents in conversations:
+        write_file(folder / file_name(conversation, chosen.suffix), (chosen.render(conversation, contents),))

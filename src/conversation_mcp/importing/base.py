@@ -1,7 +1,7 @@
 """The port of an import format: the files that it claims, and the conversations in them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -57,6 +57,8 @@ class Sourced:
     left_out: Counter[LeftOut] = field(default_factory=Counter["LeftOut"])
     whole: Conversation | None = None
     """The whole conversation, if the format is our own. The other fields are then derived from it."""
+    contents: Callable[[Collection[str]], Mapping[str, bytes]] = field(default=lambda _: {}, repr=False, compare=False)
+    """Reads the contents with these hashes, which questions name; those that are missing or damaged are left out."""
 
 
 @dataclass(frozen=True)

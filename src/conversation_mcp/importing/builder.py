@@ -12,6 +12,7 @@ from conversation_mcp.records.models import (
     iso,
     parse_time,
 )
+from conversation_mcp.records.workflow_steps import WorkflowStep
 
 
 def created_at(found: Sourced, now: datetime) -> datetime:
@@ -58,8 +59,10 @@ def _origin(source: str, found: Sourced) -> Imported:
 
 def holds(stored: Conversation, found: Sourced) -> bool:
     """Tell whether everything that was found is stored already, perhaps with more after it."""
-    return _starts_with(stored.messages, found.messages) and all(
-        question in _asked(stored) for question in _questions(found)
+    return (
+        _starts_with(stored.messages, found.messages)
+        and all(question in _asked(stored) for question in _questions(found))
+        and not _are_more(*_both_steps(stored, found))
     )
 
 
@@ -87,6 +90,26 @@ def grown(stored: Conversation, found: Sourced) -> Conversation:
         messages=(*stored.messages[:whole], *added),
         pending_turn=kept[-1] if ends_asking else None,
         unanswered_turns=tuple(kept[:-1] if ends_asking else kept) or None,
+        workflow_steps=_steps(stored, found) or None,
+    )
+
+
+def _steps(stored: Conversation, found: Sourced) -> tuple[WorkflowStep, ...]:
+    """Return the stored steps, continued by those that were found if these begin with them."""
+    ours, theirs = _both_steps(stored, found)
+    return theirs if _are_more(ours, theirs) else ours
+
+
+def _both_steps(stored: Conversation, found: Sourced) -> tuple[tuple[WorkflowStep, ...], tuple[WorkflowStep, ...]]:
+    return stored.workflow_steps or (), (found.whole and found.whole.workflow_steps) or ()
+
+
+def _are_more(ours: tuple[WorkflowStep, ...], theirs: tuple[WorkflowStep, ...]) -> bool:
+    pairs = zip(ours, theirs, strict=False)
+    return len(theirs) > len(ours) and all(
+        (one.workflow, one.run, one.step_number, one.findings)
+        == (other.workflow, other.run, other.step_number, other.findings)
+        for one, other in pairs
     )
 
 

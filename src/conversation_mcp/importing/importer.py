@@ -10,13 +10,16 @@ from typing import Literal
 import anyio
 from anyio import to_thread
 
+from conversation_mcp.cancellation import finish
 from conversation_mcp.errors import ConversationMCPError, FilesystemError
 from conversation_mcp.importing.base import ImportProblem, Item, LeftOut, Sourced, Unplaced
 from conversation_mcp.importing.builder import built, created_at, grown, holds, is_grown
 from conversation_mcp.records.ids import EPOCH, SHAPE, check_id
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.origins import Origin, mark_of
+from conversation_mcp.records.transcript import contents_named_in
 from conversation_mcp.stores.base import Store
+from conversation_mcp.text import counted
 
 MAX_KEPT_PROBLEMS = 1000
 AT_ONCE = 8
@@ -136,16 +139,44 @@ class Importer:
                 conversation_id = wanted
             else:
                 conversation_id = await self._store.reserve(created_at(found, moment))
-            await self._store.create(built(found, source, conversation_id, moment, parent))
+            await self._store_new(built(found, source, conversation_id, moment, parent), found)
         except FilesystemError as error:
             if isinstance(error.__cause__, OSError):  # the folder or the disk, not this conversation
                 self._failure = error
             raise
         return conversation_id
 
+    async def _store_new(self, conversation: Conversation, found: Sourced) -> None:
+        """Store a conversation under its reserved id, with the contents that it names; on failure, free the id."""
+        try:
+            self._note_lack(found, await self._keep_contents(conversation, found))
+            await self._store.create(conversation)
+        except BaseException:
+            await finish(self._store.unreserve(ConversationId(conversation.conversation_id)))
+            raise
+
+    async def _keep_contents(self, conversation: Conversation, found: Sourced) -> int:
+        """Keep the contents that the conversation names and that are not here yet; return how many are nowhere."""
+        conversation_id = ConversationId(conversation.conversation_id)
+        if not (named := set(contents_named_in(conversation))):
+            return 0
+        lacking = named - (await self._store.attachments.sizes(conversation_id)).keys()
+        contents = await to_thread.run_sync(found.contents, lacking)
+        if contents:
+            await self._store.attachments.put(conversation_id, contents)
+        return len(lacking - contents.keys())
+
+    def _note_lack(self, found: Sourced, count: int) -> None:
+        if count:
+            reason = f"lacks {counted(count, 'content')} of its files, or has them damaged; the rest is imported"
+            self.report.add_problem(ImportProblem(found.place, reason))
+
     async def _again(self, conversation_id: ConversationId, found: Sourced) -> Outcome:
         """Compare with the earlier import, which may have been followed up here or have grown in the source."""
-        outcome = _compared(await self._store.load(conversation_id), found)
+        stored = await self._store.load(conversation_id)
+        outcome = _compared(stored, found)
+        if outcome == "unchanged" and not self._dry_run:
+            await self._keep_contents(stored, found)  # some may have been lost here
         if self._dry_run or outcome != "extended":
             return outcome
 
@@ -153,6 +184,7 @@ class Importer:
             return grown(stored, found) if _compared(stored, found) == "extended" else stored
 
         after = await self._store.update(conversation_id, extend)
+        self._note_lack(found, await self._keep_contents(after, found))
         return "extended" if holds(after, found) else "changed"
 
     async def _under_an_earlier_id(self, source: str, found: Sourced) -> Outcome | None:

@@ -8,17 +8,21 @@ import zipfile
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
+from threading import Lock
 from typing import BinaryIO, cast
 
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import PLAIN_FLAGS
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.importing.base import ImportProblem, SourceFile
-from conversation_mcp.records.layout import EXPORT_STEM, FILE_NAME, TRASH
+from conversation_mcp.records.hashes import HASH
+from conversation_mcp.records.layout import EXPORT_STEM, FILE_NAME, FILES, TRASH
 
 ENDINGS = (".json", ".jsonl", ".ndjson", ".db", ".sqlite", ".sqlite3", ".html", ".htm")
 NUMBERED_TEXT = re.compile(r"(?:^|/)conversation_[0-9]+\.txt$")
 """The name that Google's Takeout gives to JSON files."""
+CONTENT = re.compile(rf"(?:^|/){FILES}/{HASH.pattern}\Z")
+"""What our own conversations name, beside their file. It is read with the conversation, never by itself."""
 ARCHIVE, MAX_ARCHIVES = ".zip", 200
 """An export can be a folder of archives; this is the most that are read."""
 MAX_DEPTH = 12
@@ -42,6 +46,7 @@ class _Archives:
     """Keeps the last archive open, so that its directory is not read again for each member."""
 
     def __init__(self) -> None:
+        self._opening = Lock()
         self._path: Path | None = None
         self._opened: zipfile.ZipFile | None = None
         self._closing: weakref.finalize[..., _Archives] | None = None
@@ -57,7 +62,8 @@ class _Archives:
 
     def open(self, path: Path, member: zipfile.ZipInfo) -> BinaryIO:
         """Open a member, which never yields more bytes than the archive declares; that size was checked."""
-        return cast("BinaryIO", self.opened(path).open(member))
+        with self._opening:  # contents beside a conversation are read in another thread than the conversations
+            return cast("BinaryIO", self.opened(path).open(member))
 
 
 @dataclass
@@ -69,9 +75,10 @@ class _Collected:
     archives: _Archives = field(default_factory=_Archives)
 
     def listing(self) -> Listing:
-        kept = [file for file in self.files.values() if not self._is_ours(PurePosixPath(file.name))]
+        readable = [file for file in self.files.values() if not CONTENT.search(file.name)]
+        kept = [file for file in readable if not self._is_ours(PurePosixPath(file.name))]
         ordered = sorted(kept, key=lambda file: _natural(file.name))
-        return Listing(tuple(ordered), tuple(self.problems), self.others + len(self.files) - len(kept))
+        return Listing(tuple(ordered), tuple(self.problems), self.others + len(readable) - len(kept))
 
     def _is_ours(self, name: PurePosixPath) -> bool:
         """Tell whether a file in a folder of ours is not a conversation: deleted, or an export beside its file."""
@@ -122,7 +129,7 @@ def _walk(folder: Path, prefix: str, collected: _Collected, depth: int) -> None:
 
 
 def _can_hold(name: str) -> bool:
-    return name.lower().endswith(ENDINGS) or NUMBERED_TEXT.search(name) is not None
+    return name.lower().endswith(ENDINGS) or any(shape.search(name) for shape in (NUMBERED_TEXT, CONTENT))
 
 
 def _archive_within(path: Path, name: str, collected: _Collected) -> None:

@@ -9,6 +9,7 @@ from conversation_mcp.disk.files import read_linked_file
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.records.modes import Mode
 
+SUMMARY_FILE = "summary.md"
 PROMPT_FILES: Mapping[Mode, str] = {"search": "search.md", "deep_research": "deep_research.md", "chat": "chat.md"}
 
 
@@ -18,7 +19,16 @@ def load_prompts(folder: Path) -> Mapping[Mode, str]:
     Raises:
         InvalidInputError: a file of the user exists but cannot be read.
     """
-    return {mode: _own(folder / name) or _shipped(name) for mode, name in PROMPT_FILES.items()}
+    return {mode: _prompt(folder, name) for mode, name in PROMPT_FILES.items()}
+
+
+def load_summary_prompt(folder: Path) -> str:
+    """Return the system prompt of a summary; raises as `load_prompts`."""
+    return _prompt(folder, SUMMARY_FILE)
+
+
+def _prompt(folder: Path, name: str) -> str:
+    return _own(folder / name) or _shipped(name)
 
 
 def _own(path: Path) -> str:
@@ -34,3 +44,9 @@ def _own(path: Path) -> str:
 
 def _shipped(name: str) -> str:
     return files("conversation_mcp.prompting").joinpath("prompts", name).read_text("utf-8").strip()
+
+
+def consensus_texts() -> dict[str, str]:
+    """Return what the models of a consensus are told, by stance."""
+    stances = {stance: _shipped(f"stance_{stance}.md") for stance in ("for", "against", "neutral")}
+    return {**stances, "synthesis": _shipped("synthesis.md")}

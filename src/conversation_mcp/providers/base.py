@@ -1,30 +1,32 @@
 """The port of a provider: an answer engine under one name."""
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkable
 
 from conversation_mcp.providers.whereabouts import NOWHERE, Side, Whereabouts
 from conversation_mcp.records.chat import ChatMessage
-from conversation_mcp.records.models import Source, Usage
+from conversation_mcp.records.models import Source
 from conversation_mcp.records.modes import Mode
-from conversation_mcp.records.options import Options
+from conversation_mcp.records.options import NO_OPTIONS, Options
+from conversation_mcp.records.usage import Usage
 
 if TYPE_CHECKING:
     from conversation_mcp.providers.definitions import Configured
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """One question with the whole history; the last message is the user's."""
 
     mode: Mode
     messages: tuple[ChatMessage, ...]
     preset: str
     model: str | None = None
-    options: Options = field(default_factory=Options)
+    options: Options = NO_OPTIONS
     whereabouts: Whereabouts = NOWHERE
     """Who already has the words that are sent."""
+    output_limit_tokens: int | None = None
+    """How long the answer can be, as far as that is known; sent only to servers that need a limit."""
 
 
 @dataclass(frozen=True)
@@ -52,16 +54,14 @@ class TextDelta:
     """Whether everything before it has turned out not to be part of the answer."""
 
 
-@dataclass(frozen=True)
-class Quotes:
+class Quotes(NamedTuple):
     """The content of an answer that only quotes: the text of each source, in order, and remarks on their limits."""
 
     texts: tuple[str, ...]
     remarks: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """A whole answer and the facts about it. `finish_reason` is `stop`, or `length` if it was cut."""
 
     content: str
@@ -172,12 +172,13 @@ class Checkable(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class ListedModel:
-    """A model in a server's list, with its window if the server names it."""
+class ListedModel(NamedTuple):
+    """A model in a server's list, with its window and whether it sees images and thinks, if the server says so."""
 
     id: str
     context_tokens: int | None = None
+    images: bool | None = None
+    thinks: bool | None = None
 
 
 @runtime_checkable
@@ -193,8 +194,20 @@ class ModelLister(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Survey:
+@runtime_checkable
+class TokenCounter(Protocol):
+    """A provider that counts the tokens of a request without answering it."""
+
+    async def count(self, request: Request) -> int:
+        """Return the tokens of the request as the provider counts them, which costs nothing.
+
+        Raises:
+            ProviderError: the provider cannot be asked, or gives no number.
+        """
+        ...
+
+
+class Survey(NamedTuple):
     """The files that a provider found: how many it reads, and which ones it leaves out."""
 
     read: int

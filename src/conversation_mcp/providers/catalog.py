@@ -31,17 +31,19 @@ class ProviderContext:
 
 BuildWired = Callable[..., Provider]
 """A subclass of `WireProvider`."""
-BuildReader = Callable[[ProviderContext], Reader | None]
+BuildLocal = Callable[[ProviderContext], Reader | None]
 """Returns None if no files are named."""
 
 WIRES = {
     "responses": "conversation_mcp.providers.responses.provider:ResponsesProvider",
     "chat_completions": "conversation_mcp.providers.chat_completions.provider:ChatCompletionsProvider",
+    "messages": "conversation_mcp.providers.messages.provider:MessagesProvider",
+    "interactions": "conversation_mcp.providers.interactions.provider:InteractionsProvider",
     "agent": "conversation_mcp.providers.perplexity.provider:PerplexityProvider",
 }
 """Families and dialects, by their names in definitions. Adapters are named as text so that only used ones load."""
-READERS = {"local": "conversation_mcp.providers.local.provider:build"}
-"""Providers without an address, which read files; they come after all others."""
+LOCAL = "local"
+"""The provider without an address, which reads files; it comes after all others."""
 
 
 def build_providers(context: ProviderContext) -> Iterator[Provider]:
@@ -56,6 +58,5 @@ def build_providers(context: ProviderContext) -> Iterator[Provider]:
         target = WIRES[configured.definition.dialect or configured.definition.family]
         build = cast("BuildWired", resolve_name(target))
         yield build(configured, context.client, retries=context.settings.retries)
-    for target in READERS.values():
-        if reader := cast("BuildReader", resolve_name(target))(context):
-            yield reader
+    if local := cast("BuildLocal", resolve_name("conversation_mcp.providers.local.provider:build"))(context):
+        yield local

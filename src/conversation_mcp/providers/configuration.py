@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from conversation_mcp.records.modes import Mode
 from conversation_mcp.settings import Settings
+from conversation_mcp.sources import variable_of
 from conversation_mcp.text import listed
 
 if TYPE_CHECKING:
@@ -59,4 +60,5 @@ def how_to_configure(mode: Mode, definitions: "Mapping[str, Definition]") -> str
     key = keys[0] if len(keys) == 1 else f"a key such as {listed(keys, 'or')}"
     servers = [one.title for one in definitions.values() if mode in one.suggested_for and not one.needs_key]
     server = f"start a local server such as {listed(servers, 'or')}" if servers else ""
-    return f"Set {key}, or {server or 'start with --documents FOLDER to search your own files'}."
+    own_files = f"{variable_of('documents')} to search your own files"
+    return f"Set {key}, or {server or own_files}."

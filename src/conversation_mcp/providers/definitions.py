@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self, get_args
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, Literal, Self, cast, get_args
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import (
     Field,
-    JsonValue,
     SecretStr,
     ValidationError,
     field_validator,
@@ -17,48 +17,20 @@ from pydantic import (
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.errors.validation import requirement
 from conversation_mcp.providers.data import Data
+from conversation_mcp.providers.images import Images
+from conversation_mcp.providers.quirks import Quirks
 from conversation_mcp.records.modes import Mode
 from conversation_mcp.settings import Kind
 from conversation_mcp.sources import shipped_providers
 
-Family = Literal["responses", "chat_completions"]
+Family = Literal["responses", "chat_completions", "messages", "interactions"]
 Dialect = Literal["agent"]
-TokenField = Literal["max_tokens", "max_completion_tokens"]
+BACKGROUND: tuple[Family, ...] = ("responses", "interactions")
+"""The families that run a research in the background."""
 
 NAME_PATTERN = r"^[a-z][a-z0-9_-]{0,31}$"
-ENDPOINTS = ("/chat/completions", "/responses", "/agent", "/models")
+ENDPOINTS = ("/chat/completions", "/responses", "/agent", "/messages", "/interactions", "/models")
 """Endpoints that people often leave at the end of a base URL."""
-
-
-class Quirks(Data):
-    """The differences of a provider from its family. Tables of fields are copied into the body of a request."""
-
-    body: dict[str, JsonValue] = Field(default_factory=dict)
-    """Fields sent with every request."""
-    search: dict[str, JsonValue] = Field(default_factory=dict)
-    """More fields for a search; they make a provider search that would not do so by itself."""
-    research: dict[str, JsonValue] = Field(default_factory=dict)
-    """More fields for a deep research."""
-    domain_filters: frozenset[Literal["allowed_domains", "excluded_domains", "blocked_domains"]] = frozenset()
-    """The filters that its search tool accepts under `filters`."""
-    max_domains: int = Field(default=20, ge=1)
-    """The most domains in such a filter."""
-    effort_field: Literal["reasoning", "reasoning_effort", "none"] | None = None
-    """The field of the reasoning effort; by default the field of the family."""
-    store: bool | None = None
-    """The value of `store`. A run can be found by its id only if this is true, or if it runs in the background."""
-    output_limit_tokens: int | None = Field(default=None, ge=1)
-    """The most tokens of an answer; not sent if unset."""
-    token_field: TokenField | None = None
-    """The field of that limit in chat completions; if unset, it is learnt from the first refusal."""
-    stream_usage: bool = True
-    """Whether chat completions ask for the usage of a stream."""
-    system_role: Literal["system", "developer", "user"] = "system"
-    """The role of the system message; `user` puts its text before the first question."""
-    alternate: bool = True
-    """Whether it may require user and assistant to alternate, so that adjacent messages of one role are merged."""
-    silence_seconds: float | None = Field(default=None, gt=0)
-    """How long a stream may be silent, if the usual time is too short."""
 
 
 class Definition(Data):
@@ -74,6 +46,10 @@ class Definition(Data):
     base_url: str | None = None
     """Its address, up to the endpoints of the family; None if only the user knows it."""
     base_url_variable: str | None = None
+    compatible_ending: str | None = None
+    """The end of an address at which it speaks chat completions instead, and can do nothing but chat."""
+    base_path: str = ""
+    """The path of an address that was given without one, where `base_url` does not say it."""
     key_variables: tuple[str, ...] = ()
     """Environment variables of its key; the first one that is set counts. Empty if it needs no key."""
     is_key_optional: bool = False
@@ -99,6 +75,7 @@ class Definition(Data):
     default_window_tokens: int | None = Field(default=None, ge=256)
     """The assumed window of a model whose window is unknown."""
     quirks: Quirks = Field(default_factory=Quirks)
+    images: Images = Field(default_factory=Images)
 
     @field_validator("base_url")
     @classmethod
@@ -110,17 +87,28 @@ class Definition(Data):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        if "deep_research" in self.abilities and self.family != "responses":
-            message = "abilities: deep_research needs family 'responses'; it is a background run there"
+        if "deep_research" in self.abilities and self.family not in BACKGROUND:
+            message = f"abilities: deep_research needs family {' or '.join(map(repr, BACKGROUND))}, for background runs"
             raise ValueError(message)
         if self.presets and self.dialect is None:
-            message = "presets: neither family accepts presets, only dialect 'agent' does"
+            message = "presets: no family accepts presets, only dialect 'agent' does"
             raise ValueError(message)
         return self
+
+    def at(self, base_url: str) -> Self:
+        """Return the definition that is true of the provider at this address."""
+        if self.compatible_ending is None or not urlsplit(base_url).path.endswith(self.compatible_ending):
+            return self
+        only_chat = {"abilities": frozenset({"chat"}), "quirks": Quirks(), "research_model": None}
+        return self.model_copy(update={"family": "chat_completions", **only_chat})
 
     def is_preset(self, name: str) -> bool:
         """Tell whether this is one of its presets; it may end with a version, as in `fast@2026-10-16.0`."""
         return name.partition("@")[0] in (*self.presets, *self.other_presets)
+
+    def is_agent(self, name: str) -> bool:
+        """Tell whether this is the name of an agent, which does research only."""
+        return any(fnmatchcase(name.casefold(), pattern) for pattern in self.quirks.agents)
 
     @property
     def needs_key(self) -> bool:
@@ -130,6 +118,8 @@ class Definition(Data):
     @property
     def needed_setting(self) -> str:
         """The setting that configures it."""
+        if self.needs_key and self.base_url is None:
+            return f"{self.key_variable} and {self.base_url_name}"
         return self.key_variable if self.needs_key else self.base_url_name
 
     @property
@@ -196,7 +186,7 @@ def is_web_address(text: str) -> bool:
         return False
 
 
-def joined_base_url(given: str, usual: str | None) -> str:
+def joined_base_url(given: str, usual: str | None, usual_path: str = "") -> str:
     """Return a base URL without endpoints that were pasted with it; one without a path gets the usual path."""
     if not is_web_address(given):
         return given.strip()
@@ -204,8 +194,8 @@ def joined_base_url(given: str, usual: str | None) -> str:
     path = parts.path.rstrip("/")
     for endpoint in ENDPOINTS:
         path = path.removesuffix(endpoint).rstrip("/")
-    if not path and usual is not None:
-        path = urlsplit(usual).path.rstrip("/")
+    if not path:
+        path = usual_path if usual is None else urlsplit(usual).path.rstrip("/")
     return urlunsplit(parts._replace(path=path, fragment=""))
 
 
@@ -221,9 +211,10 @@ def resolved(definition: Definition, given: Given) -> Configured | None:
     address = given.base_url or definition.base_url
     if address is None:
         return None
+    base_url = joined_base_url(address, definition.base_url, definition.base_path)
     return Configured(
-        definition=definition,
-        base_url=joined_base_url(address, definition.base_url),
+        definition=definition.at(base_url),
+        base_url=base_url,
         key=key,
         default_model=given.default_model,
         is_base_url_set=given.base_url is not None,
@@ -251,11 +242,13 @@ def load_definitions(given: Mapping[str, Mapping[str, object]] | None = None) ->
 
 
 def _merged(table: Mapping[str, Any], fields: Mapping[str, object]) -> dict[str, Any]:
-    # One level deeper, so that a user can change one quirk and keep the others.
-    quirks = fields.get("quirks")
-    if isinstance(quirks, Mapping):
-        return {**table, **fields, "quirks": {**table.get("quirks", {}), **quirks}}
-    return {**table, **fields}
+    merged = {**table, **fields}
+    # One level deeper, so that a user can change one quirk or limit and keep the others.
+    for name in ("quirks", "images"):
+        given = fields.get(name)
+        if isinstance(given, Mapping):
+            merged[name] = {**table.get(name, {}), **cast("Mapping[str, object]", given)}
+    return merged
 
 
 def _definition(name: str, table: Mapping[str, Any], *, is_own: bool) -> Definition:

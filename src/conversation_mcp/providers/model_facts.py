@@ -2,20 +2,20 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from anyio import to_thread
 
 from conversation_mcp.settings import OwnModel
 
+ASSUMED = "assumed"
+"""The source of a window that is only assumed."""
 ANSWER_TOKENS = 4096
 """The most room that is kept for an answer; in a small window it is a quarter of the window."""
 
 
-@dataclass(frozen=True)
-class ModelFacts:
+class ModelFacts(NamedTuple):
     """One model of one provider. Windows are in tokens, prices in US dollars per million tokens."""
 
     id: str
@@ -25,10 +25,17 @@ class ModelFacts:
     input: int | None = None
     """The largest request, if that is less than the window allows."""
     output: int | None = None
-    images: bool = False
+    images: bool | None = None
+    """Whether it sees images; None if that is unknown."""
     reasoning: bool = False
     price_in: float | None = None
     price_out: float | None = None
+    price_cached: float | None = None
+    """The price of input that the provider reads from its cache."""
+    price_written: float | None = None
+    """The price of input that the provider writes to its cache, if it charges more for that."""
+    price_search: float | None = None
+    """The price of one search, if searches are charged beside the tokens."""
     status: str = "active"
     ends: str | None = None
     """The day from which it no longer exists."""
@@ -53,6 +60,16 @@ class ModelFacts:
             return self.input
         answer = min(self.output or ANSWER_TOKENS, ANSWER_TOKENS, self.context // 4)
         return min(self.input or self.context, self.context - answer)
+
+
+def answer_limit(facts: ModelFacts, input_tokens: int) -> int | None:
+    """Return how long an answer to a request of this size can be; None if nothing is known that limits it.
+
+    An assumed window is no limit: a larger one would have room for a longer answer.
+    """
+    window = None if facts.source == ASSUMED else facts.context
+    left = None if window is None else max(1, window - input_tokens)
+    return min((limit for limit in (facts.output, left) if limit is not None), default=None)
 
 
 class Catalogue:
@@ -106,8 +123,9 @@ class Catalogue:
         source = f"models.json of {self.date}"
         rows: list[dict[str, Any]] = self._snapshot["providers"].get(provider, [])
         for row in rows:
-            facts = ModelFacts(source=source, **row)
-            facts = replace(facts, aliases=tuple(facts.aliases))
+            known: dict[str, Any] = {"images": False, **row}
+            facts = ModelFacts(source=source, **known)
+            facts = facts._replace(aliases=tuple(facts.aliases))
             names = (facts.id, *facts.aliases)
             theirs = next((own.pop(name.casefold()) for name in names if name.casefold() in own), None)
             yield facts if theirs is None else _changed(facts, theirs[1])
@@ -123,4 +141,4 @@ def names_of(*names: str) -> frozenset[str]:
 def _changed(facts: ModelFacts, own: OwnModel) -> ModelFacts:
     known = own.model_dump(exclude_none=True, exclude={"aliases"})
     aliases = (*facts.aliases, *own.aliases)
-    return replace(facts, **known, aliases=aliases, source="your configuration file", is_own=True)
+    return facts._replace(**known, aliases=aliases, source="your configuration file", is_own=True)

@@ -1,15 +1,13 @@
 """The providers that have received words, on this machine and outside it."""
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 HERE = "this machine"
 OUTSIDE = "outside"
 Side = Literal["this machine", "outside"]
 
 
-@dataclass(frozen=True)
-class Whereabouts:
+class Whereabouts(NamedTuple):
     """The recipients of a conversation's words, oldest first; none if nothing was sent or the file does not say."""
 
     here: tuple[str, ...] = ()

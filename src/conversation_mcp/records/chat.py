@@ -1,19 +1,16 @@
 """The messages of a conversation as providers receive them."""
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 
-@dataclass(frozen=True)
-class ImagePart:
+class ImagePart(NamedTuple):
     """An image as it is sent with a message."""
 
     media_type: str
     data: bytes
 
 
-@dataclass(frozen=True)
-class ChatMessage:
+class ChatMessage(NamedTuple):
     """A message as it is sent: its text and images alone, without the facts of the record."""
 
     role: Literal["system", "user", "assistant"]

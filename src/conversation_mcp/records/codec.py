@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from conversation_mcp.errors import ConversationCorruptedError
-from conversation_mcp.records.damage import is_syntax, place, problem_of
+from conversation_mcp.records.damage import place, problem_of, problem_of_syntax
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.origins import Origin
 from conversation_mcp.text import storable_data
@@ -33,10 +33,14 @@ def decode(data: bytes, path: str, conversation_id: ConversationId) -> Conversat
     body = data.removeprefix(BOM_UTF8)
     skipped_bytes = len(data) - len(body)
     try:
-        conversation = _parse(body)
+        document = _parse(body)
+        conversation = Conversation.model_validate(document, by_alias=True, by_name=False)
     except ValidationError as error:
-        raise ConversationCorruptedError(path, problem_of(error, body, skipped_bytes), conversation_id) from None
-    if (offset := _not_a_number(body)) is not None:
+        raise ConversationCorruptedError(path, problem_of(error), conversation_id) from None
+    except ValueError as error:
+        problem = problem_of_syntax(str(error), body, skipped_bytes)
+        raise ConversationCorruptedError(path, problem, conversation_id) from None
+    if (offset := _not_a_number(document, body)) is not None:
         problem = f"is not valid JSON {place(body, offset, skipped_bytes)}"
         raise ConversationCorruptedError(path, problem, conversation_id)
     if conversation.conversation_id == conversation_id:
@@ -74,35 +78,26 @@ def settle(conversation: Conversation) -> tuple[Conversation, bytes]:
         return counted, _dump(counted)
 
 
-def _parse(body: bytes) -> Conversation:
+def _parse(body: bytes) -> object:
+    """Return the JSON data. The same data is then validated and searched: parsing again would cost as much as both."""
     try:
-        return Conversation.model_validate_json(body, by_alias=True, by_name=False)
-    except ValidationError as error:
-        if not is_syntax(error):
-            raise
-        return _parse_surrogates(body, error)
+        return from_json(body, cache_strings="keys")
+    except ValueError as refusal:
+        return _parse_surrogates(body, refusal)
 
 
-def _parse_surrogates(body: bytes, refusal: ValidationError) -> Conversation:
+def _parse_surrogates(body: bytes, refusal: ValueError) -> object:
     """Read a file whose only fault is a lone surrogate: JavaScript writes them, pydantic's parser refuses them."""
     try:
-        clean = json.dumps(storable_data(json.loads(body.decode())), ensure_ascii=False)
-        return Conversation.model_validate_json(clean, by_alias=True, by_name=False)
-    except ValidationError as error:
-        raise (refusal if is_syntax(error) else error) from None
+        return from_json(json.dumps(storable_data(json.loads(body.decode())), ensure_ascii=False))
     except (ValueError, RecursionError):
         raise refusal from None
 
 
-def _not_a_number(body: bytes) -> int | None:
+def _not_a_number(document: object, body: bytes) -> int | None:
     """Return the offset of a number that is not finite: this parser accepts NaN, Infinity and 1e999, others may not."""
-    try:  # the parser is much quicker than the regular expression, which only has to find the offset
-        data: object = from_json(body, allow_inf_nan=False, cache_strings="none")
-    except ValueError:
-        pass
-    else:
-        if all(map(isfinite, _floats(data))):
-            return None
+    if all(map(isfinite, _floats(document))):
+        return None
     found = (found.start() for found in STRING_OR_FLOAT.finditer(body) if found[1] and not isfinite(float(found[1])))
     return next(found, None)
 

@@ -1,4 +1,4 @@
-"""The cost of a conversation: that of its answers, and of unanswered questions that were charged all the same."""
+"""The cost of a conversation: of its answers, of unanswered questions that were charged, and of summaries."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
@@ -7,13 +7,14 @@ Data = Mapping[str, Any]
 
 
 def chargeable(data: Data) -> Iterator[tuple[str | None, Data]]:
-    """Yield what may have been charged, with its time: messages, then unanswered questions, which have no role.
+    """Yield what may have been charged, with its time: messages, then, without role, unanswered questions, summaries.
 
     The messages that a branch has from its parent are left out: they were charged there.
     """
     pending = [data["pendingTurn"]] if data.get("pendingTurn") else []
     own = data["messages"][inherited_count(data) :]
-    for at, turns in (("createdAt", own), ("startedAt", [*pending, *(data.get("unansweredTurns") or ())])):
+    unanswered = [*pending, *(data.get("unansweredTurns") or ())]
+    for at, turns in (("createdAt", own), ("startedAt", unanswered), ("createdAt", data.get("summaries") or ())):
         yield from ((turn.get(at), turn) for turn in turns)
 
 

@@ -18,29 +18,15 @@ CAUSES = {
 TIME = "must be a time such as 2026-01-31T12:00:00.000Z"
 
 
-def is_syntax(error: ValidationError) -> bool:
-    """Tell whether the text is not valid JSON, rather than valid JSON that is not a conversation."""
-    return error.errors(include_url=False, include_input=False)[0]["type"] == "json_invalid"
-
-
-def problem_of(error: ValidationError, body: bytes, skipped_bytes: int) -> str:
-    """Return what is wrong with the body of a file, which begins after `skipped_bytes` that were not parsed."""
+def problem_of(error: ValidationError) -> str:
+    """Return what keeps the data of a file from being a conversation."""
     first = error.errors(include_url=False, include_input=False)[0]
-    if is_syntax(error):
-        return _not_json(body, skipped_bytes, str(first.get("ctx", {})["error"]))
     wanted = TIME if first["type"] == "value_error" else requirement(first, mapping="an object")
     return f"is not a conversation: {_name(first['loc'])} {wanted}"
 
 
-def place(body: bytes, offset: int, skipped_bytes: int) -> str:
-    """Return the line, the column in characters and the byte of an offset, each counted from 1."""
-    line = body.count(b"\n", 0, offset) + 1
-    start = body.rfind(b"\n", 0, offset) + 1
-    column = len(body[start:offset].decode(errors="replace")) + 1
-    return f"at line {line:,}, column {column:,} (byte {skipped_bytes + offset + 1:,})"
-
-
-def _not_json(body: bytes, skipped_bytes: int, reason: str) -> str:
+def problem_of_syntax(reason: str, body: bytes, skipped_bytes: int) -> str:
+    """Return why the body of a file, which begins after `skipped_bytes`, is not JSON; `reason` is the parser's."""
     if not body or body.isspace():
         return "is empty"
     if not body.strip(b"\0"):
@@ -51,6 +37,14 @@ def _not_json(body: bytes, skipped_bytes: int, reason: str) -> str:
         return f"is not UTF-8 {place(body, error.start, skipped_bytes)}"
     cause = next((words for sign, words in CAUSES.items() if sign in reason), "is not valid JSON")
     return f"{cause} {place(body, _offset(body, reason), skipped_bytes)}"
+
+
+def place(body: bytes, offset: int, skipped_bytes: int) -> str:
+    """Return the line, the column in characters and the byte of an offset, each counted from 1."""
+    line = body.count(b"\n", 0, offset) + 1
+    start = body.rfind(b"\n", 0, offset) + 1
+    column = len(body[start:offset].decode(errors="replace")) + 1
+    return f"at line {line:,}, column {column:,} (byte {skipped_bytes + offset + 1:,})"
 
 
 def _offset(body: bytes, reason: str) -> int:

@@ -116,6 +116,9 @@ def _texts(data: Data, tags: Iterable[str]) -> dict[int, str]:
     pending: Data = data.get("pendingTurn") or {}
     beside = [data.get("title") or "", *tags, pending.get("question", ""), pending.get("partialText") or ""]
     beside += [turn.get("question", "") for turn in data.get("unansweredTurns") or ()]
+    for step in data.get("workflowSteps") or ():
+        issues = (issue["description"] for issue in step.get("issues") or ())
+        beside += [step["step"], step["findings"], step.get("hypothesis") or "", *issues]
     texts = {
         number: str(message["content"])
         for number, message in enumerate(data["messages"], 1)

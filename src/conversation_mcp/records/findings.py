@@ -1,16 +1,14 @@
 """The findings of checks, one line each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from conversation_mcp.text import without_keys
 
 SHOWN = 3
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """The result of a check: in order, worth a look, or not working."""
 
     state: Literal["ok", "warn", "fail"]

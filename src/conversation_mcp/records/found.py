@@ -1,8 +1,7 @@
 """Conversations as lists and searches see them: their facts, filters, and pages of results."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from conversation_mcp.records.models import ConversationId
@@ -20,8 +19,7 @@ Facet = tuple[str, str]
 """A kind (tool, provider, model, tag) and a folded value."""
 
 
-@dataclass(frozen=True)
-class Listed:
+class Listed(NamedTuple):
     """A conversation in a list: stored facts, its present state, and for a query the part that matches best."""
 
     conversation_id: str
@@ -55,8 +53,7 @@ class Listed:
     """The number of the message with that part; None if the part is not in a message."""
 
 
-@dataclass(frozen=True)
-class Indexed:
+class Indexed(NamedTuple):
     """All that is indexed of a file. Texts are by message number; 0 is for those outside of messages."""
 
     facts: Listed
@@ -68,8 +65,7 @@ Describe = Callable[[bytes, str, "ConversationId"], Indexed]
 """Describes the bytes of a file, given its path and id; raises ConversationCorruptedError."""
 
 
-@dataclass(frozen=True)
-class Wanted:
+class Wanted(NamedTuple):
     """A filter, which selects conversations that meet all conditions; archived ones only if that is the state."""
 
     query: str = ""
@@ -79,8 +75,7 @@ class Wanted:
     before_milliseconds: int | None = None
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """Where a page ended; for a query also how many were shown, and the time of the newest that takes part."""
 
     updated_milliseconds: int
@@ -89,8 +84,7 @@ class Place:
     newest_milliseconds: int = 0
 
 
-@dataclass(frozen=True)
-class Page:
+class Page(NamedTuple):
     """Conversations in order, and what to know about the result."""
 
     found: tuple[Listed, ...]
@@ -104,7 +98,7 @@ class Page:
 
     def with_notice(self, notice: str) -> "Page":
         """Return the page with another notice."""
-        return replace(self, notices=(*self.notices, notice))
+        return self._replace(notices=(*self.notices, notice))
 
 
 def with_state(facts: Listed, is_being_answered: Callable[[str], bool]) -> Listed:
@@ -114,4 +108,4 @@ def with_state(facts: Listed, is_being_answered: Callable[[str], bool]) -> Liste
         state = "archived"
     elif state == "running" and not facts.runs_at_provider and not is_being_answered(facts.conversation_id):
         state = "interrupted"
-    return replace(facts, state=state) if state else facts
+    return facts._replace(state=state) if state else facts

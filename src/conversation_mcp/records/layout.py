@@ -5,6 +5,12 @@ import re
 from conversation_mcp.records.ids import SHAPE
 
 FILE_NAME = "conversation.json"
+FILES = "files"
+"""The folder of the contents that questions of the conversation name, beside its file, each under its hash."""
+FILE_CONTENTS = "fileContents"
+"""The field of an exported conversation with these contents, by hash. The file itself never has it."""
+UNWRITTEN = ".unwritten"
+"""Stands beside contents that were put before their conversation was written, and tells that it never was."""
 EXPORT_STEM = "export"
 """Begins the names of exports kept beside the file."""
 LOCKS = ".locks"

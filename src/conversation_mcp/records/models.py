@@ -2,17 +2,20 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Annotated, Literal, NewType, Self
+from typing import Annotated, Literal, NewType
 
-from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
+from pydantic import AfterValidator, Field, JsonValue
 
 from conversation_mcp.clock import parse_time
 from conversation_mcp.records.attached import AttachedFile, AttachedImage
 from conversation_mcp.records.record import Record
+from conversation_mcp.records.usage import Tokens, Usage
+from conversation_mcp.records.workflow_steps import WorkflowStep
 
 ConversationId = NewType("ConversationId", str)
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 TurnStatus = Literal["running", "interrupted", "failed"]
+CallStatus = Literal["running", "interrupted", "failed", "completed"]
 
 
 def iso(moment: datetime) -> str:
@@ -26,12 +29,8 @@ def _readable_time(text: str) -> str:
 
 
 Timestamp = Annotated[str, AfterValidator(_readable_time)]
-MAX_TOKENS, MAX_COST_USD = 10**12, 10**9
-"""Far above any real amount, and far below where sums lose precision."""
-Tokens = Annotated[int, Field(ge=-MAX_TOKENS, le=MAX_TOKENS)]
-Recipients = Annotated[dict[str, str], BeforeValidator(lambda value: value)]
-"""By name. The validator only makes the last of two equal names win, as in every other reader of JSON."""
-CostUsd = Annotated[float, Field(ge=-MAX_COST_USD, le=MAX_COST_USD)]
+Recipients = dict[str, str]
+"""By name."""
 
 
 class Source(Record):
@@ -67,28 +66,6 @@ class Source(Record):
 def without_snippets(sources: Iterable[Source]) -> tuple[Source, ...]:
     """Return the sources without their quotations."""
     return tuple(Source.of(**{name: value for name, value in source if name != "snippet"}) for source in sources)
-
-
-class Usage(Record):
-    """The tokens and cost of an answer, as the provider reported them."""
-
-    input_tokens: Tokens | None = None
-    """Tokens sent, those read from the provider's cache included."""
-    cached_input_tokens: Tokens | None = None
-    """Tokens of them that the provider read from its cache, usually at a lower price."""
-    output_tokens: Tokens | None = None
-    """Tokens received."""
-    reasoning_tokens: Tokens | None = None
-    """Tokens received that were spent on hidden reasoning."""
-    cost_usd: CostUsd | None = None
-    """The amount charged, in US dollars."""
-
-    @classmethod
-    def told(cls, **amounts: float | None) -> Self | None:
-        """Make the record from another program's counts, without impossible ones; return None if none remains."""
-        most = {name: MAX_COST_USD if name == "cost_usd" else MAX_TOKENS for name in amounts}
-        known = {name: amount for name, amount in amounts.items() if amount is not None and 0 <= amount <= most[name]}
-        return cls.model_validate(known) if known else None
 
 
 class Message(Record):
@@ -129,10 +106,14 @@ class Message(Record):
     """Of an answer: questions that could come next, if they were requested."""
     usage: Usage | None = None
     """Of an answer: tokens and cost."""
+    estimated_tokens: Tokens | None = None
+    """Of an answer: the tokens that its request was estimated to have, if they were counted."""
     notices: tuple[str, ...] | None = None
     """What was not done as asked, or was left out by an import."""
     reasoning: str | None = None
     """Of an answer: hidden reasoning, kept apart from the answer and never sent again."""
+    stance: str | None = None
+    """Of an answer in a consensus: `for`, `against`, `neutral`, `own` for a text of its own, or `synthesis`."""
 
 
 class TurnError(Record):
@@ -142,6 +123,39 @@ class TurnError(Record):
     """One of the error codes."""
     message: str
     """What happened."""
+
+
+class PendingCall(Record):
+    """One of the models that a consensus asks, and what came of it."""
+
+    provider: str
+    """The provider that is asked."""
+    model: str | None = None
+    """The model that was named."""
+    stance: str | None = None
+    """As in its answer."""
+    stance_prompt: str | None = None
+    """The text of its own that stands in place of a stance."""
+    status: CallStatus = "running"
+    """`running`, `interrupted` or `failed` as for the question; `completed` once `answer` is there."""
+    sent_to: Recipients | None = None
+    """Everyone who received the text, or may have received it, each as `this machine` or `outside`."""
+    response_id: str | None = None
+    """The provider's id of the run, stored as soon as it is known."""
+    background: bool | None = None
+    """Whether the run continues at the provider when no process waits for it."""
+    estimated_tokens: Tokens | None = None
+    """The tokens that its request was estimated to have, if they were counted."""
+    partial_text: str | None = None
+    """The text received so far, stored at most every 5 seconds."""
+    answer: Message | None = None
+    """The answer as it will stand among the messages."""
+    error: TurnError | None = None
+    """Why there is no answer."""
+    usage: Usage | None = None
+    """What was charged nevertheless."""
+    notices: tuple[str, ...] | None = None
+    """What its answer will say about the choice of the model."""
 
 
 class PendingTurn(Record):
@@ -173,6 +187,8 @@ class PendingTurn(Record):
     """The provider's id of the run, stored as soon as it is known."""
     background: bool | None = None
     """Whether the run continues at the provider when no process waits for it."""
+    estimated_tokens: Tokens | None = None
+    """The tokens that the request was estimated to have, if they were counted."""
     partial_text: str | None = None
     """The text received so far, stored at most every 5 seconds."""
     error: TurnError | None = None
@@ -181,6 +197,8 @@ class PendingTurn(Record):
     """What was charged nevertheless."""
     notices: tuple[str, ...] | None = None
     """What its answer will say about the choice of the model."""
+    calls: tuple[PendingCall, ...] | None = None
+    """Of a consensus: the models that are asked side by side."""
 
 
 class Imported(Record):
@@ -196,7 +214,7 @@ class Summary(Record):
     """What stands for messages that no longer fit into a request."""
 
     content: str
-    """The text of the summary."""
+    """The text of the summary; empty if none came, or none that could be sent."""
     first_message: int
     """The number of the first message that it covers."""
     last_message: int
@@ -211,6 +229,8 @@ class Summary(Record):
     """Everyone who received the messages for it, each as `this machine` or `outside`."""
     usage: Usage | None = None
     """Tokens and cost, as the provider reported them."""
+    error: TurnError | None = None
+    """Why there is no text, of one that was charged all the same."""
 
 
 class Conversation(Record):
@@ -225,7 +245,7 @@ class Conversation(Record):
     message_count: int
     """The number of messages, the system message included; corrected at the next write."""
     title: str | None = None
-    """Set by hand or by an import; without it, the first question serves as the title."""
+    """Set by hand, by an import, or by the first step of a workflow; without it, the first question serves."""
     tags: tuple[str, ...] | None = None
     """Words to find it by."""
     archived: bool | None = None
@@ -242,8 +262,9 @@ class Conversation(Record):
     """Earlier questions that never got an answer; never sent again."""
     summaries: tuple[Summary, ...] | None = None
     """Summaries of its first messages, each sent in place of those it covers when they do not fit."""
+    workflow_steps: tuple[WorkflowStep, ...] | None = None
+    """The steps of workflows, oldest first. They are not messages and are never sent as such."""
     messages: tuple[Message, ...]
-
     """Oldest first; their order counts, not their times."""
 
     def changed(self, **changes: object) -> "Conversation":
@@ -252,6 +273,12 @@ class Conversation(Record):
         copy = self.model_copy(update=changes)
         copy.model_fields_set.difference_update(gone)
         return copy
+
+    @property
+    def summary(self) -> Summary | None:
+        """The summary that covers most of its messages."""
+        written = (summary for summary in self.summaries or () if summary.content)
+        return max(written, key=lambda summary: summary.last_message, default=None)
 
     @property
     def turn_count(self) -> int:

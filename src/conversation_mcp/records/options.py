@@ -2,17 +2,15 @@
 
 import json
 import re
-from collections.abc import Iterable
 from datetime import date, datetime
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from conversation_mcp.errors import Argument, InvalidInputError
-from conversation_mcp.text import listed
 
 Recency = Literal["hour", "day", "week", "month", "year"]
-Effort = Literal["low", "medium", "high"]
+Effort = Literal["minimal", "low", "medium", "high", "max"]
 
 RECENCY, DOMAINS = Argument("search_recency_filter"), Argument("search_domain_filter")
 AFTER, BEFORE = Argument("search_after_date_filter"), Argument("search_before_date_filter")
@@ -61,7 +59,7 @@ Day = Annotated[date, BeforeValidator(_date)]
 class SearchFilters(BaseModel):
     """Which pages a search may use."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     search_recency_filter: Recency | None = Field(default=None, description="Only pages this recent.")
     search_domain_filter: Annotated[tuple[str, ...] | None, BeforeValidator(_domains)] = Field(
@@ -90,7 +88,7 @@ class SearchFilters(BaseModel):
 class ResearchOptions(BaseModel):
     """How hard a research tries."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     reasoning_effort: Effort | None = None
     """How hard the provider thinks; more takes longer and costs more."""
@@ -100,13 +98,15 @@ class Options(SearchFilters, ResearchOptions):
     """Every option a question can carry."""
 
 
-def refuse_paths(options: Options, readers: Iterable[str]) -> None:
-    """Accept only domains in the filter; paths are for the providers that read files.
+NO_OPTIONS = Options.model_construct()
+
+
+def refuse_paths(options: Options, reader: str) -> None:
+    """Accept only domains in the filter; paths are for the `reader` of files.
 
     Raises:
         InvalidInputError: the filter names something other than a domain.
     """
     for name in options.search_domain_filter or ():
         if not DOMAIN.fullmatch(name):
-            whose = listed(map(repr, readers), "or")
-            raise InvalidInputError(DOMAINS, f" {_no_domain(name)}. Paths are for model {whose}.")
+            raise InvalidInputError(DOMAINS, f" {_no_domain(name)}. Paths are for model {reader!r}.")

@@ -94,8 +94,8 @@ SOURCE = _record(
 USAGE = _record(
     {},
     {
-        "inputTokens": _integer, "cachedInputTokens": _integer, "outputTokens": _integer, "reasoningTokens": _integer,
-        "costUsd": _number,
+        "inputTokens": _integer, "cachedInputTokens": _integer, "writtenInputTokens": _integer,
+        "outputTokens": _integer, "reasoningTokens": _integer, "searches": _integer, "costUsd": _number,
     },
 )  # fmt: skip
 SENT_AS = {"sent": _one_of("whole", "diff", "known", "skipped")}
@@ -119,8 +119,18 @@ MESSAGE = _record(
         "provider": str, "preset": str, "model": str, "requestedModel": str, "sentTo": _texts_by_name,
         "responseId": str, "finishReason": str,
         "sources": _each(SOURCE), "relatedQuestions": _each(_text), "usage": USAGE, "notices": _each(_text),
-        "reasoning": str,
+        "estimatedTokens": _integer, "reasoning": str, "stance": str,
     },
+)  # fmt: skip
+ERROR = _record({"code": str, "message": str}, {})
+PENDING_CALL = _record(
+    {"provider": str},
+    {
+        "model": str, "stance": str, "stancePrompt": str, "sentTo": _texts_by_name, "responseId": str,
+        "background": bool, "estimatedTokens": _integer, "partialText": str, "answer": MESSAGE, "error": ERROR,
+        "usage": USAGE, "notices": _each(_text),
+    },
+    {"status": _one_of("running", "interrupted", "failed", "completed")},
 )  # fmt: skip
 PENDING_TURN = _record(
     {"question": str},
@@ -128,15 +138,35 @@ PENDING_TURN = _record(
         "tool": str, "provider": str, "model": str, "sentTo": _texts_by_name, "options": _object,
         "files": _each(FILE), "images": _each(IMAGE), "startedAt": str,
         "afterMessage": _integer, "responseId": str, "background": bool,
-        "partialText": str, "error": _record({"code": str, "message": str}, {}), "usage": USAGE,
-        "notices": _each(_text),
+        "partialText": str, "error": ERROR, "usage": USAGE,
+        "estimatedTokens": _integer, "notices": _each(_text), "calls": _each(PENDING_CALL),
     },
     {"status": _one_of("running", "interrupted", "failed")},
 )  # fmt: skip
 SUMMARY = _record(
     {"content": str, "firstMessage": _integer, "lastMessage": _integer},
-    {"createdAt": str, "provider": str, "model": str, "sentTo": _texts_by_name, "usage": USAGE},
-)
+    {
+        "createdAt": str, "provider": str, "model": str, "sentTo": _texts_by_name, "usage": USAGE,
+        "error": _record({"code": str, "message": str}, {}),
+    },
+)  # fmt: skip
+STEP = _record(
+    {
+        "workflow": str, "run": _integer, "stepNumber": _integer, "totalSteps": _integer, "next": bool, "step": str,
+        "findings": str,
+    },
+    {
+        "checked": _each(_text), "files": _each(_text), "symbols": _each(_text),
+        "issues": _each(
+            _record({"severity": _one_of("critical", "high", "medium", "low"), "description": str}, {"type": str})
+        ),
+        "hypothesis": str, "confidence": str, "options": _object, "revises": _integer, "branch": str,
+        "branchFrom": _integer, "afterMessage": _integer, "createdAt": str,
+        "validation": _record(
+            {"asked": bool}, {"why": str, "messageNumber": _integer, "outcome": str, "needs": _each(_text)}
+        ),
+    },
+)  # fmt: skip
 CONVERSATION = _record(
     {
         "conversationId": str, "createdAt": _time, "updatedAt": _time, "messageCount": _integer,
@@ -146,5 +176,6 @@ CONVERSATION = _record(
         "title": str, "tags": _each(_text), "archived": bool, "parent": _object, "parents": _each(_object),
         "imported": _record({"from": str, "id": str}, {}), "pendingTurn": PENDING_TURN,
         "unansweredTurns": _each(PENDING_TURN), "summaries": _each(SUMMARY),
+        "workflowSteps": _each(STEP),
     },
 )  # fmt: skip

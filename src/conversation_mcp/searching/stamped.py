@@ -42,7 +42,12 @@ def stamp_of(found: os.stat_result) -> int:
 
 def settled(stamp: int, changed_ns: int, now: datetime) -> int:
     """Return the stamp of a file that is read now, or `UNTRUSTED` if it was changed too recently."""
-    return UNTRUSTED if changed_ns / 1e9 > (now - SETTLED_AFTER).timestamp() else stamp
+    return stamp if is_settled(changed_ns, now) else UNTRUSTED
+
+
+def is_settled(changed_ns: int, now: datetime) -> bool:
+    """Tell whether another change of a file that is read now would show in its times."""
+    return changed_ns / 1e9 <= (now - SETTLED_AFTER).timestamp()
 
 
 @dataclass(frozen=True)

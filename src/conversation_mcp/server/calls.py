@@ -92,7 +92,7 @@ def shown(tool: AnyTool) -> mcp.types.Tool:
     hints = tool.hints
     return mcp.types.Tool(
         name=tool.name,
-        title=tool.title,
+        title=tool.title or None,
         description=tool.description,
         input_schema=input_schema(tool),
         annotations=ToolAnnotations(

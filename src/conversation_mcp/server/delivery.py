@@ -48,6 +48,7 @@ class Deliveries:
         """
         if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
             notes = self._owed.pop(message.id, [])
+            # Notes of an answer that could not be written are dropped: the same call again then gets this answer.
             if notes and upto_bytes is not None:
                 self._written.append((upto_bytes, notes))
                 self._was_written.set()

@@ -4,8 +4,7 @@ import json
 import os
 import re
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, NoReturn, cast
+from typing import Any, NamedTuple, NoReturn, cast
 
 from mcp.types import INVALID_REQUEST, PARSE_ERROR, JSONRPCMessage, jsonrpc_message_adapter
 
@@ -23,8 +22,7 @@ LAST_ID = re.compile(rf'"id"{ID_VALUE.pattern}(?:\s*,\s*"jsonrpc"\s*:\s*"2\.0")?
 Id = str | int
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(NamedTuple):
     """A line that is not a message: the problem, and the ids to answer. None stands for an id that cannot be read."""
 
     code: int
@@ -32,8 +30,7 @@ class Refusal:
     ids: tuple[Id | None, ...] = (None,)
 
 
-@dataclass(frozen=True)
-class OversizedLine:
+class OversizedLine(NamedTuple):
     """A line above the limit, of which only the beginning and the end are kept, to look for its id."""
 
     head: bytes
@@ -51,7 +48,7 @@ class LineReader:
 
     def next_line(self) -> bytes | OversizedLine | None:
         """Return the next line; None at the end of the input. The last line need not end with a line feed."""
-        parts: list[bytes] = []
+        parts: list[bytes] = []  # joined at the end: each `+=` would copy a line of many MiB again
         length = 0
         while True:
             part, feed, rest = (self._rest or self._read()).partition(b"\n")
@@ -135,6 +132,7 @@ def _fields(data: object) -> dict[str, object]:
 
 def _id_of(fields: dict[str, object]) -> Id | None:
     value = fields.get("id")
+    # To Python, true is an integer; to JSON-RPC, it is no id.
     return value if isinstance(value, str | int) and not isinstance(value, bool) else None
 
 

@@ -60,7 +60,7 @@ async def render_prompt(prompt: Prompt, arguments: Mapping[str, str], app: App) 
     Raises:
         MCPError: an argument is missing, unknown or wrong, or the conversation cannot be read.
     """
-    _check(prompt, arguments)
+    check_arguments(prompt, arguments)
     template, values = await to_thread.run_sync(_template, prompt.name, arguments)
     steps = steps_of(app.tools)
     try:
@@ -80,7 +80,8 @@ def load_styles() -> Mapping[str, str]:
     return tomllib.loads(_file("styles.toml"))
 
 
-def _check(prompt: Prompt, arguments: Mapping[str, str]) -> None:
+def check_arguments(prompt: Prompt, arguments: Mapping[str, str]) -> None:
+    """Raise MCPError if an argument is unknown or missing."""
     known = {argument.name: argument for argument in prompt.arguments or ()}
     if unknown := [name for name in arguments if name not in known]:
         raise _refusal(f"{prompt.name} has no argument {shorten(unknown[0], 60)!r}; it takes {', '.join(known)}.")

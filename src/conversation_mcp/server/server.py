@@ -2,11 +2,11 @@
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import mcp.types
+from anyio import to_thread
 from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp import MCPError
 from mcp.server import CacheHint
@@ -20,6 +20,8 @@ from mcp.types import (
     CallToolResult,
     GetPromptResult,
     InputRequiredResult,
+    InputResponses,
+    NotificationParams,
     SubscribeRequestParams,
     SubscriptionsListenRequestParams,
     UnsubscribeRequestParams,
@@ -35,9 +37,11 @@ from conversation_mcp.server.completion import complete
 from conversation_mcp.server.delivery import Deliveries
 from conversation_mcp.server.prompts import prompts_of, render_prompt
 from conversation_mcp.server.resources import MIME_TYPE, SCHEME, TEMPLATE
+from conversation_mcp.server.roots import ANSWER_SECONDS, ClientRoots, wanted_roots
 from conversation_mcp.server.tasks import TasksExtension
 from conversation_mcp.server.transcript import read_transcript
 from conversation_mcp.server.updates import LOOK_EVERY_SECONDS, Updates
+from conversation_mcp.server.workflow_prompts import WorkflowPrompts
 from conversation_mcp.settings import Settings
 from conversation_mcp.text import shorten
 from conversation_mcp.tools.catalog import AnyTool, tools_of
@@ -69,13 +73,27 @@ class ConversationServer(MCPServer[App]):
         client_limits: Mapping[str, float],
         tools: Iterable[AnyTool] | None = None,
         look_every_seconds: float = LOOK_EVERY_SECONDS,
+        roots_seconds: float = ANSWER_SECONDS,
     ) -> None:
-        """Prepare the server; `tools` replaces the tool sets of the settings."""
-        self._calls = ToolCalls(tools_of(settings.tools) if tools is None else tools, settings.max_result_chars)
+        """Prepare the server.
+
+        Args:
+            settings: the settings of the program.
+            open_app: opens the services.
+            client_limits: how many seconds clients wait whose time limit is extended by progress, by client name.
+            tools: replaces the tool sets of the settings.
+            look_every_seconds: how often the store is polled while a client listens.
+            roots_seconds: how long a question with files waits for the client's roots.
+        """
+        self._calls = ToolCalls(
+            tools_of(settings.tools, settings.workflows_dir) if tools is None else tools, settings.max_result_chars
+        )
         self._prompts = prompts_of(self._calls.tools)
+        self._workflow_prompts = WorkflowPrompts(settings.workflows_dir, self._calls.names)
         self._wait_seconds = settings.answer_wait_seconds
         self._client_limits = client_limits
         self._updates = Updates(look_every_seconds)
+        self._roots = ClientRoots(roots_seconds)
         self.app: App | None = None
         self.deliveries: Deliveries | None = None
         """Set by a transport that knows what the client has read; without it a result counts as delivered once made."""
@@ -91,11 +109,13 @@ class ConversationServer(MCPServer[App]):
             extensions=[self._tasks()],
         )
         self.completion()(self._complete)
-        # The SDK has no public API yet to serve subscriptions of the old era or to observe those of the new one.
+        # The SDK has no public API yet to serve subscriptions of the old era, to observe those of the new one, and to
+        # hear that roots have changed.
         handlers = self._lowlevel_server
         handlers.add_request_handler("subscriptions/listen", SubscriptionsListenRequestParams, self._updates.listen)
         handlers.add_request_handler("resources/subscribe", SubscribeRequestParams, self._updates.subscribe)
         handlers.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, self._updates.unsubscribe)
+        handlers.add_notification_handler("notifications/roots/list_changed", NotificationParams, self._roots.forget)
 
     def _lifespan_of(self, open_app: OpenApp) -> Callable[[MCPServer[App]], AbstractAsyncContextManager[App]]:
         @asynccontextmanager
@@ -128,7 +148,10 @@ class ConversationServer(MCPServer[App]):
         if context is None:
             return self._calls.as_error(InvalidInputError("a tool is called in a session."))
         request = context.request_context
-        return await self._calls.call(name, arguments, request.lifespan_context, self._caller(request))
+        responses = context.input_responses
+        if wanted := wanted_roots(request, arguments, responses):
+            return wanted
+        return await self._calls.call(name, arguments, request.lifespan_context, self._caller(request, responses))
 
     async def list_resource_templates(self) -> list[mcp.types.ResourceTemplate]:
         """Return the template of all conversations; single ones are not listed, completion finds their ids."""
@@ -156,16 +179,21 @@ class ConversationServer(MCPServer[App]):
 
     async def list_prompts(self) -> list[mcp.types.Prompt]:
         """Return the prompts that the enabled tools can serve."""
-        return [*self._prompts.values(), *await super().list_prompts()]
+        own = await to_thread.run_sync(self._workflow_prompts.listed)
+        return [*self._prompts.values(), *own, *await super().list_prompts()]
 
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[App] | None = None
     ) -> GetPromptResult | InputRequiredResult:
-        """Return a prompt with the transcript of its conversation.
+        """Return a prompt with the transcript of its conversation, or with the request for a workflow.
 
         Raises:
             MCPError: there is no such prompt, an argument is wrong, or the conversation cannot be read.
         """
+        if name not in self._prompts and self._workflow_prompts.is_on:
+            found = await to_thread.run_sync(self._workflow_prompts.rendered, name, arguments or {})
+            if found:
+                return found
         if context is None or name not in self._prompts:
             known = ", ".join(prompt.name for prompt in await self.list_prompts())
             raise MCPError(INVALID_PARAMS, f"there is no prompt {shorten(name, 60)!r}; there are {known}.")
@@ -182,7 +210,7 @@ class ConversationServer(MCPServer[App]):
     def _tasks(self) -> TasksExtension:
         return TasksExtension(self._calls, self._caller)
 
-    def _caller(self, request: Request) -> Caller:
+    def _caller(self, request: Request, responses: InputResponses | None = None) -> Caller:
         steps = 0
 
         async def report(text: str) -> None:
@@ -191,7 +219,8 @@ class ConversationServer(MCPServer[App]):
             await request.session.report_progress(steps, None, text)
 
         wait_seconds = wait_seconds_for(request, self._client_limits, self._wait_seconds)
-        caller = Caller(wait_seconds=wait_seconds, report=report)
+        roots = self._roots.getter(request, responses)
+        caller = Caller(wait_seconds=wait_seconds, report=report, roots=roots)
         if self.deliveries is None:
             return caller
-        return replace(caller, on_result=partial(self.deliveries.owe, request.request_id))
+        return caller._replace(on_result=partial(self.deliveries.owe, request.request_id))

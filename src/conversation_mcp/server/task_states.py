@@ -128,6 +128,7 @@ async def _answered(reply: Message, place: QuestionPlace, view: View, app: App, 
         requested_model=reply.requested_model,
         path=app.store.location(place.conversation_id),
         saved=view.conversation.changed(messages=messages[:upto], message_count=upto),
+        asked=messages[upto - 2],
         show_thinking=place.show_thinking,
         extra_notice="; ".join(view.notices) or None,
     )

@@ -1,20 +1,20 @@
 """The tasks extension: a client that declares it gets a task for each question and polls for the answer."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from mcp import MCPError
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.extension import Extension, MethodBinding
 from mcp.server.mcpserver.server import require_client_extension
-from mcp.types import HEADER_MISMATCH, CallToolRequestParams, EmptyResult, RequestParams
+from mcp.types import HEADER_MISMATCH, CallToolRequestParams, EmptyResult, InputResponses, RequestParams
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ConfigDict, JsonValue
 
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.server.calls import ToolCalls
+from conversation_mcp.server.roots import wanted_roots
 from conversation_mcp.server.task_states import Task, is_unfinished, place_of, state_of, working
 from conversation_mcp.turns.ask import Caller, QuestionPlace
 
@@ -38,12 +38,20 @@ class TaskUpdateParams(TaskParams):
     input_responses: dict[str, JsonValue]
 
 
+class CallerOf(Protocol):
+    """Returns the asker of a request."""
+
+    def __call__(self, request: Request, responses: InputResponses | None = None, /) -> Caller:
+        """Return the asker; `responses` are what the client sent because it was asked for it."""
+        ...
+
+
 class TasksExtension(Extension):
     """Serves tasks on top of the turn engine; it keeps no state of its own."""
 
     identifier = IDENTIFIER
 
-    def __init__(self, calls: ToolCalls, caller_of: Callable[[Request], Caller]) -> None:
+    def __init__(self, calls: ToolCalls, caller_of: CallerOf) -> None:
         self._calls = calls
         self._caller_of = caller_of
 
@@ -61,8 +69,10 @@ class TasksExtension(Extension):
         """Answer with a task as soon as a question is on disk; tools that ask nothing answer as usual."""
         if params.name not in self._calls.names or not is_declared(ctx):
             return await call_next(ctx)
+        if wanted := wanted_roots(ctx, params.arguments or {}, params.input_responses):
+            return wanted
         places: list[QuestionPlace] = []
-        caller = replace(self._caller_of(ctx), on_asked=places.append)
+        caller = self._caller_of(ctx, params.input_responses)._replace(on_asked=places.append)
         result = await self._calls.call(params.name, params.arguments or {}, ctx.lifespan_context, caller)
         return {"resultType": "task", **working(places[0])} if places else result
 
@@ -80,6 +90,7 @@ class TasksExtension(Extension):
         return EmptyResult()
 
     async def _update(self, context: Request, params: TaskUpdateParams) -> EmptyResult:
+        # Looked up although there is nothing to update: a task that does not exist must be an error.
         await is_unfinished(_place(context, params), context.lifespan_context, self._calls)
         return EmptyResult()
 

@@ -6,11 +6,10 @@ import sys
 from array import array
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Wire:
+class Wire(NamedTuple):
     """The descriptors of a client's pipes."""
 
     reading: int

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from conversation_mcp.settings.tables import NOTHING_SET, Names, OwnModel, ProviderSettings, separated
+from conversation_mcp.settings.tables import Names, OwnModel, ProviderSettings, separated
 from conversation_mcp.sources import PROVIDER_FIELDS, config_path, store_url
 
 FLAT = re.compile(rf"(?P<provider>[a-z][a-z0-9_-]*)_(?P<field>{'|'.join(PROVIDER_FIELDS)})")
@@ -63,10 +63,68 @@ class Settings(BaseModel):
         description="Model that writes answers from the passages of the local provider, which are sent to it; named as "
         "in DEFAULT_MODEL; auto prefers a model on this machine. Default: none; passages are quoted and stay here.",
     )
+    roots: Annotated[tuple[Path, ...], separated(os.pathsep)] = Field(
+        default=(),
+        description="Folders whose files may be sent with a question, separated by : (Windows: ;), if the client names "
+        "none. Default: the working folder, unless that is the whole disk or holds the home folder.",
+    )
+    allow_secrets: Annotated[tuple[Path, ...], separated(os.pathsep)] = Field(
+        default=(),
+        description="Files, folders and patterns that may be sent although they are secrets by name or content, "
+        "separated by : (Windows: ;); - for a pipe. Default: none.",
+    )
+    max_files: int = Field(default=500, ge=1, description="The most files and images that are read for a question.")
+    max_file_bytes: int = Field(
+        default=1_048_576, ge=1, description="The largest text file that is sent; of a document, its text."
+    )
+    max_document_bytes: int = Field(
+        default=20_971_520, ge=1, description="The largest PDF, Word or other document, and the largest image, to read."
+    )
+    max_files_total_bytes: int = Field(
+        default=67_108_864, ge=1, description="The most bytes of files and images that are read for a question."
+    )
+    max_files_seconds: float = Field(
+        default=20, gt=0, le=3600, description="How long the files of a question are read at most."
+    )
+    answer_share: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="The part of a model's window that is kept for the answer. Default: 0.4, from 300,000 tokens on "
+        "0.2.",
+    )
+    files_share: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="The part of the rest that files have for certain, whatever the history takes. Default: 0.3, from "
+        "300,000 tokens on 0.4.",
+    )
+    history_share: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="The part of the rest that the history has for certain, whatever the files take. Default: 0.5, "
+        "from 300,000 tokens on 0.4.",
+    )
+    summaries: str | None = Field(
+        default=None,
+        description="Model that summarizes the messages that no longer fit into a request. They are sent to it, also "
+        "those that were only on this machine, if it is named with its provider; auto keeps them where they are. Named "
+        "as in DEFAULT_MODEL. Default: none; they are left out, with a notice.",
+    )
+    max_image_pixels: int = Field(
+        default=64_000_000, ge=1, description="The most pixels of an image that is sent or made smaller."
+    )
     prompts_dir: Path = Field(
         default_factory=lambda: config_path().parent / "prompts",
-        description="Folder with your own search.md and deep_research.md in place of the system messages. "
-        "Default: prompts beside the configuration file.",
+        description="Folder with your own search.md, deep_research.md, chat.md and summary.md in place of the "
+        "system messages. Default: prompts beside the configuration file.",
+    )
+    workflows_dir: Path = Field(
+        default_factory=lambda: config_path().parent / "workflows",
+        description="Folder with your own workflows, a file for each; one with the name of a shipped one takes its "
+        "place. Default: workflows beside the configuration file.",
     )
     default_model: str = Field(
         default="auto",
@@ -153,7 +211,7 @@ class Settings(BaseModel):
 
     def provider(self, name: str) -> ProviderSettings:
         """Return the settings of a provider."""
-        return self.providers.get(name, NOTHING_SET)
+        return self.providers.get(name) or ProviderSettings()
 
     @property
     def store_url(self) -> str:

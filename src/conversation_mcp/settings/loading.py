@@ -75,7 +75,12 @@ def load_settings(
     paths = {
         "logs_dir": working_folder / settings.logs_dir.expanduser(),
         "documents": tuple(working_folder / path.expanduser() for path in settings.documents),
+        "roots": tuple(working_folder / path.expanduser() for path in settings.roots),
+        "allow_secrets": tuple(
+            path if str(path) == "-" else working_folder / path.expanduser() for path in settings.allow_secrets
+        ),
         "prompts_dir": working_folder / settings.prompts_dir.expanduser(),
+        "workflows_dir": working_folder / settings.workflows_dir.expanduser(),
     }
     return LoadedSettings(settings.model_copy(update=paths), origins, tuple(warnings))
 

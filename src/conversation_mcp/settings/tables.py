@@ -56,4 +56,7 @@ class OwnModel(BaseModel):
     reasoning: bool | None = None
     price_in: float | None = Field(default=None, ge=0)
     price_out: float | None = Field(default=None, ge=0)
+    price_cached: float | None = Field(default=None, ge=0)
+    price_written: float | None = Field(default=None, ge=0)
+    price_search: float | None = Field(default=None, ge=0)
     ability: int | None = Field(default=None, ge=0, le=29)

@@ -12,9 +12,13 @@ class Attachments(Protocol):
     async def put(self, conversation_id: ConversationId, contents: Mapping[str, bytes]) -> None:
         """Keep the contents durably, each by its hash; what is kept already stays as it is.
 
+        They may come before the conversation, under the id that is reserved for it. Cancellation cannot interrupt the
+        call. After a failure, some of them may be kept.
+
         Raises:
-            ConversationNotFoundError: nothing is stored under the id.
+            ConversationNotFoundError: nothing is stored under the id, nor is it reserved.
             FilesystemError: they cannot be written.
+            ValueError: a name is not the hash of its content.
         """
         ...
 

@@ -4,11 +4,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from conversation_mcp.records.findings import Finding
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.origins import Origin
+from conversation_mcp.stores.attachments import Attachments
 from conversation_mcp.stores.finder import Finder
 
 Change = Callable[[Conversation, str], Conversation]
@@ -76,8 +77,7 @@ class CallRegister(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Trashed:
+class Trashed(NamedTuple):
     """A conversation in the trash, which may hold several with the same id."""
 
     conversation_id: ConversationId
@@ -138,6 +138,11 @@ class Store(Protocol):
         ...
 
     @property
+    def attachments(self) -> Attachments:
+        """The contents of files and images that the questions of these conversations name."""
+        ...
+
+    @property
     def trash(self) -> Trash:
         """The trash of these conversations."""
         ...
@@ -163,11 +168,14 @@ class Store(Protocol):
         ...
 
     async def unreserve(self, conversation_id: ConversationId) -> None:
-        """Release a reserved id under which nothing was stored; leave any other alone."""
+        """Release a reserved id under which no conversation was stored, with its attachments; leave any other alone."""
         ...
 
     async def create(self, conversation: Conversation) -> None:
-        """Write the first state of a conversation whose id was reserved; on failure, leave nothing of it."""
+        """Write the first state of a conversation whose id was reserved; on failure, leave nothing of it.
+
+        Attachments that were put under the id stay with it.
+        """
         ...
 
     async def exists(self, conversation_id: ConversationId) -> bool:

@@ -1,10 +1,9 @@
 """The stores, by the scheme of their URL. A new store is a package and a line here; the contract suites run on it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from conversation_mcp.errors import InvalidInputError
 
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
     from conversation_mcp.stores.finder import Finder
 
 
-@dataclass(frozen=True)
-class Adapter:
+class Adapter(NamedTuple):
     """The names of two functions of a URL and a clock: one makes only the finder, the other the whole store.
 
     The second one also takes `is_durable`.

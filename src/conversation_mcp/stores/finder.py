@@ -4,11 +4,10 @@ Every call blocks: the command line calls it directly, the server in a thread. N
 importing pydantic takes longer than a whole `list`.
 """
 
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from conversation_mcp.records.found import Listed, Page, Place, Wanted
 from conversation_mcp.records.plain import Data
@@ -22,16 +21,14 @@ PAGE = 500
 """The most conversations held in memory at a time, however many are asked for."""
 
 
-@dataclass(frozen=True)
-class Standing:
+class Standing(NamedTuple):
     """How many conversations an index knows, and when it was last compared with what is stored."""
 
     conversation_count: int
     compared_at: datetime | None
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(NamedTuple):
     """The differences between an index and what is stored."""
 
     damage: str | None = None
@@ -103,6 +100,22 @@ class Inspector(Protocol):
         ...
 
 
+class KeptContents(Protocol):
+    """The contents of files and images that the questions of conversations name, for readers that block."""
+
+    def get(self, conversation_id: "ConversationId", hashes: Collection[str]) -> Mapping[str, bytes]:
+        """Return the contents by their hashes; what is missing, or does not have its hash any more, is left out.
+
+        Raises:
+            FilesystemError: one is there and cannot be read.
+        """
+        ...
+
+    def sizes(self, conversation_id: "ConversationId") -> Mapping[str, int]:
+        """Return the sizes in bytes of all that is kept, by hash; empty for an unknown conversation."""
+        ...
+
+
 class Finder(Protocol):
     """Finds conversations. Every call raises FilesystemError if the place cannot be read."""
 
@@ -119,6 +132,11 @@ class Finder(Protocol):
     @property
     def index(self) -> Index | None:
         """The index; None for a store that answers without one."""
+        ...
+
+    @property
+    def attachments(self) -> KeptContents:
+        """The contents that the questions of these conversations name."""
         ...
 
     @property

@@ -12,6 +12,7 @@ from conversation_mcp.errors.validation import requirement
 from conversation_mcp.records.record import Record
 from conversation_mcp.text import nearest, shorten
 from conversation_mcp.tooling.coercion import FILLERS, coerced, is_unset
+from conversation_mcp.tooling.sent_along import AttachedArguments
 from conversation_mcp.tooling.tool import Input, Tool
 
 GivenT = TypeVar("GivenT", bound=Input)
@@ -52,7 +53,10 @@ def _by_field(tool: Tool[Any, Any], arguments: Mapping[str, Any]) -> dict[str, A
         if name not in spellings:
             known = [wire_name(tool, field) for field in fields]
             near = nearest(name, known)
-            hint = f" Did you mean {near!r}?" if near else f" It takes {', '.join(sorted(known))}."
+            if tool.opens and name in AttachedArguments.model_fields:
+                hint = " Files and images go with the next question of the conversation."
+            else:
+                hint = f" Did you mean {near!r}?" if near else f" It takes {', '.join(sorted(known))}."
             raise InvalidInputError(
                 f"{tool.name} has no argument {shorten(name, SHOWN_VALUE_CHARS)!r}.{hint}", field=name
             )

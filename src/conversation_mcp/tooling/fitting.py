@@ -5,6 +5,7 @@ from itertools import accumulate
 
 from conversation_mcp.records.models import Source, without_snippets
 from conversation_mcp.text import cut
+from conversation_mcp.turns.consensus_result import ConsensusResult, Verdict
 from conversation_mcp.turns.result import TurnResult
 
 
@@ -12,7 +13,36 @@ def fit(result: TurnResult, max_chars: int) -> TurnResult:
     """Return the result with at most `max_chars` of text and as much of sources; an unsaved answer is never cut."""
     if result.message_count is None:  # not saved: there is no file that has the rest
         return result
+    if isinstance(result, ConsensusResult):
+        return _with_shorter_verdicts(result, max_chars)
     return _with_fewer_sources(_with_less_text(result, max_chars), max_chars)
+
+
+def _with_shorter_verdicts(result: ConsensusResult, max_chars: int) -> TurnResult:
+    """Return the result with the longest verdicts cut, so that all together fit."""
+    texts = [each.text or "" for each in (*result.verdicts, result.synthesis) if each]
+    if sum(map(len, texts)) <= max_chars:
+        return result
+    room, share = max_chars, 0
+    for left, size in zip(range(len(texts), 0, -1), sorted(map(len, texts)), strict=True):
+        share = room // left
+        if size > share:
+            break
+        room -= size
+    verdicts = tuple(_cut_verdict(each, share) for each in result.verdicts)
+    synthesis = result.synthesis and _cut_verdict(result.synthesis, share)
+    notice = f"long verdicts are cut here; the whole texts are in {result.conversation_path}"
+    fields = {"verdicts": verdicts, **({"synthesis": synthesis} if synthesis else {})}
+    return _changed(result, notice, **fields)
+
+
+def _cut_verdict(verdict: Verdict, max_chars: int) -> Verdict:
+    text = verdict.text or ""
+    if len(text) <= max_chars:
+        return verdict
+    head = cut(text, max_chars)
+    notice = f"cut here, at {len(head):,} of {len(text):,} characters"
+    return verdict.model_copy(update={"text": head, "notices": (*(verdict.notices or ()), notice)})
 
 
 def _with_less_text(result: TurnResult, max_chars: int) -> TurnResult:

@@ -10,6 +10,7 @@ from conversation_mcp.app import App
 from conversation_mcp.records.modes import Mode
 from conversation_mcp.records.options import Options, ResearchOptions, SearchFilters
 from conversation_mcp.tooling.rendering.turns import render_turn
+from conversation_mcp.tooling.sent_along import AttachedArguments, Continuing
 from conversation_mcp.tooling.steps import steps_of
 from conversation_mcp.tooling.tool import ASKS, GivenT, Hints, Input, Tool
 from conversation_mcp.tooling.way_on import way_on
@@ -24,7 +25,7 @@ Query = Annotated[str, Field(description="The question.")]
 class AskingInput(Input):
     """The arguments of every question."""
 
-    show_thinking: bool = Field(default=False, alias="showThinking", description="Also return the model's reasoning.")
+    show_thinking: bool = Field(default=False, alias="showThinking", description="Also return the reasoning.")
     model: str | None = Field(default=None, description="Preset (fast to xhigh), provider/model, or local.")
 
 
@@ -38,6 +39,12 @@ class ResearchInput(SearchFilters, ResearchOptions, AskingInput):
     """A question for a research."""
 
     query: Query
+
+
+class FollowupInput(AttachedArguments, AskingInput):
+    """A question in a conversation."""
+
+    conversation_id: ConversationIdArgument
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,11 +67,18 @@ def ask_of(tool: AskingTool[Any], given: SearchInput | ResearchInput, preset: st
         model=given.model,
         options=Options.model_construct(**passed_on),  # validated as arguments of the tool
         show_thinking=given.show_thinking,
+        files=given.files if isinstance(given, AttachedArguments) else (),
+        images=given.images if isinstance(given, AttachedArguments) else (),
+        continue_from=given.continue_from if isinstance(given, Continuing) else None,
     )
 
 
 async def put_question(ask: Ask, app: App, caller: Caller, conversation_id: str | None = None) -> TurnResult:
-    """Ask the question in the conversation, or in a new one, and return the result with its next step."""
+    """Ask the question in the conversation, or in a new one, and return the result with its next step.
+
+    What the caller sends along with every question goes with it.
+    """
+    ask = ask._replace(files=(*ask.files, *caller.files), images=(*ask.images, *caller.images))
     if conversation_id is None:
         result = await app.turns.start(ask, caller)
     else:

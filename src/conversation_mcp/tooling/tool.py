@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -11,8 +11,7 @@ from conversation_mcp.records.record import Record
 from conversation_mcp.turns.ask import Caller
 
 
-@dataclass(frozen=True)
-class Hints:
+class Hints(NamedTuple):
     """What a client may assume about a call; all four are always sent, because the protocol's defaults differ."""
 
     read_only: bool
@@ -28,7 +27,7 @@ READS = Hints(read_only=True, destructive=False, idempotent=True, open_world=Fal
 class Input(BaseModel):
     """The arguments of a tool; unknown names and values of another type are refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True, defer_build=True)
 
 
 AS_WRITTEN = object()
@@ -46,9 +45,10 @@ class Tool(ToolFacts, Generic[GivenT, ResultT]):
     render: Callable[[ResultT], str]
     input_model: type[GivenT]
     title: str
+    """Its name for people; empty if that is `name`."""
     description: str
     hints: Hints
     usage: str = ""
     """The sentence in the server's instructions about its use together with others."""
-    describes_filters: bool = False
-    """Whether its schema describes the filters of a search, for all tools that have them."""
+    describes: frozenset[type[BaseModel]] = frozenset()
+    """The groups of arguments that its schema describes for all tools that share them."""

@@ -1,6 +1,6 @@
 """How to continue a conversation: the tools and the model that reach the provider of the last answer."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from conversation_mcp.app import App
 from conversation_mcp.records.models import Conversation
@@ -8,8 +8,7 @@ from conversation_mcp.records.modes import Mode
 from conversation_mcp.turns.kept import last_asked
 
 
-@dataclass(frozen=True)
-class Way:
+class Way(NamedTuple):
     """The tools for the next question, and the model to name in the call."""
 
     tools: tuple[str, ...]

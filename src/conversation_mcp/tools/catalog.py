@@ -4,15 +4,19 @@ import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.records.modes import Mode
+from conversation_mcp.sources import variable_of
 from conversation_mcp.text import nearest
 from conversation_mcp.tooling.tool import Tool
+from conversation_mcp.workflows.names import SHIPPED
 
 AnyTool = Tool[Any, Any]
+WORKFLOWS = "workflows"
 
 TOOL_SETS: Mapping[str, tuple[str, ...]] = {
     "research": (
@@ -31,9 +35,14 @@ TOOL_SETS: Mapping[str, tuple[str, ...]] = {
         "delete_conversation",
         "export_conversation",
     ),
-    "models": ("chat", "list_models"),
+    "models": ("chat", "list_models", "show_context"),
+    "consult": ("consult", "consensus"),
+    WORKFLOWS: SHIPPED,
 }
-"""Each tool is `NAME` in the module `name`. The modules of a set that is off are not imported at start-up."""
+"""Each tool is `NAME` in the module `name`. The modules of a set that is off are not imported at start-up.
+
+The tools of workflows are made from their definitions, and the user's own come after those that are named here.
+"""
 
 
 def meant_by(name: str, tools: Collection[str]) -> str:
@@ -48,7 +57,7 @@ def meant_by(name: str, tools: Collection[str]) -> str:
     if wanted in tools:
         return f" Did you mean {wanted!r}? It does that here."
     [tool_set] = (each for each, names in TOOL_SETS.items() if wanted in names)
-    return f" {wanted!r} does that here; it is in the tool set {tool_set!r}, which is off (--tools)."
+    return f" {wanted!r} does that here; it is in the tool set {tool_set!r}, which is off ({variable_of('tools')})."
 
 
 def check_set(name: str) -> None:
@@ -60,6 +69,8 @@ def check_set(name: str) -> None:
 @cache
 def tool_of(name: str) -> AnyTool:
     """Return the tool; its module is imported on the first call."""
+    if name in SHIPPED:
+        return resolve_name("conversation_mcp.tooling.workflow_tools:shipped_tool")(name)
     return resolve_name(f"conversation_mcp.tools.{name}:{name.upper()}")
 
 
@@ -75,8 +86,10 @@ def asking_tool(mode: Mode, *, follows: bool) -> AnyTool:
     return next(tool for tool in tools if tool.mode == mode and (tool.follows if follows else tool.opens))
 
 
-def tools_of(names: Iterable[str]) -> tuple[AnyTool, ...]:
+def tools_of(names: Iterable[str], workflows_folder: Path | None = None) -> tuple[AnyTool, ...]:
     """Return the tools of the named sets, each once; their modules are imported now.
+
+    The tools of workflows are those of the package and of the user's folder.
 
     Raises:
         InvalidInputError: no set has this name.
@@ -84,6 +97,15 @@ def tools_of(names: Iterable[str]) -> tuple[AnyTool, ...]:
     chosen: dict[str, AnyTool] = {}
     for name in names:
         check_set(name)
+        if name == WORKFLOWS and workflows_folder is not None:
+            chosen |= _workflow_tools(workflows_folder)
+            continue
         for tool in TOOL_SETS[name]:
             chosen[tool] = tool_of(tool)
     return tuple(chosen.values())
+
+
+def _workflow_tools(folder: Path) -> dict[str, AnyTool]:
+    make = resolve_name("conversation_mcp.tooling.workflow_tools:workflow_tools")
+    taken = {tool for name, tools in TOOL_SETS.items() if name != WORKFLOWS for tool in tools}
+    return {tool.name: tool for tool in make(folder, taken)}

@@ -1,15 +1,13 @@
 """The tool `deep_research_followup`."""
 
 from conversation_mcp.app import App
-from conversation_mcp.tooling.questions import AskingTool, ConversationIdArgument, ResearchInput, ask_of, put_question
+from conversation_mcp.tooling.questions import AskingTool, FollowupInput, ResearchInput, ask_of, put_question
 from conversation_mcp.turns.ask import Caller
 from conversation_mcp.turns.result import TurnResult
 
 
-class ResearchFollowupInput(ResearchInput):
+class ResearchFollowupInput(FollowupInput, ResearchInput):
     """A question for deep research in a conversation."""
-
-    conversation_id: ConversationIdArgument
 
 
 async def deep_research_followup(given: ResearchFollowupInput, app: App, caller: Caller) -> TurnResult:

@@ -7,6 +7,7 @@ from conversation_mcp.exporting.catalog import FormatName, export_format
 from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.records.record import Record
+from conversation_mcp.records.transcript import contents_named_in
 from conversation_mcp.tooling.questions import ConversationIdArgument
 from conversation_mcp.tooling.tool import Hints, Input, Tool
 from conversation_mcp.turns.ask import Caller
@@ -42,7 +43,8 @@ async def export_conversation(given: ExportInput, app: App, _caller: Caller) -> 
     conversation = await app.store.load(conversation_id)
     # In threads: the format's module is imported on first use, and a long conversation takes a while to render.
     chosen = await to_thread.run_sync(export_format, given.format)
-    text = await to_thread.run_sync(chosen.render, conversation)
+    contents = await app.store.attachments.get(conversation_id, contents_named_in(conversation))
+    text = await to_thread.run_sync(chosen.render, conversation, contents)
     location = app.store.location(conversation_id)
     path = None
     if len(text) > app.settings.max_result_chars:

@@ -1,7 +1,5 @@
 """The tool `get_conversation_history`."""
 
-from dataclasses import replace
-
 from pydantic import Field
 
 from conversation_mcp.app import App
@@ -28,7 +26,7 @@ class HistoryInput(Input):
 
 async def get_conversation_history(given: HistoryInput, app: App, caller: Caller) -> HistoryPage:
     """Return a page of the stored messages, after waiting for a running turn as long as the call asks."""
-    view = await app.watch.look(given.conversation_id, replace(caller, wait_seconds=given.wait_seconds))
+    view = await app.watch.look(given.conversation_id, caller._replace(wait_seconds=given.wait_seconds))
     page = history_page(
         view.conversation,
         app.store.location(ConversationId(view.conversation.conversation_id)),

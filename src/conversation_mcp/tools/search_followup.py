@@ -1,15 +1,14 @@
 """The tool `search_followup`."""
 
 from conversation_mcp.app import App
-from conversation_mcp.tooling.questions import AskingTool, ConversationIdArgument, SearchInput, ask_of, put_question
+from conversation_mcp.tooling.questions import AskingTool, FollowupInput, SearchInput, ask_of, put_question
+from conversation_mcp.tooling.sent_along import AttachedArguments
 from conversation_mcp.turns.ask import Caller
 from conversation_mcp.turns.result import TurnResult
 
 
-class SearchFollowupInput(SearchInput):
+class SearchFollowupInput(FollowupInput, SearchInput):
     """A question for a search in a conversation."""
-
-    conversation_id: ConversationIdArgument
 
 
 async def search_followup(given: SearchFollowupInput, app: App, caller: Caller) -> TurnResult:
@@ -23,6 +22,7 @@ SEARCH_FOLLOWUP = AskingTool(
     name="search_followup",
     mode="search",
     follows=True,
+    describes=frozenset({AttachedArguments}),
     run=search_followup,
     input_model=SearchFollowupInput,
     title="Search: follow up",

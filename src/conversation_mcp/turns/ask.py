@@ -2,24 +2,34 @@
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.records.modes import Mode
-from conversation_mcp.records.options import Options
+from conversation_mcp.records.options import NO_OPTIONS, Options
 
 Report = Callable[[str], Awaitable[None]]
 Note = Callable[[], Awaitable[None]]
 """Records that a result was delivered."""
+GetRoots = Callable[[], Awaitable[Sequence[Path]]]
+"""Returns the folders and single files below which the caller lets files be read; none if the caller names none."""
 OnText = Callable[[str, bool], None]
 """Receives each piece of the answer's text, and whether it replaces everything before it; must not block or raise."""
 
 
-@dataclass(frozen=True)
-class Ask:
+class Seat(NamedTuple):
+    """One model that a consensus asks, and the side that it takes."""
+
+    model: str
+    stance: str = "neutral"
+    stance_prompt: str | None = None
+
+
+class Ask(NamedTuple):
     """One question, as a tool received it. `preset` applies when no model is named."""
 
     tool: str
@@ -27,16 +37,22 @@ class Ask:
     question: str
     preset: str
     model: str | None = None
-    options: Options = field(default_factory=Options)
+    options: Options = NO_OPTIONS
     show_thinking: bool = False
     system: str | None = None
     """Replaces the usual system text if the question opens a conversation."""
+    role: str | None = None
+    """Is sent in place of the conversation's system text with this question, and stored nowhere."""
     files: tuple[str, ...] = ()
     """Paths, folders and patterns of files to send along, as they were given."""
     images: tuple[str, ...] = ()
     """Paths of images to send along, as they were given."""
     continue_from: str | None = None
     """The conversation that a new one continues."""
+    seats: tuple[Seat, ...] = ()
+    """Of a consensus: the models that are asked side by side."""
+    synthesis: str | None = None
+    """Of a consensus: the model that sums up the verdicts."""
     question_name: str = "query"
     """The name of the tool's argument that holds the question."""
 
@@ -44,12 +60,16 @@ class Ask:
         """Return the options as they are stored in the file; None when none was given."""
         return self.options.model_dump(mode="json", exclude_none=True) or None
 
-    def key(self, owner: str, conversation_id: ConversationId | None) -> str:
-        """Return the name of this call: the same for the same owner, tool, conversation and arguments."""
+    def key(self, owner: str, conversation_id: ConversationId | None, pipe: bytes | None = None) -> str:
+        """Return the name of this call: the same for the same owner, tool, conversation, arguments and piped bytes."""
         call = [owner, self.tool, conversation_id, self.question, self.model, self.stored_options(), self.show_thinking]
         call += [self.system] if self.system else []
         # Names are kept on disk and shared by servers of different versions, so a new part is added only if given.
-        parts = {"files": self.files, "images": self.images, "continueFrom": self.continue_from}
+        piped = None if pipe is None else hashlib.sha256(pipe).hexdigest()
+        parts: dict[str, object] = {"files": self.files, "images": self.images, "continueFrom": self.continue_from}
+        parts["pipe"] = piped
+        seats = [[seat.model, seat.stance, seat.stance_prompt] for seat in self.seats]
+        parts |= {"seats": seats, "synthesis": self.synthesis, "role": self.role}
         call += [given] if (given := {name: value for name, value in parts.items() if value}) else []
         return hashlib.sha256(json.dumps(call, sort_keys=True).encode()).hexdigest()
 
@@ -58,13 +78,17 @@ async def _silent(text: str) -> None:
     """Drop the progress report."""
 
 
+async def _no_roots() -> Sequence[Path]:
+    """Name no roots."""
+    return ()
+
+
 async def _at_once(note: Note) -> None:
     """Count a result as delivered as soon as it exists."""
     await note()
 
 
-@dataclass(frozen=True)
-class QuestionPlace:
+class QuestionPlace(NamedTuple):
     """Where a question is stored; any process can find the answer by it, at any later time."""
 
     conversation_id: ConversationId
@@ -73,8 +97,7 @@ class QuestionPlace:
     show_thinking: bool = False
 
 
-@dataclass(frozen=True)
-class Caller:
+class Caller(NamedTuple):
     """The asker: where progress is reported, and how many seconds it waits for the answer at most."""
 
     wait_seconds: float
@@ -87,3 +110,11 @@ class Caller:
     """Receives the step to run once the asker has the result."""
     system: str | None = None
     """The system text of a conversation that this call opens."""
+    files: tuple[str, ...] = ()
+    """Files to send along with the question, whichever tool asks it, as in `Ask.files`; `-` is the pipe."""
+    images: tuple[str, ...] = ()
+    """Images to send along, as in `Ask.images`."""
+    pipe: bytes | None = None
+    """What came through the pipe that `files` names."""
+    roots: GetRoots = _no_roots
+    """Called only if files or images are to be read."""

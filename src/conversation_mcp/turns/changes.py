@@ -4,10 +4,13 @@ Each is applied to the file as it is now, not as it was when the turn began: a p
 """
 
 from conversation_mcp.errors import ConversationMCPError, ProviderError
+from conversation_mcp.prompting.composed import Composition
 from conversation_mcp.providers.base import Answer
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.records.ids import created_at
-from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn, TurnError, Usage
+from conversation_mcp.records.links import link_to
+from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn, Summary, TurnError
+from conversation_mcp.records.usage import Usage
 from conversation_mcp.text import storable
 from conversation_mcp.turns.ask import Ask
 
@@ -27,15 +30,29 @@ def pending_turn(ask: Ask, choice: Choice, started_at: str) -> PendingTurn:
     )
 
 
-def new_conversation(conversation_id: ConversationId, system_prompt: str, pending: PendingTurn) -> Conversation:
-    """Return the first state of a conversation: the system message and the unanswered question."""
+def composed(pending: PendingTurn, composition: Composition, shared: tuple[str, ...]) -> PendingTurn:
+    """Return the question with what is sent along, and with the notices about that and about new recipients."""
+    notices = (*(pending.notices or ()), *shared, *composition.notices)
+    sent = {
+        "files": composition.files,
+        "images": composition.images,
+        "estimated_tokens": composition.tokens if composition.is_counted else None,
+        "notices": notices,
+    }
+    return pending.model_copy(update={name: value for name, value in sent.items() if value})
+
+
+def new_conversation(
+    conversation_id: ConversationId, system_prompt: str, continued: Conversation | None
+) -> Conversation:
+    """Return the first state of a conversation, with the system message, and the link to the one it continues."""
     now = created_at(conversation_id)
     return Conversation.of(
         conversation_id=conversation_id,
         created_at=now,
         updated_at=now,
         message_count=1,
-        pending_turn=pending,
+        parent=link_to(continued) if continued else None,
         messages=(Message.of(role="system", content=system_prompt),),
     )
 
@@ -49,6 +66,11 @@ def asked(conversation: Conversation, pending: PendingTurn) -> Conversation:
 def asked_again(conversation: Conversation, pending: PendingTurn) -> Conversation:
     """Name the fallback that is asked now, after the first model did not take the question; no-op if it is gone."""
     return conversation.changed(pending_turn=pending) if is_ours(conversation, pending) else conversation
+
+
+def summarised(conversation: Conversation, summary: Summary) -> Conversation:
+    """Add a summary of its first messages."""
+    return conversation.changed(summaries=(*(conversation.summaries or ()), summary))
 
 
 def set_aside(conversation: Conversation) -> Conversation:
@@ -78,9 +100,9 @@ def noted(conversation: Conversation, pending: PendingTurn, **facts: object) -> 
     return conversation.changed(pending_turn=conversation.pending_turn.model_copy(update=known))
 
 
-def answered(conversation: Conversation, pending: PendingTurn, answer: Answer, now: str) -> Conversation:
-    """Add question and answer together and drop the pending turn."""
-    question = Message.of(
+def question_message(pending: PendingTurn) -> Message:
+    """Return the question as it stands among the messages once it is answered."""
+    return Message.of(
         role="user",
         content=pending.question,
         created_at=pending.started_at,
@@ -89,7 +111,11 @@ def answered(conversation: Conversation, pending: PendingTurn, answer: Answer, n
         files=pending.files,
         images=pending.images,
     )
-    reply = Message.of(
+
+
+def reply_message(pending: PendingTurn, answer: Answer, notices: tuple[str, ...], now: str) -> Message:
+    """Return the answer as it stands among the messages."""
+    return Message.of(
         role="assistant",
         content=storable(answer.content),
         created_at=now,
@@ -103,9 +129,15 @@ def answered(conversation: Conversation, pending: PendingTurn, answer: Answer, n
         sources=answer.sources or None,
         related_questions=answer.related_questions or None,
         usage=answer.usage,
-        notices=answer.notices or None,
+        estimated_tokens=pending.estimated_tokens,
+        notices=notices or None,
         reasoning=storable(answer.reasoning) if answer.reasoning else None,
     )
+
+
+def answered(conversation: Conversation, pending: PendingTurn, answer: Answer, now: str) -> Conversation:
+    """Add question and answer together and drop the pending turn."""
+    question, reply = question_message(pending), reply_message(pending, answer, answer.notices, now)
     rest = conversation.changed(pending_turn=None) if is_ours(conversation, pending) else conversation
     # An answer that could not be saved at first may come after another process has set its question aside.
     if unanswered := rest.unanswered_turns:

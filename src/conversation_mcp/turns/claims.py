@@ -99,10 +99,11 @@ class Claims:
         A second try then fills the conversation that the first one left empty.
         """
         goes_on = dead.is_failed_start and not turn.is_follow_up
-        if goes_on:
+        if goes_on or dead.goes_on:
             await self._calls.claim(turn.key, replace(dead.call, is_told=True))
         else:
             await self._calls.forget(turn.key, dead.call)
         if dead.error:
             raise dead.error
+        turn.claim.left = dead.call if dead.goes_on else None
         return dead.call.conversation_id if goes_on else None

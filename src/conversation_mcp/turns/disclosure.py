@@ -1,5 +1,8 @@
 """The rule on who may receive the words of a conversation, and the notices about who does."""
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 from conversation_mcp.conversations.recipients import (
     Recipients,
     passages_in,
@@ -8,8 +11,9 @@ from conversation_mcp.conversations.recipients import (
     whereabouts_of,
 )
 from conversation_mcp.errors import WordsStayError
-from conversation_mcp.prompting.history import history_to_send
+from conversation_mcp.prompting.transcript import key_of, said_in
 from conversation_mcp.providers.choosing.choice import Choice
+from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.whereabouts import HERE, OUTSIDE
 from conversation_mcp.records.models import Conversation
 from conversation_mcp.text import counted, listed
@@ -35,11 +39,24 @@ def sharing_notices(
         return (f"{choice.naming} gets {what}: {size}",)
     if name in known.outside:
         return _missed_ones(conversation, name, sides) or _later_ones(conversation, name, sides)
-    if not known.outside or not history_to_send(conversation):  # no other recipient is known, or there is no history
+    if not known.outside or not said_in((conversation,)):  # no other recipient is known, or there is no history
         return ()
     have = "has" if len(known.outside) == 1 else "have"
     notice = f"{choice.naming} gets this conversation for the first time ({_size(conversation)})"
     return (f"{notice}; {listed(known.outside)} {have} it already",)
+
+
+def withheld_from(chain: Sequence[Conversation], choice: Choice, providers: Providers) -> frozenset[str]:
+    """Return the hashes of files and images that were sent on this machine only, and that this choice may not get."""
+    if choice.side == HERE or providers.shares_always:
+        return frozenset()
+    here, outside = set[str](), set[str]()
+    for conversation in chain:
+        for question, reply in pairwise(conversation.messages):
+            keys = {key for named in (*(question.files or ()), *(question.images or ())) if (key := key_of(named))}
+            if keys and (had := recipients_of(reply, conversation, providers.sides)):
+                (outside if OUTSIDE in had.values() else here).update(keys)
+    return frozenset(here - outside)
 
 
 def _missed_ones(conversation: Conversation, name: str, sides: Recipients) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import replace
+from itertools import pairwise
 
 from conversation_mcp.errors import (
     ConversationBusyError,
@@ -17,6 +18,7 @@ from conversation_mcp.stores.base import Call, CallRegister, Store
 from conversation_mcp.text import storable
 from conversation_mcp.turns.ask import Ask
 from conversation_mcp.turns.call_outcomes import CallOutcome, Dead, Delivered, Free, Running
+from conversation_mcp.turns.consensus_result import consensus_result
 from conversation_mcp.turns.result import TurnResult, answer_result
 from conversation_mcp.turns.resumer import Resumer
 from conversation_mcp.turns.settler import is_fetchable
@@ -60,7 +62,9 @@ class EarlierCalls:
             return Delivered(call, self._result(conversation, found, ask, notice="" if was_joined else NOTICE))
         if is_ours and not await self._may_have_outcome(conversation, found):
             is_failed_start = bool(conversation and conversation.turn_count == 0) and _is_pending(found, conversation)
-            return Dead(call, is_failed_start, _untold_error(call, found, was_joined=was_joined))
+            error = _untold_error(call, found, was_joined=was_joined)
+            goes_on = isinstance(found, PendingTurn) and bool(found.calls)
+            return Dead(call, is_failed_start, error, goes_on=goes_on)
         return Running(call, is_asked=found is not None)
 
     async def _may_have_outcome(self, conversation: Conversation | None, found: FoundTurn | None) -> bool:
@@ -93,6 +97,8 @@ class EarlierCalls:
     def _result(self, conversation: Conversation, reply: Message, ask: Ask, notice: str) -> TurnResult:
         conversation_id = ConversationId(conversation.conversation_id)
         kept = self._unsaved.get(conversation_id)
+        if ask.seats:
+            return consensus_result(conversation, reply, self._store.location(conversation_id), notice)
         return answer_result(
             stored_answer(reply),
             conversation_id=conversation_id,
@@ -100,9 +106,15 @@ class EarlierCalls:
             requested_model=reply.requested_model,
             path=self._store.location(conversation_id),
             saved=None if kept else conversation,
+            asked=question_of(reply, conversation),
             show_thinking=ask.show_thinking,
             extra_notice=kept.notice if kept else notice.format(when=reply.created_at) or None,
         )
+
+
+def question_of(reply: Message, conversation: Conversation) -> Message | None:
+    """Return the message before this answer."""
+    return next((before for before, one in pairwise(conversation.messages) if one is reply), None)
 
 
 def _is_pending(found: FoundTurn | None, conversation: Conversation | None) -> bool:

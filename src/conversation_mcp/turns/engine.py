@@ -6,8 +6,6 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from anyio import to_thread
-
 from conversation_mcp.cancellation import finish
 from conversation_mcp.conversations.recipients import whereabouts_of
 from conversation_mcp.errors import (
@@ -20,8 +18,8 @@ from conversation_mcp.errors import (
     ServerEndingError,
     WordsStayError,
 )
-from conversation_mcp.prompting.room import needed_tokens
 from conversation_mcp.providers.base import Reader
+from conversation_mcp.providers.catalog import LOCAL
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.whereabouts import NOWHERE
@@ -31,8 +29,12 @@ from conversation_mcp.records.modes import ModeOf
 from conversation_mcp.records.options import refuse_paths
 from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.turns.ask import Ask, Caller
-from conversation_mcp.turns.budget import Budget
 from conversation_mcp.turns.claims import Claims
+from conversation_mcp.turns.composer import Composer, Material
+from conversation_mcp.turns.consensus import Consensus
+from conversation_mcp.turns.consensus_names import panel_of
+from conversation_mcp.turns.consensus_session import Panel
+from conversation_mcp.turns.daily_limit import DailyLimit
 from conversation_mcp.turns.earlier_calls import note_told
 from conversation_mcp.turns.kept import kept
 from conversation_mcp.turns.result import TurnResult
@@ -49,20 +51,24 @@ class TurnEngine:
         store: Store,
         providers: Providers,
         worker: TurnWorker,
+        consensus: Consensus,
         running: RunningTurns,
         claims: Claims,
-        budget: Budget,
+        daily_limit: DailyLimit,
         limits: TurnLimits,
+        composer: Composer,
         mode_of: ModeOf,
         now: Callable[[], datetime],
     ) -> None:
         self._store = store
         self._providers = providers
         self._worker = worker
+        self._consensus = consensus
         self._running = running
-        self._budget = budget
+        self._daily_limit = daily_limit
         self._limits = limits
         self._claims = claims
+        self._composer = composer
         self._mode_of = mode_of
         self._now = now
 
@@ -72,7 +78,7 @@ class TurnEngine:
         Raises:
             ConversationMCPError: nothing was written, or the file says why there is no answer.
         """
-        return await self._call(replace(ask, system=caller.system), None, caller)
+        return await self._call(ask._replace(system=caller.system), None, caller)
 
     async def follow_up(self, conversation_id: str, ask: Ask, caller: Caller) -> TurnResult:
         """Ask the next question of a conversation; the provider sees all that was said before.
@@ -85,17 +91,18 @@ class TurnEngine:
     async def _call(self, ask: Ask, conversation_id: ConversationId | None, caller: Caller) -> TurnResult:
         self._check_question(ask)
         stored = await self._stored(conversation_id)
-        choice = await self._choose(ask, stored)
-        if not isinstance(choice.provider, Reader):
-            refuse_paths(ask.options, self._providers.readers)
-        key = ask.key(caller.owner, conversation_id)
+        material = await self._composer.begin(ask, caller, stored)
+        choice = await (self._panel(material, stored) if ask.seats else self._choose(material, stored))
+        if isinstance(choice, Choice) and not isinstance(choice.provider, Reader):
+            refuse_paths(ask.options, LOCAL)
+        key = ask.key(caller.owner, conversation_id, caller.pipe)
         # A turn that was given up has no answer to join. From the last look to `begin` nothing is awaited, so that the
         # same call in another request finds this turn.
         while (turn := self._running.get(key)) and turn.wishes.is_given_up:
             await turn.wait_end()
         if turn is None:
             turn = RunningTurn(key, ask, conversation_id)
-            self._running.begin(turn, self._claimed(turn, choice, is_there=stored is not None))
+            self._running.begin(turn, self._claimed(turn, choice, material, is_there=stored is not None))
         return await self._wait(turn, caller)
 
     async def _stored(self, conversation_id: ConversationId | None) -> Conversation | None:
@@ -105,21 +112,29 @@ class TurnEngine:
                 return await self._store.load(conversation_id)
         return None
 
-    async def _choose(self, ask: Ask, stored: Conversation | None) -> Choice:
+    async def _choose(self, material: Material, stored: Conversation | None) -> Choice:
         """Return the provider and model to ask; if none is named, the last ones that answered and can do it.
 
         Raises:
             WordsStayError: the words would leave this machine, and the call does not say so.
         """
+        ask = material.ask
 
-        async def needed() -> int:  # counting a long conversation takes too long for the event loop
-            return await to_thread.run_sync(needed_tokens, stored, ask.question)
+        async def needed() -> int:
+            return await self._composer.needed_tokens(material, stored)
 
         await self._providers.all()
+        stored = material.holder(stored, self._providers.sides)
         known = whereabouts_of(stored, self._providers.sides) if stored else NOWHERE
         stays = kept(stored, ask.mode, self._mode_of) if stored else ()
         choice = await self._providers.choose(
-            ask.mode, ask.model, preset=ask.preset, kept=stays, needed=needed, whereabouts=known
+            ask.mode,
+            ask.model,
+            preset=ask.preset,
+            kept=stays,
+            needed=needed,
+            whereabouts=known,
+            has_images=bool(ask.images),
         )
         if stored and known.is_kept_here:
             try:
@@ -130,6 +145,20 @@ class TurnEngine:
                 raise
         await self._providers.require_writer(choice, known)
         return choice
+
+    async def _panel(self, material: Material, stored: Conversation | None) -> Panel:
+        """Return the models of a consensus.
+
+        Raises:
+            InvalidInputError: names that are wrong or given twice, all in one message.
+            WordsStayError: as for a single model.
+        """
+        ask = material.ask
+
+        async def choose(model: str) -> Choice:
+            return await self._choose(replace(material, ask=ask._replace(model=model)), stored)
+
+        return await panel_of(ask, choose)
 
     def _check_question(self, ask: Ask) -> None:
         if not ask.question.strip():
@@ -173,7 +202,9 @@ class TurnEngine:
             raise outcome
         return outcome
 
-    async def _claimed(self, turn: RunningTurn, choice: Choice, *, is_there: bool) -> TurnResult:
+    async def _claimed(
+        self, turn: RunningTurn, choice: Choice | Panel, material: Material, *, is_there: bool
+    ) -> TurnResult:
         """Join the same call made elsewhere, or run the turn under the call's name."""
         given = turn.conversation_id
         if given is not None and not is_there and not await self._store.exists(given):
@@ -181,12 +212,14 @@ class TurnEngine:
         async with self._claims.taken(turn) as earlier:
             if earlier:
                 return earlier
-            await self._budget.check()  # only now: an answer that is paid for is delivered over the limit, too
+            await self._daily_limit.check()  # only now: an answer that is paid for is delivered over the limit, too
             own = turn.conversation_id or await self._store.reserve()
             call = Call(own, iso(self._now()) if turn.conversation_id else created_at(own))
             try:
                 async with self._claims.registered(turn, call):
-                    return await self._budget.with_notice(await self._worker.ask(turn, call, choice))
+                    if isinstance(choice, Panel):
+                        return await self._consensus.ask(turn, call, choice, material)
+                    return await self._daily_limit.with_notice(await self._worker.ask(turn, call, choice, material))
             finally:
                 if turn.conversation_id is None:  # refused before anything was written: the reserved id is free again
                     await finish(self._store.unreserve(own))

@@ -1,7 +1,7 @@
 """The providers that a follow-up stays with, and the model that each was asked for such questions."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from conversation_mcp.providers.choosing.choice import Kept
 from conversation_mcp.providers.configuration import is_known_preset
@@ -9,8 +9,7 @@ from conversation_mcp.records.models import Conversation, PendingTurn
 from conversation_mcp.records.modes import Mode, ModeOf
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(NamedTuple):
     """The provider that was asked, by which tool, and the model that was named or chosen; None for the default.
 
     A preset, such as xhigh, counts for its own question only: it says how much to spend, not whom to ask.

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import anyio
 
@@ -27,8 +27,7 @@ FETCHED = "the connection broke off; the whole answer was fetched by its id, not
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class OpenQuestion:
+class OpenQuestion(NamedTuple):
     """A question on disk that waits for its answer."""
 
     turn: RunningTurn
@@ -82,7 +81,7 @@ class AnswerReceiver:
                 await self.mark_failed(opened, error)
             raise
         except BaseException:  # cancelled, because the server ends or a person stops the turn
-            await finish(self._mark_broken_off(opened))
+            await finish(self.mark_broken_off(opened))
             raise
         return await self.save(opened, answer)
 
@@ -102,11 +101,11 @@ class AnswerReceiver:
         # Noted as in the background, the run can still be fetched if this process ends now. Its text comes again from
         # the beginning; what was seen is kept in case none comes.
         run.in_background, seen, run.text = True, run.text, ""
-        await self._note(opened, background=True)
+        await self.note(opened, background=True)
         try:
             with anyio.fail_after(WATCH_BROKEN_SECONDS):
                 answer = await self._consume(opened, events)
-                return replace(answer, notices=(FETCHED, *answer.notices))
+                return answer._replace(notices=(FETCHED, *answer.notices))
         except ProviderError as problem:
             error.usage = problem.usage
             run.in_background = not problem.ends_run
@@ -124,12 +123,12 @@ class AnswerReceiver:
                 match event:
                     case Finished():
                         return event.answer
-                    case Started():
+                    case Started():  # noted at once: from now on the answer can be fetched if this process dies
                         run.response_id, run.in_background = event.response_id, event.background
-                        is_noted = await self._note(opened)
+                        is_noted = await self.note(opened)
                     case PassedOn():
                         run.sent_to = run.sent_to.also(event.provider, event.side)
-                        is_noted = await self._note(opened)
+                        is_noted = await self.note(opened)
                     case Progress():
                         audience.report(event.text)
                     case TextDelta():
@@ -138,7 +137,7 @@ class AnswerReceiver:
                 waited_seconds = anyio.current_time() - written_seconds
                 if waited_seconds >= PARTIAL_TEXT_SECONDS and (not is_noted or isinstance(event, TextDelta)):
                     written_seconds = anyio.current_time()
-                    is_noted = await self._note(opened, partial_text=run.text or None)
+                    is_noted = await self.note(opened, partial_text=run.text or None)
         raise ProviderUnavailableError(f"{opened.pending.provider} ended without an answer.", maybe_billed=True)
 
     async def stop(self, opened: OpenQuestion, provider: Provider, error: ProviderError) -> TurnResult:
@@ -162,12 +161,12 @@ class AnswerReceiver:
     async def save(self, opened: OpenQuestion, answer: Answer) -> TurnResult:
         """Add the answer to the file; if that fails, return it all the same, with a loud notice."""
         conversation_id, notice = opened.conversation_id, None
-        answer = replace(answer, notices=(*(opened.pending.notices or ()), *answer.notices))
+        answer = answer._replace(notices=(*(opened.pending.notices or ()), *answer.notices))
         saved: Conversation | None = None
         with anyio.CancelScope(shield=True):  # the answer is paid for, so that a cancellation has to wait
             try:
-                saved = await self._store.update(
-                    conversation_id, lambda stored, now: changes.answered(stored, opened.asked, answer, now)
+                saved = await self.write(
+                    opened, lambda stored, now: changes.answered(stored, opened.asked, answer, now)
                 )
             except ConversationMCPError as error:
                 logger.warning("an answer could not be saved: %s", error.message)
@@ -181,10 +180,15 @@ class AnswerReceiver:
             requested_model=opened.pending.model,
             path=self._store.location(conversation_id),
             saved=saved,
+            asked=opened.pending,
             show_thinking=opened.turn.ask.show_thinking,
             timeout_hours=self._timeout_hours,
             extra_notice=notice,
         )
+
+    async def write(self, opened: OpenQuestion, change: Change) -> Conversation:
+        """Apply a change to the conversation of the question; raises as `Store.update`."""
+        return await self._store.update(opened.conversation_id, change)
 
     async def mark_failed(self, opened: OpenQuestion, error: ConversationMCPError) -> None:
         """Record why the question has no answer."""
@@ -192,7 +196,7 @@ class AnswerReceiver:
         with anyio.CancelScope(shield=True):
             await self._try_update(opened, lambda stored, _: changes.failed(stored, opened.pending, error, text))
 
-    async def _mark_broken_off(self, opened: OpenQuestion) -> None:
+    async def mark_broken_off(self, opened: OpenQuestion) -> None:
         """Record that this server ended before the answer came; a run in the background simply continues."""
         run = opened.turn.run
         await self._try_update(
@@ -204,7 +208,8 @@ class AnswerReceiver:
             ),
         )
 
-    async def _note(self, opened: OpenQuestion, **facts: object) -> bool:
+    async def note(self, opened: OpenQuestion, **facts: object) -> bool:
+        """Write facts about the run, with its recipients, and return whether that was possible."""
         return await self._try_update(opened, lambda stored, _: changes.noted(stored, opened.pending, **facts))
 
     async def _try_update(self, opened: OpenQuestion, change: Change) -> bool:
@@ -216,9 +221,7 @@ class AnswerReceiver:
             "sent_to": run.sent_to.known,
         }
         try:
-            await self._store.update(
-                opened.conversation_id, lambda stored, now: changes.noted(change(stored, now), opened.pending, **facts)
-            )
+            await self.write(opened, lambda stored, now: changes.noted(change(stored, now), opened.pending, **facts))
         except ConversationMCPError as error:
             logger.warning("the outcome of a turn could not be saved: %s", error.message)
             return False

@@ -4,8 +4,10 @@ from typing import Literal
 
 from conversation_mcp.conversations.expiry import archived_after
 from conversation_mcp.providers.base import Answer
-from conversation_mcp.records.models import Conversation, Source, Usage
+from conversation_mcp.records.attached import AttachedFile, AttachedImage
+from conversation_mcp.records.models import Conversation, Message, PendingTurn, Source
 from conversation_mcp.records.record import Record
+from conversation_mcp.records.usage import Usage
 
 ResultStatus = Literal["completed", "incomplete", "running"]
 
@@ -47,6 +49,10 @@ class TurnResult(Record):
     """What the provider is doing, if the turn is running."""
     elapsed_seconds: int | None = None
     """How long the turn has been running."""
+    files: tuple[AttachedFile, ...] | None = None
+    """The files that the question named: sent, unchanged, changed or skipped, and why."""
+    images: tuple[AttachedImage, ...] | None = None
+    """The images that the question named."""
     notices: tuple[str, ...] | None = None
     """Deviations from the request, cuts, a repeated call, an answer that is not saved."""
     next_step: str | None = None
@@ -63,11 +69,25 @@ def answer_result(
     requested_model: str | None,
     path: str,
     saved: Conversation | None,
+    asked: Message | PendingTurn | None = None,
     show_thinking: bool,
     timeout_hours: float | None = None,
     extra_notice: str | None = None,
 ) -> TurnResult:
-    """Return the result of an answered turn; `saved` is the conversation with the answer, None if it is not saved."""
+    """Return the result of an answered turn.
+
+    Args:
+        answer: the answer.
+        conversation_id: the conversation.
+        provider: the provider that answered.
+        requested_model: the model that was named or chosen.
+        path: where the conversation is stored.
+        saved: the conversation with the answer; None if it is not saved.
+        asked: the question, which names what was sent along.
+        show_thinking: whether to return the reasoning.
+        timeout_hours: after how much idle time conversations are archived.
+        extra_notice: comes before the other notices.
+    """
     notices = (*([extra_notice] if extra_notice else []), *answer.notices)
     return TurnResult.of(
         conversation_id=conversation_id,
@@ -85,6 +105,8 @@ def answer_result(
         archived_after=saved and archived_after(saved, timeout_hours),
         related_questions=answer.related_questions or None,
         reasoning=answer.reasoning if show_thinking else None,
+        files=asked and asked.files,
+        images=asked and asked.images,
         notices=notices or None,
         conversation_path=path,
     )

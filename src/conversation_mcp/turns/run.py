@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from conversation_mcp.providers.whereabouts import OUTSIDE, Side
 from conversation_mcp.records.models import PendingTurn
@@ -9,8 +10,7 @@ from conversation_mcp.records.models import PendingTurn
 MAX_PARTIAL_CHARS = 1_000_000
 
 
-@dataclass(frozen=True)
-class SentTo:
+class SentTo(NamedTuple):
     """All providers that may have received the words, each with its side: this machine or outside."""
 
     known: Mapping[str, str] | None = None
@@ -33,7 +33,10 @@ class SentTo:
 
 @dataclass
 class Run:
-    """The id of the run, the recipients of the words, and the text so far; written by `receiver.py`."""
+    """The id of the run, the recipients of the words, and the text so far.
+
+    Written by `receiver.py`, before the question is sent by `summarizer.py`.
+    """
 
     sent_to: SentTo = field(default_factory=SentTo)
     response_id: str | None = None

@@ -6,20 +6,26 @@ import anyio
 from anyio.abc import TaskGroup
 
 from conversation_mcp.conversations.recipients import whereabouts_of
-from conversation_mcp.errors import ProviderError, RunCancelledError
-from conversation_mcp.prompting.history import messages_to_send
-from conversation_mcp.prompting.room import Room
+from conversation_mcp.errors import (
+    BlindModelError,
+    ConversationMCPError,
+    ConversationTooLongError,
+    ProviderError,
+    RunCancelledError,
+)
+from conversation_mcp.prompting.composed import Composition
 from conversation_mcp.providers.base import Event, Provider, Request
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.whereabouts import Whereabouts
 from conversation_mcp.records.models import Conversation
 from conversation_mcp.stores.base import Call, Store
-from conversation_mcp.text import listed
 from conversation_mcp.turns import changes
+from conversation_mcp.turns.composer import Composer, Material
 from conversation_mcp.turns.disclosure import sharing_notices
 from conversation_mcp.turns.receiver import AnswerReceiver, OpenQuestion, open_question
 from conversation_mcp.turns.result import TurnResult
+from conversation_mcp.turns.summarizer import Summarizer
 from conversation_mcp.turns.turn import RunningTurn
 
 STOP_POLL_SECONDS = 0.5
@@ -29,38 +35,54 @@ class TurnSender:
     """Sends questions that are on disk; the caller holds the turn lock."""
 
     def __init__(
-        self, store: Store, providers: Providers, receiver: AnswerReceiver, room: Room, tasks: TaskGroup
+        self,
+        store: Store,
+        providers: Providers,
+        receiver: AnswerReceiver,
+        composer: Composer,
+        summarizer: Summarizer,
+        tasks: TaskGroup,
     ) -> None:
         self._store = store
         self._providers = providers
         self._receiver = receiver
-        self._room = room
+        self._composer = composer
+        self._summarizer = summarizer
         self._tasks = tasks
 
-    async def send(self, opened: OpenQuestion, choice: Choice) -> TurnResult:
-        """Ask the chosen model, then the fallback models, as long as nothing can have been billed.
+    async def send(
+        self, opened: OpenQuestion, choice: Choice, composition: Composition, material: Material
+    ) -> TurnResult:
+        """Have what falls out summarised, then ask the chosen model, then the fallback models.
+
+        The next one is asked as long as nothing can have been billed for the question.
 
         Raises:
             ProviderError: the error of the last model asked, which is in the file.
+            FilesystemError: what the question names cannot be kept; nothing was sent.
         """
         others: list[Choice] | None = None
+        self._heed_stops(opened)
+        if composition.summaries:
+            await self._keep(opened, composition)
+            opened, composition = await self._summarizer.summarised(opened, choice, composition, material)
         while True:
+            await self._keep(opened, composition)
             try:
                 opened.turn.audience.report(f"asking {choice.provider.name}")
-                events = choice.provider.ask(self._request(opened, choice))
-                return await self.carry(opened, choice.provider, events)
+                events = choice.provider.ask(self.request_of(opened, choice, composition))
+                return await self._carried(opened, choice.provider, events)
             except ProviderError as error:
                 turn = opened.turn
                 if not error.is_free or turn.run.response_id is not None:  # what may be paid for is not asked twice
                     raise
                 if others is None:
                     others = await self._stand_ins(opened, choice, error)
-                while others and not self._room.has(opened.conversation, opened.pending.question, others[0]):
-                    others.pop(0)
-                if not others or turn.wishes.is_stopped:
+                found = await self._first_that_fits(opened, material, others)
+                if found is None or turn.wishes.is_stopped:
                     raise
-                opened = await self._open_again(opened, choice, others[0], error)
-                choice = others.pop(0)
+                opened = await self._open_again(opened, (choice, composition), found, error)
+                choice, composition = found
 
     async def carry(self, opened: OpenQuestion, provider: Provider, events: AsyncGenerator[Event]) -> TurnResult:
         """Consume the events of a provider until the answer is saved; a request to stop the turn ends its run.
@@ -68,21 +90,46 @@ class TurnSender:
         Raises:
             ConversationMCPError: there is no answer; the file says why.
         """
-        turn = opened.turn
-        # A stop may come from another process, which can only leave word in the store.
-        self._tasks.start_soon(
-            self._watch_for_stop, turn, Call(opened.conversation_id, opened.pending.started_at or "")
-        )
-        with turn.wishes.sending():
+        self._heed_stops(opened)
+        return await self._carried(opened, provider, events)
+
+    async def _carried(self, opened: OpenQuestion, provider: Provider, events: AsyncGenerator[Event]) -> TurnResult:
+        with opened.turn.wishes.sending():
             return await self._receiver.receive(opened, provider, events)
         # Only a stop leads here: it cancels the block above.
         return await self._receiver.stop(opened, provider, RunCancelledError(provider.name))
 
-    def _request(self, opened: OpenQuestion, choice: Choice) -> Request:
+    async def _keep(self, opened: OpenQuestion, composition: Composition) -> None:
+        """Keep the files and images of the question, before they are sent."""
+        if not composition.contents:
+            return
+        try:
+            await self._store.attachments.put(opened.conversation_id, composition.contents)
+        except ConversationMCPError as error:
+            opened.turn.run.sent_to = opened.turn.run.sent_to.without_newest()
+            await self._receiver.mark_failed(opened, error)
+            raise
+
+    async def _first_that_fits(
+        self, opened: OpenQuestion, material: Material, others: list[Choice]
+    ) -> tuple[Choice, Composition] | None:
+        """Take the next fallback whose window the conversation fits into off the list, with its request."""
+        before = opened.conversation.changed(pending_turn=None)
+        while others:
+            other = others.pop(0)
+            try:
+                return other, await self._composer.composed(material, before, other)
+            except (ConversationTooLongError, BlindModelError):
+                continue
+        return None
+
+    def request_of(self, opened: OpenQuestion, choice: Choice, composition: Composition) -> Request:
+        """Return the request of an open question to one model."""
         ask = opened.turn.ask
         return Request(
             mode=ask.mode,
-            messages=messages_to_send(opened.conversation, opened.pending.question),
+            messages=composition.messages,
+            output_limit_tokens=self._composer.answer_room(choice, composition),
             preset=ask.preset,
             model=choice.model,
             options=ask.options,
@@ -94,33 +141,36 @@ class TurnSender:
         known = self._whereabouts(opened.conversation.changed(pending_turn=None))
         others = await self._providers.fallbacks(opened.turn.ask.mode, choice, known)
         able = [other for other in others if self._providers.may_stand_in(other, choice, known)]
-        if left_out := [other.shown for other in others if other not in able]:
-            names = listed(left_out)
-            error.message += f" Not asked from the fallback list, because words would leave this machine: {names}."
+        error.kept_from = tuple(other.shown for other in others if other not in able)
         return able
 
     async def _open_again(
-        self, opened: OpenQuestion, choice: Choice, other: Choice, failure: ProviderError
+        self,
+        opened: OpenQuestion,
+        failed: tuple[Choice, Composition],
+        found: tuple[Choice, Composition],
+        failure: ProviderError,
     ) -> OpenQuestion:
+        (choice, before), (other, composition) = failed, found
         first, second = (one.name or one.provider.name for one in (choice, other))
         notice = (
             f"{first} did not take the question, and nothing was billed "
             f"({failure.code}: {failure.message.rstrip('.')}); {second} from the fallback list was asked instead"
         )
-        before = opened.conversation.changed(pending_turn=None)
+        shared = sharing_notices(
+            opened.conversation.changed(pending_turn=None), other, self._providers.sides, may_leave=True
+        )
         sent_to = opened.turn.run.sent_to.also(other.provider.name, other.side)
-        pending = opened.pending.model_copy(
+        told = tuple(told for told in opened.pending.notices or () if told not in before.notices)
+        asked = opened.pending.model_copy(
             update={
                 "sent_to": sent_to.known,
                 "provider": other.provider.name,
                 "model": other.name,
-                "notices": (
-                    *(opened.pending.notices or ()),
-                    notice,
-                    *sharing_notices(before, other, self._providers.sides, may_leave=True),
-                ),
+                "notices": (*told, notice),
             }
         )
+        pending = changes.composed(asked, composition, shared)
         opened.turn.audience.report(notice)
         await self._store.update(opened.conversation_id, lambda stored, _: changes.asked_again(stored, pending))
         return open_question(opened.turn, opened.conversation, pending, sent_to.newest)
@@ -128,7 +178,13 @@ class TurnSender:
     def _whereabouts(self, conversation: Conversation) -> Whereabouts:
         return whereabouts_of(conversation, self._providers.sides)
 
-    async def _watch_for_stop(self, turn: RunningTurn, call: Call) -> None:
+    def _heed_stops(self, opened: OpenQuestion) -> None:
+        """Look for stops from other processes, which can only leave word in the store, until the turn ends."""
+        call = Call(opened.conversation_id, opened.pending.started_at or "")
+        self._tasks.start_soon(self.watch_for_stop, opened.turn, call)
+
+    async def watch_for_stop(self, turn: RunningTurn, call: Call) -> None:
+        """Stop the turn if another process leaves word to do so."""
         while not turn.has_ended:
             await anyio.sleep(STOP_POLL_SECONDS)
             if not turn.has_ended and await self._store.calls.is_asked_to_stop(call):

@@ -1,8 +1,8 @@
 """Settling of turns whose server died: their answers are fetched by the id of the run, never asked for again."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from conversation_mcp.errors import ProviderError, ProviderMissingError, RunLostError
 from conversation_mcp.providers.base import Finished, Provider, StillRunning
@@ -23,8 +23,7 @@ BACKGROUND_RUN_LIMIT = timedelta(days=1)
 """After this long, an unfinished research must not block its conversation any longer."""
 
 
-@dataclass(frozen=True)
-class AliveRun:
+class AliveRun(NamedTuple):
     """A run that outlived its server and still continues at its provider."""
 
     opened: OpenQuestion

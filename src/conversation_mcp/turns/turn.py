@@ -30,6 +30,8 @@ class Claim:
     """The lock on the name, while this process has it."""
     call: Call | None = None
     """The call that is delivered with the outcome."""
+    left: Call | None = None
+    """The same call made earlier by a server that died before it had asked all the models of a consensus."""
     joined: Running | None = None
     """The same call made elsewhere, while this turn waits for it."""
 

@@ -1,7 +1,7 @@
 """Answers that could not be saved: kept in memory, shown, and saved when that works again."""
 
 import logging
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.providers.base import Answer
@@ -13,8 +13,7 @@ from conversation_mcp.turns.stored_turns import find_turn
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class UnsavedAnswer:
+class UnsavedAnswer(NamedTuple):
     """An answer, with the conversation as it was when the question was asked."""
 
     before: Conversation

@@ -1,8 +1,8 @@
 """Views of conversations, during a turn and after it; and the stopping of turns."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 import anyio
 
@@ -28,8 +28,7 @@ POLL_SECONDS = 0.2
 STOP_SECONDS = 30.0
 
 
-@dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     """A conversation as it is now, with notices about its state."""
 
     conversation: Conversation

@@ -2,12 +2,12 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import anyio
 
 from conversation_mcp.cancellation import finish
-from conversation_mcp.conversations.recipients import whereabouts_of
+from conversation_mcp.conversations.recipients import Recipients, whereabouts_of
 from conversation_mcp.errors import (
     CancelledUnsentError,
     ConversationBusyError,
@@ -18,9 +18,10 @@ from conversation_mcp.errors import (
     RunAliveError,
     RunCancelledError,
     ServerEndingError,
+    SightError,
     TurnLimitReachedError,
 )
-from conversation_mcp.prompting.room import Room
+from conversation_mcp.prompting.composed import Composition
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.whereabouts import NOWHERE
@@ -29,6 +30,7 @@ from conversation_mcp.records.modes import Mode
 from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.turns import changes
 from conversation_mcp.turns.ask import Ask
+from conversation_mcp.turns.composer import Composer, LackingError, Material
 from conversation_mcp.turns.disclosure import sharing_notices
 from conversation_mcp.turns.receiver import AnswerReceiver, open_question
 from conversation_mcp.turns.result import TurnResult
@@ -41,8 +43,7 @@ LOOK_SECONDS = 0.5
 MAX_LOOK_SECONDS = 5.0
 
 
-@dataclass(frozen=True)
-class TurnLimits:
+class TurnLimits(NamedTuple):
     """The limits of a turn."""
 
     lock_wait_seconds: float
@@ -50,14 +51,14 @@ class TurnLimits:
     max_turns: int | None
 
 
-@dataclass(frozen=True)
-class NewQuestion:
-    """A question to be written: its turn, its place, and the choice of whom to ask."""
+class NewQuestion(NamedTuple):
+    """A question to be written: its turn, its place, whom to ask, and what is sent along."""
 
     turn: RunningTurn
     call: Call
     choice: Choice
     pending: PendingTurn
+    material: Material
     wait_until: float
     """The time by which the question before it must have ended."""
 
@@ -72,6 +73,13 @@ class NewQuestion:
         return self.turn.conversation_id is None
 
 
+class Written(NamedTuple):
+    """A question that is in its file, and the request that was composed for it."""
+
+    conversation: Conversation
+    composition: Composition
+
+
 class TurnWorker:
     """Does the work of one turn at a time on each conversation."""
 
@@ -83,7 +91,7 @@ class TurnWorker:
         sender: TurnSender,
         unsaved: UnsavedAnswers,
         settler: Settler,
-        room: Room,
+        composer: Composer,
         prompts: Mapping[Mode, str],
         limits: TurnLimits,
     ) -> None:
@@ -93,11 +101,20 @@ class TurnWorker:
         self._sender = sender
         self._unsaved = unsaved
         self._settler = settler
-        self._room = room
+        self._composer = composer
         self._prompts = prompts
-        self._limits = limits
+        self.limits = limits
 
-    async def ask(self, turn: RunningTurn, call: Call, choice: Choice) -> TurnResult:
+    @property
+    def sides(self) -> Recipients:
+        """The side of each configured provider."""
+        return self._providers.sides
+
+    def prompt(self, mode: Mode) -> str:
+        """Return the usual system text of a mode."""
+        return self._prompts[mode]
+
+    async def ask(self, turn: RunningTurn, call: Call, choice: Choice, material: Material) -> TurnResult:
         """Ask the turn's question in the conversation of the call, or open that if its id is only reserved.
 
         Raises:
@@ -105,44 +122,56 @@ class TurnWorker:
             ConversationTooLongError: the conversation exceeds the model's window; nothing was sent.
             ConversationMCPError: there is no answer; if the question was sent, the file says why.
         """
+        await self._composer.read(material)
         turn.course.is_queued = turn.conversation_id is not None
-        wait_until = anyio.current_time() + self._limits.lock_wait_seconds
-        async with self._locked(turn, call.conversation_id):
+        wait_until = anyio.current_time() + self.limits.lock_wait_seconds
+        async with self.locked(turn, call.conversation_id):
             pending = changes.pending_turn(turn.ask, choice, call.started_at)
-            question = NewQuestion(turn, call, choice, pending, wait_until)
+            question = NewQuestion(turn, call, choice, pending, material, wait_until)
             try:
-                conversation = await (self._open(question) if question.opens else self._add(question))
-            except ConversationTooLongError as error:
+                written = await (self._open(question) if question.opens else self._add(question))
+            except (ConversationTooLongError, SightError) as error:
                 error.conversation_id = turn.conversation_id
-                error.larger, error.outside = await self._larger(question, error.tokens)
+                await self._suggest(error, question)
                 raise
             turn.course.question = call  # counts as sent from here on: an ending server waits for its answer
-            pending = conversation.pending_turn or pending
-            opened = open_question(turn, conversation, pending, newest=choice.provider.name)
-            return await self._sender.send(opened, choice)
+            pending = written.conversation.pending_turn or pending
+            opened = open_question(turn, written.conversation, pending, newest=choice.provider.name)
+            try:
+                return await self._sender.send(opened, choice, written.composition, material)
+            except SightError as error:  # only the server could tell that the model is blind
+                await self._suggest(error, question)
+                raise
 
-    async def _larger(self, question: NewQuestion, tokens: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return models with larger windows: first those that disclose the words to no one new, then the others."""
+    async def _suggest(self, error: ConversationTooLongError | SightError, question: NewQuestion) -> None:
+        """Add models that can take the question: first those that disclose the words to no one new, then the others."""
         choice, mode = question.choice, question.turn.ask.mode
-        known = (
-            NOWHERE
-            if question.opens
-            else whereabouts_of(await self._store.load(question.conversation_id), self._providers.sides)
-        )
+        stored = None if question.opens else await self._store.load(question.conversation_id)
+        holder = question.material.holder(stored, self._providers.sides)
+        known = whereabouts_of(holder, self._providers.sides) if holder else NOWHERE
         if known == NOWHERE or known.holds(choice.provider.name, choice.side):
             known = known.also_at(choice.provider.name, choice.side)
-        near, others = await self._providers.larger(mode, tokens, known, choice)
-        return (near, others) if known.is_kept_here else ((*near, *others), ())
+        if isinstance(error, SightError):
+            near, others = await self._providers.seeing(mode, known)
+        else:
+            near, others = await self._providers.larger(mode, error.tokens, known, choice)
+        near, others = (near, others) if known.is_kept_here else ((*near, *others), ())
+        if isinstance(error, SightError):
+            error.seeing, error.outside = near, others
+        else:
+            error.larger, error.outside = near, others
 
-    async def _open(self, question: NewQuestion) -> Conversation:
+    async def _open(self, question: NewQuestion) -> Written:
         """Write the first state of the conversation, which has only the question."""
-        ask, pending = question.turn.ask, question.pending
-        conversation = changes.new_conversation(
-            question.conversation_id, ask.system or self._prompts[ask.mode], pending
-        )
-        self._room.require(conversation, pending.question, question.choice)
+        ask, material = question.turn.ask, question.material
+        system = ask.system or self._prompts[ask.mode]
+        before = changes.new_conversation(question.conversation_id, system, material.continued)
+        judged = material.holder(None, self._providers.sides)
+        shared = self.require_sharing(judged, ask, question.choice) if judged else ()
+        composition = await self._composer.composed(material, before, question.choice)
+        conversation = changes.asked(before, changes.composed(question.pending, composition, shared))
         await self._store.create(conversation)
-        return conversation
+        return Written(conversation, composition)
 
     async def resume(self, turn: RunningTurn, conversation_id: ConversationId) -> TurnResult | None:
         """Settle the pending turn of a dead server; a run in the background is watched to its end.
@@ -150,7 +179,7 @@ class TurnWorker:
         Raises:
             ConversationMCPError: another turn holds the lock, or the provider cannot be asked.
         """
-        async with self._locked(turn, conversation_id):
+        async with self.locked(turn, conversation_id):
             found = await self._settler.settle(conversation_id, turn)
             turn.course.has_looked = True
             if not isinstance(found, AliveRun):
@@ -168,7 +197,7 @@ class TurnWorker:
             InvalidInputError: nothing is left to stop.
             ProviderError: the run was stopped, as requested.
         """
-        async with self._locked(turn, conversation_id):
+        async with self.locked(turn, conversation_id):
             try:
                 found = await self._settler.settle(conversation_id, turn)
             except ProviderMissingError as error:  # the run cannot be reached, but its conversation can be freed
@@ -181,11 +210,12 @@ class TurnWorker:
             return found
 
     @asynccontextmanager
-    async def _locked(self, turn: RunningTurn, conversation_id: ConversationId) -> AsyncGenerator[None]:
+    async def locked(self, turn: RunningTurn, conversation_id: ConversationId) -> AsyncGenerator[None]:
+        """Hold the turn lock during the block; raises ConversationBusyError if another turn keeps it."""
         lock = None  # stays None if a wish cancels the wait
         with turn.wishes.line():
             # Only follow-ups queue: no other turn knows the id of a start, and to resume a turn that runs is no use.
-            wait_seconds = self._limits.lock_wait_seconds if turn.course.is_queued else 0
+            wait_seconds = self.limits.lock_wait_seconds if turn.course.is_queued else 0
             lock = await self._store.acquire_turn(conversation_id, wait_seconds, turn.audience.report_queue)
         turn.course.is_queued = False
         if lock is None:
@@ -195,39 +225,44 @@ class TurnWorker:
             yield
         finally:
             turn.course.holds_lock = False
-            await finish(lock.release())
+            await finish(lock.release())  # a cancelled turn, too, must let the next one in
 
-    async def _add(self, question: NewQuestion) -> Conversation:
+    async def _add(self, question: NewQuestion) -> Written:
         """Add the question to the file; an unanswered one before it is settled first."""
-        conversation_id, pending = question.conversation_id, question.pending
+        conversation_id, material = question.conversation_id, question.material
         await self._unsaved.require_saved(conversation_id)
+        if material.found:  # an update that lacks something is one more for nothing
+            await self._composer.fetch(material, material.found)
         settled = False
+        compositions: list[Composition] = []
 
         def add(stored: Conversation, _now: str) -> Conversation:
-            limit = self._limits.max_turns
+            limit = self.limits.max_turns
             if limit is not None and stored.turn_count >= limit:
                 raise TurnLimitReachedError(conversation_id, limit)
-            shared = self.require_sharing(stored, question.turn.ask, question.choice)
-            notices = (*(pending.notices or ()), *shared)
+            judged = material.holder(stored, self._providers.sides) or stored
+            shared = self.require_sharing(judged, question.turn.ask, question.choice)
             # Settling asks the provider, which cannot be done within an update. After it, a failed turn stays pending.
             if stored.pending_turn is not None and not settled:
                 raise _UnsettledError
-            self._room.require(stored, pending.question, question.choice)
-            return changes.asked(stored, pending.model_copy(update={"notices": notices}) if notices else pending)
+            compositions[:] = [self._composer.compose(material, stored, question.choice)]
+            return changes.asked(stored, changes.composed(question.pending, compositions[0], shared))
 
-        try:
-            return await self._store.update(conversation_id, add)
-        except _UnsettledError:
-            await self._settle_before(question)
-            settled = True
-            return await self._store.update(conversation_id, add)
+        while True:
+            try:
+                return Written(await self._store.update(conversation_id, add), compositions[0])
+            except _UnsettledError:
+                await self.settle_before(question)
+                settled = True
+            except LackingError as lacking:
+                await self._composer.fetch(material, lacking.conversation)
 
     def require_sharing(self, conversation: Conversation, ask: Ask, choice: Choice) -> tuple[str, ...]:
         """Return the notices about new recipients of the conversation; raises WordsStayError if it may not leave."""
         may_leave = choice.is_named_by(ask.model) or self._providers.shares_always
         return sharing_notices(conversation, choice, self._providers.sides, may_leave=may_leave)
 
-    async def _settle_before(self, question: NewQuestion) -> None:
+    async def settle_before(self, question: NewQuestion) -> None:
         """Settle the question before this one, whose answer may have arrived while nobody listened.
 
         If its run still continues at the provider, this one waits for it, as for a turn of another process.
@@ -255,10 +290,8 @@ class TurnWorker:
 
 def _gave_up(turn: RunningTurn, conversation_id: ConversationId) -> ConversationMCPError:
     """Return the error of a question whose wait in the queue was cancelled."""
-    if turn.wishes.is_refused:
-        return ServerEndingError()
-    if turn.wishes.is_stopped:
-        return CancelledUnsentError()
+    if turn.wishes.is_refused or turn.wishes.is_stopped:
+        return ServerEndingError() if turn.wishes.is_refused else CancelledUnsentError()
     return ConversationBusyError(conversation_id, turn.audience.elapsed_seconds)
 
 

@@ -8,7 +8,6 @@ import anyio
 from conversation_mcp.cli.output.terminal import say
 from conversation_mcp.cli.selection.ids import resolve
 from conversation_mcp.cli.setup import finder_of
-from conversation_mcp.cli.usage import WrongUsageError
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError
 from conversation_mcp.tooling.steps import COMMANDS
 
@@ -24,12 +23,12 @@ def opened(settings: "Settings", work: "Callable[[App], Awaitable[T]]") -> T:
     """Do the work with the open app, then bring the index up to date.
 
     Raises:
-        WrongUsageError: an argument is not valid.
+        InvalidInputError: an argument is not valid.
     """
     try:
         return anyio.run(_opened, settings, work)
     except InvalidInputError as error:
-        raise WrongUsageError(error.message_with({"messageNumber": "NUMBER"})) from None
+        raise InvalidInputError(error.message_with({"messageNumber": "NUMBER"})) from None
 
 
 async def _opened(settings: "Settings", work: "Callable[[App], Awaitable[T]]") -> T:

@@ -5,12 +5,13 @@ Nothing is changed.
 
 from collections.abc import Iterable, Iterator
 
+from conversation_mcp.cli.checks.contents import check_contents
 from conversation_mcp.cli.output.progress import progress
 from conversation_mcp.conversations.order import order_problems
 from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError
 from conversation_mcp.records.codec import decode
 from conversation_mcp.records.findings import SHOWN, Finding, some
-from conversation_mcp.records.models import Conversation, ConversationId
+from conversation_mcp.records.models import Conversation
 from conversation_mcp.stores.finder import Finder, Index
 from conversation_mcp.stores.headway import Headway
 from conversation_mcp.text import counted
@@ -35,13 +36,20 @@ def check_library(finder: Finder) -> Iterator[Finding]:
 
 def _conversations(finder: Finder) -> Iterator[Finding]:
     ids = finder.ids()
-    headway, findings = Headway(total=len(ids)), list[Finding]()
+    headway, findings, broken = Headway(total=len(ids)), list[Finding](), 0
     with progress(READING, headway):
         for conversation_id in ids:
-            findings += _conversation(finder, conversation_id)
+            try:
+                conversation = decode(finder.read(conversation_id), finder.location(conversation_id), conversation_id)
+            except ConversationNotFoundError:  # deleted since the ids were listed
+                pass
+            except ConversationMCPError as error:
+                broken += 1
+                findings.append(Finding("fail", error.message))
+            else:
+                findings += _conversation(finder, conversation)
             headway.seen += 1
     yield from findings
-    broken = sum(finding.state == "fail" for finding in findings)
     count = f"{counted(len(ids), 'conversation')} in {finder.place}"
     if broken:
         yield Finding("fail", f"{count}, {broken:,} cannot be read; mend them by hand or restore a copy")
@@ -49,20 +57,15 @@ def _conversations(finder: Finder) -> Iterator[Finding]:
         yield Finding("ok", f"{count}, all can be read")
 
 
-def _conversation(finder: Finder, conversation_id: ConversationId) -> Iterator[Finding]:
-    try:
-        conversation = decode(finder.read(conversation_id), finder.location(conversation_id), conversation_id)
-    except ConversationNotFoundError:  # deleted since the ids were listed
-        return
-    except ConversationMCPError as error:
-        yield Finding("fail", error.message)
-        return
+def _conversation(finder: Finder, conversation: Conversation) -> Iterator[Finding]:
+    conversation_id = conversation.conversation_id
     problems = list(order_problems(conversation))
     for problem in problems[:SHOWN]:
         yield Finding("warn", f"{conversation_id}: {problem}")
     if len(problems) > SHOWN:
         yield Finding("warn", f"{conversation_id}: {len(problems) - SHOWN:,} more like that")
     yield from _pending(finder, conversation)
+    yield from check_contents(finder, conversation)
 
 
 def _pending(finder: Finder, conversation: Conversation) -> Iterable[Finding]:

@@ -34,7 +34,7 @@ def write_client(client: Client, launch: Launch, loaded: LoadedSettings, *, sure
     Raises:
         ClientFileError: the file cannot be changed safely; the lines to add were printed.
         FilesystemError: it cannot be read or written, or another program changed it meanwhile.
-        WrongUsageError: there is no terminal to ask on.
+        InvalidInputError: there is no terminal to ask on.
     """
     path = client.path(os.environ, Path.home())
     before = _read(path)

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from conversation_mcp.cli.changes.session import on_each, opened, resolved
+from conversation_mcp.cli.exit_codes import FAILED
 from conversation_mcp.cli.options import AsJson, Ids, LogsDir
 from conversation_mcp.cli.output.terminal import put, put_json
 from conversation_mcp.cli.setup import settings_from
-from conversation_mcp.cli.usage import FAILED
 
 if TYPE_CHECKING:
     from conversation_mcp.app import App

@@ -2,15 +2,17 @@
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from conversation_mcp.cli.options import Continue, Documents, LogsDir, ModelName, System
+from conversation_mcp.cli.options import Continue, ContinueFrom, Documents, Files, Images, LogsDir, ModelName, System
 from conversation_mcp.cli.questions.piped import stdin_text
+from conversation_mcp.cli.questions.sent_along import FROM_PIPE, sent_along
 from conversation_mcp.cli.selection.moments import day_at
 from conversation_mcp.cli.setup import settings_from
-from conversation_mcp.cli.usage import WrongUsageError
+from conversation_mcp.errors import InvalidInputError
 
 FROM_STDIN = "-"
 
@@ -26,6 +28,9 @@ def ask(
         ),
     ] = None,
     conversation: Continue = None,
+    continue_from: ContinueFrom = None,
+    file: Files = None,
+    image: Images = None,
     interactive: Annotated[
         bool, typer.Option("--interactive", "-i", help="Open a prompt for more questions in the conversation.")
     ] = False,
@@ -54,7 +59,7 @@ def ask(
     academic: Annotated[bool, typer.Option("--academic", help="Prefer scholarly sources.")] = False,
     related: Annotated[bool, typer.Option("--related", help="Also get related questions.")] = False,
     effort: Annotated[
-        Literal["low", "medium", "high"] | None,
+        Literal["minimal", "low", "medium", "high", "max"] | None,
         typer.Option(help="How hard the research or the model tries; goes with --deep or --chat."),
     ] = None,
     show_thinking: Annotated[
@@ -81,11 +86,15 @@ def ask(
         "show_thinking": show_thinking or None,
     }
     if chat and deep:
-        raise WrongUsageError("--chat and --deep cannot be combined.")
+        raise InvalidInputError("--chat and --deep cannot be combined.")
     if interactive and as_json:
-        raise WrongUsageError("-i is for people, --json for programs; give one.")
+        raise InvalidInputError("-i is for people, --json for programs; give one.")
+    words = question or ()
+    reads_pipe = FROM_PIPE in (*(file or ()), *(image or ()))
+    if reads_pipe:
+        _check_pipe(words, interactive=interactive)
     settings = settings_from({"logs_dir": logs_dir, "documents": documents or None}).settings
-    text = _typed(question or ()) if interactive else _question(question or (), settings.max_question_chars)
+    text = _typed(words) if interactive or reads_pipe else _question(words, settings.max_question_chars)
     from conversation_mcp.cli.questions.chat import chat_until_left
     from conversation_mcp.cli.questions.question import TypedQuestion, ask_and_show, named
 
@@ -95,30 +104,46 @@ def ask(
         kind="chat" if chat else "research" if deep else "search",
         arguments={name: value for name, value in arguments.items() if value is not None},
         system=system,
+        sent=sent_along(file or (), image or (), Path.cwd()),
+        continue_from=continue_from,
     )
     if interactive:
         raise typer.Exit(chat_until_left(settings, named(settings, asked)))
     raise typer.Exit(ask_and_show(settings, named(settings, asked), as_json=as_json).code)
 
 
+def _check_pipe(words: Sequence[str], *, interactive: bool) -> None:
+    """Refuse to read the pipe as a file if the question would have to come from it, too.
+
+    Raises:
+        InvalidInputError: it would.
+    """
+    if interactive:
+        raise InvalidInputError("-i reads questions from stdin, which cannot be a file, too.")
+    if FROM_STDIN in words:
+        raise InvalidInputError("the pipe can be the question (-) or a file (-f -), not both.")
+    if not _typed(words).strip():
+        raise InvalidInputError("the pipe is read as a file, so the question must be typed.")
+
+
 def _question(words: Sequence[str], max_chars: int) -> str:
     """Return the typed question, with the text from stdin below it.
 
     Raises:
-        WrongUsageError: there is no question, or more than one.
+        InvalidInputError: there is no question, or more than one.
     """
     typed = _typed(words)
     if not words and sys.stdin.isatty():
-        raise WrongUsageError('there is no question. Type one, conversation-mcp ask "…", or send it through a pipe.')
+        raise InvalidInputError('there is no question. Type one, conversation-mcp ask "…", or send it through a pipe.')
     given = stdin_text(max_chars, patient=not typed or FROM_STDIN in words)
     text = "\n\n".join(filter(str.strip, (typed, given)))
     if not text:
-        raise WrongUsageError("the question is empty.")
+        raise InvalidInputError("the question is empty.")
     return text
 
 
 def _typed(words: Sequence[str]) -> str:
     typed = [word for word in words if word != FROM_STDIN]
     if len(typed) > 1:
-        raise WrongUsageError(f'the question must be one argument; put it in quotes: "{" ".join(typed)}"')
+        raise InvalidInputError(f'the question must be one argument; put it in quotes: "{" ".join(typed)}"')
     return typed[0] if typed else ""

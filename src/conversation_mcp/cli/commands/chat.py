@@ -15,7 +15,8 @@ def chat(
     model: ModelName = None,
     system: System = None,
     effort: Annotated[
-        Literal["low", "medium", "high"] | None, typer.Option(help="How hard the model tries, if it can.")
+        Literal["minimal", "low", "medium", "high", "max"] | None,
+        typer.Option(help="How hard the model tries, if it can."),
     ] = None,
     logs_dir: LogsDir = None,
     documents: Documents = None,

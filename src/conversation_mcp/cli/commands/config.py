@@ -10,7 +10,7 @@ from conversation_mcp.cli.configuration.values import Value, values_of
 from conversation_mcp.cli.options import AsJson, Documents, LogsDir, ToolSets
 from conversation_mcp.cli.output.terminal import console, is_terminal, put, put_fields, put_json
 from conversation_mcp.cli.setup import settings_from
-from conversation_mcp.cli.usage import WrongUsageError
+from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.sources import config_path
 
 
@@ -34,7 +34,7 @@ def config(
     by tabs.
     """
     if force and not write:
-        raise WrongUsageError("--force goes with --write.")
+        raise InvalidInputError("--force goes with --write.")
     if path:
         put(str(config_path()))
     elif write:

@@ -6,10 +6,11 @@ import typer
 
 from conversation_mcp.cli.changes.session import on_each, opened, resolved
 from conversation_mcp.cli.changes.trashed import agreed_for_good, erase, put_trashed
+from conversation_mcp.cli.exit_codes import FAILED
 from conversation_mcp.cli.options import AsJson, Ids, LogsDir
 from conversation_mcp.cli.output.terminal import say
 from conversation_mcp.cli.setup import settings_from
-from conversation_mcp.cli.usage import FAILED, WrongUsageError
+from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.text import counted
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def delete(
     Waits for a question that is being answered. Branches of a conversation stay.
     """
     if yes and not for_good:
-        raise WrongUsageError("--yes goes with --for-good.")
+        raise InvalidInputError("--yes goes with --for-good.")
     settings = settings_from({"logs_dir": logs_dir}).settings
     ids = resolved(settings, conversation_ids)
     if for_good:

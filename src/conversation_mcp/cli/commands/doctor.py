@@ -16,10 +16,11 @@ from conversation_mcp.cli.checks.settings import check_settings
 from conversation_mcp.cli.clients.catalog import Client, Launch, installation, launch_of, load_clients
 from conversation_mcp.cli.clients.keys import keys_of_shell
 from conversation_mcp.cli.clients.writer import write_client
+from conversation_mcp.cli.exit_codes import FAILED
 from conversation_mcp.cli.options import AsJson, Documents, LogsDir, ToolSets
 from conversation_mcp.cli.output.terminal import put, put_json
 from conversation_mcp.cli.setup import settings_from
-from conversation_mcp.cli.usage import FAILED, WrongUsageError
+from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.records.findings import Finding
 from conversation_mcp.settings import LoadedSettings
 from conversation_mcp.sources import APP_NAME, config_path
@@ -48,7 +49,7 @@ def doctor(
     With --write, the change to the client's file is shown first. The exit code is 1 if a check fails.
     """
     if (yes or with_key) and write is None:
-        raise WrongUsageError(f"{'--with-key' if with_key else '--yes'} goes with --write.")
+        raise InvalidInputError(f"{'--with-key' if with_key else '--yes'} goes with --write.")
     options: dict[str, object] = {"logs_dir": logs_dir, "documents": documents or None, "tools": tools}
     loaded = settings_from(options)
     if write is not None:
@@ -62,7 +63,7 @@ def _write(
 ) -> None:
     keys = {key.origin: os.environ[key.origin].strip() for key in keys_of_shell(loaded)} if with_key else {}
     if with_key and not keys:
-        raise WrongUsageError("--with-key has nothing to write: no key comes from the environment of this shell.")
+        raise InvalidInputError("--with-key has nothing to write: no key comes from the environment of this shell.")
     write_client(load_clients()[name], launch_of(installation(), loaded, options, keys), loaded, sure=sure)
 
 

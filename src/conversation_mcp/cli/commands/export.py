@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from conversation_mcp.cli.exit_codes import FAILED
 from conversation_mcp.cli.options import LogsDir
 from conversation_mcp.cli.output.terminal import is_terminal, put, say
 from conversation_mcp.cli.selection.completion import complete_ids
@@ -15,17 +16,17 @@ from conversation_mcp.cli.selection.ids import resolve
 from conversation_mcp.cli.selection.lists import told
 from conversation_mcp.cli.selection.pages import found_pages
 from conversation_mcp.cli.setup import finder_from
-from conversation_mcp.cli.usage import FAILED, WrongUsageError
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import make_private_folder
-from conversation_mcp.errors import ConversationMCPError
+from conversation_mcp.errors import ConversationMCPError, InvalidInputError
 from conversation_mcp.exporting.base import ExportFormat
 from conversation_mcp.exporting.catalog import FormatName, export_format
 from conversation_mcp.exporting.redaction import redacted
-from conversation_mcp.exporting.writer import pieces, write_each, write_file
+from conversation_mcp.exporting.writer import Exportable, pieces, write_each, write_file
 from conversation_mcp.records.codec import decode
 from conversation_mcp.records.found import Wanted
-from conversation_mcp.records.models import Conversation, ConversationId
+from conversation_mcp.records.models import ConversationId
+from conversation_mcp.records.transcript import contents_named_in
 from conversation_mcp.stores.finder import Finder
 from conversation_mcp.text import counted
 from conversation_mcp.tooling.steps import COMMANDS
@@ -59,11 +60,11 @@ def export(
 ) -> None:
     """Write conversations to files of other formats.
 
-    json is the file itself, or an array of files; jsonl has OpenAI messages, one conversation per line. markdown and
-    html are pages; several pages need a folder. The conversations are not changed.
+    json is the file itself and what its questions name, or an array of that; jsonl has OpenAI messages, one
+    conversation per line. markdown and html are pages; several pages need a folder. The conversations are not changed.
     """
     if sum((bool(ids), query is not None, everything)) != 1:
-        raise WrongUsageError("say which conversations: ids, or --query WORDS, or --all.")
+        raise InvalidInputError("say which conversations: ids, or --query WORDS, or --all.")
     finder = finder_from(logs_dir)
     found = _found(finder, ids or (), query)
     chosen = export_format(file_format)
@@ -78,7 +79,7 @@ def export(
         fits_one_file = is_one or chosen.frame is not None
         target = _target(output, finder.folder, file_format, fits_one_file=fits_one_file, several=has_pages)
     elif not is_one and chosen.frame is None:
-        raise WrongUsageError(f"several conversations as {file_format} need a folder: --output FOLDER.")
+        raise InvalidInputError(f"several conversations as {file_format} need a folder: --output FOLDER.")
     reader = _CountingReader(finder, redact=redact)
     _write(target, reader.each(found), chosen, is_one=is_one)
     if target is not None:
@@ -94,21 +95,22 @@ class _CountingReader:
         self._redact = redact
         self.read_count = self.failed_count = 0
 
-    def each(self, ids: Iterable[ConversationId]) -> Iterator[Conversation]:
-        """Yield the conversations that can be read."""
+    def each(self, ids: Iterable[ConversationId]) -> Iterator[Exportable]:
+        """Yield the conversations that can be read, with what their questions name."""
         for conversation_id in ids:
             try:
                 body = self._finder.read(conversation_id)
                 conversation = decode(body, self._finder.location(conversation_id), conversation_id)
+                contents = self._finder.attachments.get(conversation_id, contents_named_in(conversation))
             except ConversationMCPError as error:
                 say(error.sentence(COMMANDS))
                 self.failed_count += 1
             else:
                 self.read_count += 1
-                yield redacted(conversation) if self._redact else conversation
+                yield redacted(conversation, contents) if self._redact else (conversation, contents)
 
 
-def _write(target: Path | None, found: Iterator[Conversation], chosen: ExportFormat, *, is_one: bool) -> None:
+def _write(target: Path | None, found: Iterator[Exportable], chosen: ExportFormat, *, is_one: bool) -> None:
     if target is None:
         for text in pieces(found, chosen, framed=not is_one):
             _put(text)
@@ -120,7 +122,7 @@ def _write(target: Path | None, found: Iterator[Conversation], chosen: ExportFor
         write_file(target, pieces(_with(first, found), chosen, framed=not is_one))
 
 
-def _with(first: Conversation, rest: Iterator[Conversation]) -> Iterator[Conversation]:
+def _with(first: Exportable, rest: Iterator[Exportable]) -> Iterator[Exportable]:
     yield first
     yield from rest
 
@@ -142,15 +144,15 @@ def _target(output: str, folder: Path | None, file_format: FormatName, *, fits_o
     target = Path(output).expanduser()
     # In there, an export could replace a conversation's file or be taken for one.
     if folder is not None and target.resolve().is_relative_to(folder.resolve()):
-        raise WrongUsageError(f"--output must lie outside of the folder of the conversations, {folder}.")
+        raise InvalidInputError(f"--output must lie outside of the folder of the conversations, {folder}.")
     is_folder = output.endswith(SEPARATORS) or (several and not target.suffix)
     if is_folder or not fits_one_file:
         if target.exists() and not target.is_dir():
-            raise WrongUsageError(f"several conversations as {file_format} need a folder; {target} is a file.")
+            raise InvalidInputError(f"several conversations as {file_format} need a folder; {target} is a file.")
         with explained(target):
             make_private_folder(target.absolute())
     elif target.exists() and not target.is_dir() and not target.is_file():
-        raise WrongUsageError(f"{target} is neither a file nor a folder; - writes to stdout.")
+        raise InvalidInputError(f"{target} is neither a file nor a folder; - writes to stdout.")
     return target
 
 

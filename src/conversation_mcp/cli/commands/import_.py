@@ -9,14 +9,14 @@ import anyio
 import typer
 from pydantic.alias_generators import to_camel
 
+from conversation_mcp.cli.exit_codes import FAILED
 from conversation_mcp.cli.options import AsJson, LogsDir
 from conversation_mcp.cli.output.progress import bytes_progress
 from conversation_mcp.cli.output.terminal import put, put_json, say
 from conversation_mcp.cli.questions.interrupts import Interrupt, interrupts
 from conversation_mcp.cli.setup import settings_from
-from conversation_mcp.cli.usage import FAILED, WrongUsageError
 from conversation_mcp.clock import utc_now
-from conversation_mcp.errors import ConversationMCPError
+from conversation_mcp.errors import ConversationMCPError, InvalidInputError
 from conversation_mcp.importing.base import Item, LeftOut, ReadOptions
 from conversation_mcp.importing.catalog import IMPORT_FORMATS, import_formats
 from conversation_mcp.importing.importer import Importer, Outcome, Report
@@ -72,12 +72,12 @@ def import_(
     read is named and left out, and the exit code is then 1. No provider is asked, and nothing is sent.
     """
     if file_format not in {AUTO, *IMPORT_FORMATS}:
-        raise WrongUsageError(f"--format must be {AUTO} or one of {', '.join(IMPORT_FORMATS)}; got {file_format!r}.")
+        raise InvalidInputError(f"--format must be {AUTO} or one of {', '.join(IMPORT_FORMATS)}; got {file_format!r}.")
     settings = settings_from({"logs_dir": logs_dir}).settings
     store = open_store(settings.store_url, utc_now)
     folder = store.finder.folder
     if folder is not None and path.resolve() == folder.resolve():
-        raise WrongUsageError(f"{path} is the folder of the conversations itself; there is nothing to import.")
+        raise InvalidInputError(f"{path} is the folder of the conversations itself; there is nothing to import.")
     plan = plan_of(list_files(path), import_formats(), None if file_format == AUTO else file_format)
     importer = Importer(store, utc_now, dry_run=dry_run, deleted=deleted)
     # Two imports at the same time would not see each other's conversations and import them twice.

@@ -20,7 +20,7 @@ from conversation_mcp.cli.options import (
 )
 from conversation_mcp.cli.selection.filters import chosen
 from conversation_mcp.cli.selection.lists import show_list
-from conversation_mcp.cli.usage import WrongUsageError
+from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.records.found import Wanted
 
 
@@ -59,8 +59,8 @@ def list_(
         model=model,
     )
     if paths and as_json:
-        raise WrongUsageError("--paths and --json cannot be combined; the JSON has the paths.")
+        raise InvalidInputError("--paths and --json cannot be combined; the JSON has the paths.")
     if by_size and (cursor or wanted != Wanted()):
-        raise WrongUsageError("--largest cannot be combined with filters or --cursor.")
+        raise InvalidInputError("--largest cannot be combined with filters or --cursor.")
     given = None if wanted == Wanted() else wanted  # without filters, the plain list needs no index
     show_list(limit, logs_dir, as_json=as_json, paths=paths, wanted=given, cursor=cursor, by_size=by_size)

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from conversation_mcp.cli.changes.session import opened
+from conversation_mcp.cli.exit_codes import FAILED
 from conversation_mcp.cli.options import AsJson, LogsDir
 from conversation_mcp.cli.output.terminal import is_terminal, put, put_fields, put_json, say
 from conversation_mcp.cli.output.times import when
 from conversation_mcp.cli.selection.moments import age_of
 from conversation_mcp.cli.setup import settings_from
-from conversation_mcp.cli.usage import FAILED, WrongUsageError
 from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.pruner import Action, Pruned, PrunePlan
+from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.records.models import parse_time
 from conversation_mcp.text import shorten
 
@@ -74,14 +75,14 @@ def _ages(older_than: str | None, timeout_hours: float | None) -> dict[Action, t
     if older_than is not None:
         age = age_of(older_than)
         if age is None:
-            raise WrongUsageError(
+            raise InvalidInputError(
                 f"--older-than must be an age such as 36h, 90d, 12w or 2y; got {shorten(older_than, SHOWN_CHARS)!r}."
             )
         ages["trash"] = age
     if timeout_hours is not None:
         ages["archive"] = timedelta(hours=timeout_hours)
     if not ages:
-        raise WrongUsageError("no age is given: add --older-than, or set CONVERSATION_TIMEOUT_HOURS.")
+        raise InvalidInputError("no age is given: add --older-than, or set CONVERSATION_TIMEOUT_HOURS.")
     return ages
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import anyio
 import typer
 
+from conversation_mcp.cli.exit_codes import FAILED
 from conversation_mcp.cli.options import Documents, LogsDir
 from conversation_mcp.cli.output.terminal import put, say
 from conversation_mcp.cli.questions.display import Display
@@ -14,7 +15,6 @@ from conversation_mcp.cli.questions.standing import standing_of
 from conversation_mcp.cli.selection.completion import complete_ids
 from conversation_mcp.cli.selection.ids import resolve
 from conversation_mcp.cli.setup import finder_of, settings_from
-from conversation_mcp.cli.usage import FAILED
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.tooling.steps import COMMANDS
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from conversation_mcp.cli.exit_codes import FAILED
 from conversation_mcp.cli.options import (
     After,
     Archived,
@@ -25,7 +26,6 @@ from conversation_mcp.cli.selection.filters import chosen, place_of
 from conversation_mcp.cli.selection.lists import limit_of, put_pages_as_json, say_more, told
 from conversation_mcp.cli.selection.pages import found_pages
 from conversation_mcp.cli.setup import finder_from
-from conversation_mcp.cli.usage import FAILED
 from conversation_mcp.clock import utc_now
 
 if TYPE_CHECKING:

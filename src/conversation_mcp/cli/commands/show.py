@@ -15,8 +15,8 @@ from conversation_mcp.cli.output.rendered import blocks_of, lines_of
 from conversation_mcp.cli.output.terminal import console, is_terminal, printable, put
 from conversation_mcp.cli.selection.ids import resolve
 from conversation_mcp.cli.setup import finder_from
-from conversation_mcp.cli.usage import WrongUsageError
 from conversation_mcp.conversations.markdown import markdown
+from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.records.codec import decode
 
 PAGER = "less"
@@ -41,7 +41,7 @@ def show(
     """
     wanted = [name for name, given in (("--raw", raw), ("--json", as_json), ("--paths", paths)) if given]
     if len(wanted) > 1:
-        raise WrongUsageError(f"{' and '.join(wanted)} cannot be combined.")
+        raise InvalidInputError(f"{' and '.join(wanted)} cannot be combined.")
     finder = finder_from(logs_dir)
     chosen = resolve(finder, conversation_id)
     location, body = finder.location(chosen), finder.read(chosen)

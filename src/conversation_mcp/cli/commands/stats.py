@@ -9,7 +9,7 @@ from conversation_mcp.cli.output.progress import progress
 from conversation_mcp.cli.output.terminal import console, is_terminal, printable, put_fields, put_json, say
 from conversation_mcp.cli.selection.moments import milliseconds_at
 from conversation_mcp.cli.setup import finder_of, settings_from
-from conversation_mcp.conversations.phrases import skipped
+from conversation_mcp.conversations.phrases import cached, skipped
 from conversation_mcp.conversations.prices import Prices
 from conversation_mcp.conversations.statistics import Statistics, Sums, statistics
 from conversation_mcp.providers.model_facts import Catalogue
@@ -41,7 +41,8 @@ def stats(
     """Show turns, tokens and cost.
 
     As for a daily limit, questions that were charged but never answered count, and so do archived conversations and
-    those in the trash. If a provider reports no cost, an estimate counts, marked with ~. In a pipe, each row is a line
+    those in the trash. If a provider reports no cost, an estimate counts, marked with ~. Input that a provider read
+    from its cache is shown as a share of the tokens in, and estimated at its own price. In a pipe, each row is a line
     of name, turns, questions without an answer, tokens in and out, and cost, separated by tabs; with --by conversation,
     the title comes last.
     """
@@ -89,6 +90,7 @@ def _numbers(sums: Sums) -> dict[str, float]:
         "turns": sums.answered,
         "unanswered": sums.unanswered,
         "inputTokens": sums.input_tokens,
+        **({"cachedInputTokens": sums.cached_tokens} if sums.cached_tokens else {}),
         "outputTokens": sums.output_tokens,
         "costUsd": round(sums.cost_usd, COST_DIGITS),
         **estimated,
@@ -127,7 +129,10 @@ def _show(found: Statistics, by: str) -> None:
 
 
 def _texts(sums: Sums) -> tuple[str, ...]:
-    return tuple(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in _cells(sums))
+    texts = [f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in _cells(sums)]
+    sent = HEADINGS.index("tokens in")
+    texts[sent] = ", ".join(filter(None, (texts[sent], cached(sums.cached_tokens, sums.input_tokens))))
+    return tuple(texts)
 
 
 def _size(found: Statistics, sums: Sums) -> float:

@@ -8,7 +8,7 @@ from conversation_mcp.cli.changes.session import opened, resolved
 from conversation_mcp.cli.changes.tidied import put_tidied
 from conversation_mcp.cli.options import AsJson, Id, LogsDir
 from conversation_mcp.cli.setup import settings_from
-from conversation_mcp.cli.usage import WrongUsageError
+from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.text import fold
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def tag(
     Tags are not case-sensitive. A conversation with tags is never pruned.
     """
     if remove and not tags:
-        raise WrongUsageError("--remove needs the tags to remove.")
+        raise InvalidInputError("--remove needs the tags to remove.")
     settings = settings_from({"logs_dir": logs_dir}).settings
     [wanted] = resolved(settings, [conversation_id])
     given = tags or ()

@@ -7,14 +7,14 @@ import typer
 
 from conversation_mcp.cli.changes.session import on_each, opened
 from conversation_mcp.cli.changes.trashed import UNREADABLE, agreed_for_good, erase, put_trashed
+from conversation_mcp.cli.exit_codes import FAILED
 from conversation_mcp.cli.options import AsJson, LogsDir
 from conversation_mcp.cli.output.terminal import console, is_terminal, printable, put_fields, put_json, say
 from conversation_mcp.cli.output.times import when
 from conversation_mcp.cli.selection.ids import LAST
 from conversation_mcp.cli.setup import settings_from
-from conversation_mcp.cli.usage import FAILED, WrongUsageError
 from conversation_mcp.clock import utc_now
-from conversation_mcp.errors import ConversationNotFoundError
+from conversation_mcp.errors import ConversationNotFoundError, InvalidInputError
 from conversation_mcp.records.models import parse_time
 from conversation_mcp.text import counted, shorten
 
@@ -41,7 +41,7 @@ def show_trash(*, context: typer.Context, as_json: AsJson = False, logs_dir: Log
     """
     if context.invoked_subcommand is not None:
         if as_json or logs_dir:
-            raise WrongUsageError(f"options of trash {context.invoked_subcommand} belong after it.")
+            raise InvalidInputError(f"options of trash {context.invoked_subcommand} belong after it.")
         return
 
     async def work(app: "App") -> "list[TrashedConversation]":
@@ -119,7 +119,7 @@ def _matching(entries: "Sequence[Trashed]", text: str) -> "Sequence[Trashed]":
     if not found:
         raise ConversationNotFoundError(shorten(text, SHOWN_CHARS), "the trash")
     if len(ids := sorted({trashed.conversation_id for trashed in found})) > 1:
-        raise WrongUsageError(f"{len(ids)} conversations in the trash begin with {text}. Type more of the id.")
+        raise InvalidInputError(f"{len(ids)} conversations in the trash begin with {text}. Type more of the id.")
     return found
 
 

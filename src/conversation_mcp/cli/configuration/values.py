@@ -64,9 +64,11 @@ def values_of(loaded: LoadedSettings) -> list[Value]:
         for whole in [shown(getattr(settings.provider(setting.provider), setting.field))]
     ]
     return of_providers + [
-        Value(name, shown(getattr(settings, name)), origins.get(name, "default"), (variable_of(name),))
+        Value(name, hidden, origins.get(name, "default"), (variable_of(name),), is_masked=hidden != whole)
         for name in Settings.model_fields
         if name not in TABLES
+        for whole in [shown(getattr(settings, name))]
+        for hidden in [masked(whole) if name == "store" else whole]
     ]
 
 

@@ -4,8 +4,9 @@ import sys
 
 import typer
 
+from conversation_mcp.cli.exit_codes import FAILED
 from conversation_mcp.cli.output.terminal import say
-from conversation_mcp.cli.usage import FAILED, WrongUsageError
+from conversation_mcp.errors import InvalidInputError
 
 
 def agreed(question: str, *, sure: bool, to: str, otherwise: str) -> None:
@@ -18,13 +19,13 @@ def agreed(question: str, *, sure: bool, to: str, otherwise: str) -> None:
         otherwise: what to say after a no.
 
     Raises:
-        WrongUsageError: there is no terminal to ask on.
+        InvalidInputError: there is no terminal to ask on.
         typer.Exit: the user said no.
     """
     if sure:
         return
     if not sys.stdin.isatty():
-        raise WrongUsageError(f"there is no terminal to ask on; add --yes to {to}.")
+        raise InvalidInputError(f"there is no terminal to ask on; add --yes to {to}.")
     if not typer.confirm(question, err=True):
         say(otherwise)
         raise typer.Exit(FAILED)

@@ -4,10 +4,11 @@ import shlex
 from collections.abc import Iterable, Mapping
 
 from conversation_mcp.cli.output.terminal import is_terminal, put, say
-from conversation_mcp.conversations.phrases import answered_by, dotted
+from conversation_mcp.conversations.phrases import answered_by, charged, dotted
 from conversation_mcp.records.models import Source
 from conversation_mcp.records.modes import Mode
-from conversation_mcp.text import dollars, one_line
+from conversation_mcp.text import one_line
+from conversation_mcp.tooling.rendering.attachments import sent_summary
 from conversation_mcp.tooling.rendering.turns import CITATION
 from conversation_mcp.turns.kept import without_preset
 from conversation_mcp.turns.result import TurnResult
@@ -35,6 +36,8 @@ def put_answer(result: TurnResult, shown: str, mode: Mode = "search") -> None:
         put("\n".join(("Related questions", *(f"  {question}" for question in result.related_questions))))
     for notice in result.notices or ():
         say(f"Notice: {notice}")
+    if sent := sent_summary(result.files or (), result.images or ()):
+        say(f"{sent}.")
     last = last_line(result, mode)
     if is_terminal():
         put(last)
@@ -52,11 +55,10 @@ def source_lines(sources: Iterable[Source], text: str) -> list[str]:
 
 def last_line(result: TurnResult, mode: Mode) -> str:
     """Return the last line: conversation, provider and model, cost, and the command to follow up."""
-    cost = result.usage.cost_usd if result.usage else None
     facts = (
         result.conversation_id,
         answered_by(result.provider, result.preset, result.model_used),
-        dollars(cost),
+        charged(result.usage),
         f"follow up with:  {_command(result, mode, 'last')}" if result.message_count is not None else "not saved",
     )
     return dotted(*facts)

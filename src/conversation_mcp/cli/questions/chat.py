@@ -8,10 +8,11 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import BinaryIO, TextIO, cast
 
+from conversation_mcp.cli.exit_codes import FAILED, INTERRUPTED
 from conversation_mcp.cli.output.terminal import put, say
 from conversation_mcp.cli.questions.display import Display
 from conversation_mcp.cli.questions.question import Conclusion, Kind, TypedQuestion, ask_and_show, stored, tool_for
-from conversation_mcp.cli.usage import FAILED, INTERRUPTED
+from conversation_mcp.cli.questions.sent_along import NOTHING
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.settings import Settings
 from conversation_mcp.tooling.steps import COMMANDS
@@ -57,7 +58,9 @@ class Chat:
             say(error.sentence(COMMANDS))
             conclusion = Conclusion(FAILED, display.conversation_id)
         if stored(self._settings, conclusion.conversation_id):  # none if the question was never sent
-            self._next = replace(self._next, conversation=conclusion.conversation_id, system=None)
+            self._next = replace(
+                self._next, conversation=conclusion.conversation_id, system=None, sent=NOTHING, continue_from=None
+            )
         return conclusion.code
 
     def obey(self, line: str) -> None:

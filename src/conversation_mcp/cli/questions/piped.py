@@ -1,4 +1,4 @@
-"""Text from stdin that goes with a typed question, or is the question."""
+"""What comes from stdin: text that goes with a typed question or is the question, or a file."""
 
 import os
 import stat
@@ -7,9 +7,11 @@ import threading
 from collections.abc import Callable
 
 from conversation_mcp.cli.output.terminal import say
-from conversation_mcp.cli.usage import WrongUsageError
+from conversation_mcp.errors import InvalidInputError
 
 PIECE_BYTES = 1 << 16
+MAX_FILE_BYTES = 32 << 20
+"""The longest pipe that is read as a file."""
 UTF_8_BYTES = 4
 """The most bytes of a character."""
 UNSAID_SECONDS, SILENT_SECONDS = 0.5, 5.0
@@ -36,9 +38,9 @@ def read_text(descriptor: int, max_chars: int, *, patient: bool, wait: Wait = th
     """Return the text up to the end of the input; an empty one if a pipe stays silent and `patient` is not set.
 
     Raises:
-        WrongUsageError: the text is longer than a question may be.
+        InvalidInputError: the text is longer than a question may be.
     """
-    reading = _PipedText(descriptor, max_chars * UTF_8_BYTES)
+    reading = _PipedBytes(descriptor, max_chars * UTF_8_BYTES)
     if not patient and not wait(reading.began, UNSAID_SECONDS):
         say(WAITING)
         if not wait(reading.began, SILENT_SECONDS - UNSAID_SECONDS):
@@ -46,20 +48,42 @@ def read_text(descriptor: int, max_chars: int, *, patient: bool, wait: Wait = th
     reading.ended.wait()
     text = reading.body.decode("utf-8-sig", errors="replace").strip()  # -sig drops a byte order mark
     if reading.is_cut or len(text) > max_chars:
-        raise WrongUsageError(f"the text from stdin is longer than a question may be, {max_chars:,} characters.")
+        raise InvalidInputError(f"the text from stdin is longer than a question may be, {max_chars:,} characters.")
     return text
+
+
+def stdin_bytes(max_bytes: int = MAX_FILE_BYTES) -> bytes | None:
+    """Return what comes through stdin, waiting as long as it takes; None if stdin is no pipe and no file.
+
+    Raises:
+        InvalidInputError: it is longer than `max_bytes`.
+    """
+    descriptor = _stdin()
+    if descriptor is None:
+        return None
+    reading = _PipedBytes(descriptor, max_bytes)
+    reading.ended.wait()
+    if reading.is_cut:
+        raise InvalidInputError(f"more than {max_bytes >> 20:,} MiB came through the pipe; name a file of its lines.")
+    return bytes(reading.body)
 
 
 def stdin_text(max_chars: int, *, patient: bool) -> str:
     """Return the text from stdin; an empty one if stdin is a terminal, closed, or the null device."""
+    descriptor = _stdin()
+    return "" if descriptor is None else read_text(descriptor, max_chars, patient=patient)
+
+
+def _stdin() -> int | None:
+    """Return the descriptor of stdin if that is a pipe or a file."""
     try:
         descriptor = sys.stdin.fileno()
     except OSError:  # replaced by an object that has no descriptor
-        return ""
-    return read_text(descriptor, max_chars, patient=patient) if is_given(descriptor) else ""
+        return None
+    return descriptor if is_given(descriptor) else None
 
 
-class _PipedText:
+class _PipedBytes:
     """Reads a pipe in a daemon thread, because not every system can tell whether a pipe has data."""
 
     def __init__(self, descriptor: int, max_bytes: int) -> None:

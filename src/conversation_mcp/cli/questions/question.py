@@ -8,13 +8,14 @@ from typing import Any, Literal
 import anyio
 
 from conversation_mcp.bootstrap import open_app
+from conversation_mcp.cli.exit_codes import FAILED
 from conversation_mcp.cli.output.answer import next_step, put_answer
-from conversation_mcp.cli.output.terminal import is_anybody_reading, put_json, say
+from conversation_mcp.cli.output.terminal import is_anybody_reading, put, put_json, say
 from conversation_mcp.cli.questions.display import Display
 from conversation_mcp.cli.questions.interrupts import Interrupt, interrupts
+from conversation_mcp.cli.questions.sent_along import NOTHING, SentAlong
 from conversation_mcp.cli.selection.ids import resolve
 from conversation_mcp.cli.setup import finder_of
-from conversation_mcp.cli.usage import FAILED, WrongUsageError
 from conversation_mcp.errors import ConversationMCPError, InvalidInputError
 from conversation_mcp.records.codec import decode
 from conversation_mcp.records.ids import SHAPE
@@ -22,13 +23,18 @@ from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.modes import Mode
 from conversation_mcp.settings import Settings
 from conversation_mcp.tooling.arguments import parse
-from conversation_mcp.tools.catalog import AnyTool, asking_tool
+from conversation_mcp.tools.catalog import AnyTool, asking_tool, tool_of
 from conversation_mcp.turns.ask import Caller, Note
 from conversation_mcp.turns.result import TurnResult
 
-Kind = Literal["search", "research", "chat"]
-MODE_OF: Mapping[Kind, Mode] = {"search": "search", "research": "deep_research", "chat": "chat"}
-HOW: Mapping[Kind, str] = {"search": "without --deep", "research": "with --deep", "chat": "with --chat"}
+Kind = Literal["search", "research", "chat", "consensus"]
+MODE_OF: Mapping[Kind, Mode] = {"search": "search", "research": "deep_research", "chat": "chat", "consensus": "chat"}
+HOW: Mapping[Kind, str] = {
+    "search": "without --deep",
+    "research": "with --deep",
+    "chat": "with --chat",
+    "consensus": "here",
+}
 OPTION_OF = {
     "query": "the question",
     "prompt": "the question",
@@ -40,6 +46,11 @@ OPTION_OF = {
     "search_mode": "--academic",
     "return_related_questions": "--related",
     "reasoning_effort": "--effort",
+    "files": "-f",
+    "images": "--image",
+    "models": "-m",
+    "synthesis": "--synthesis",
+    "continueFrom": "--continue-from",
 }
 STOPPING = "Stopping."
 
@@ -54,6 +65,10 @@ class TypedQuestion:
     arguments: Mapping[str, Any]
     system: str | None = None
     """The system text of the new conversation, in place of the default one."""
+    sent: SentAlong = NOTHING
+    """The files and images that go with it."""
+    continue_from: str | None = None
+    """The conversation that the new one continues."""
 
 
 @dataclass(frozen=True)
@@ -65,22 +80,28 @@ class Conclusion:
 
 
 def named(settings: Settings, question: TypedQuestion) -> TypedQuestion:
-    """Return the question with the id of its conversation resolved.
+    """Return the question with the ids of its conversation, and of the one that it continues, resolved.
 
     Raises:
-        WrongUsageError: the conversation cannot be told, or the question has a system text that it cannot have.
+        InvalidInputError: the conversation cannot be told, or the question has a system text that it cannot have.
     """
     if question.system is not None and not question.system.strip():
-        raise WrongUsageError("the system text is empty.")
+        raise InvalidInputError("the system text is empty.")
+    if question.continue_from is not None:
+        if question.conversation is not None:
+            raise InvalidInputError("-c asks in a conversation, --continue-from opens one that continues it; give one.")
+        question = replace(question, continue_from=resolve(finder_of(settings), question.continue_from))
     if question.conversation is None:
         return question
     if question.system is not None:
-        raise WrongUsageError("--system is for a new conversation; the one that -c names has its system text.")
+        raise InvalidInputError("--system is for a new conversation; the one that -c names has its system text.")
     return replace(question, conversation=resolve(finder_of(settings), question.conversation))
 
 
 def tool_for(question: TypedQuestion) -> AnyTool:
     """Return the tool that asks the question."""
+    if question.kind == "consensus":
+        return tool_of("consensus")
     return asking_tool(MODE_OF[question.kind], follows=question.conversation is not None)
 
 
@@ -90,7 +111,7 @@ def ask_and_show(
     """Ask the question, show the answer and return the outcome; pass a `display` to read from it afterwards.
 
     Raises:
-        WrongUsageError: an option has a wrong value, or cannot be used with another.
+        InvalidInputError: an option has a wrong value, or cannot be used with another.
         ConversationMCPError: there is no answer.
     """
     tool = tool_for(question)
@@ -99,11 +120,11 @@ def ask_and_show(
     notes: list[Note] = []
     with interrupts(STOPPING) as interrupt:
         try:
-            result = anyio.run(_ask, settings, tool, given, question.system, display, interrupt, notes)
+            result = anyio.run(_ask, settings, tool, given, question, display, interrupt, notes)
         except InvalidInputError as error:
             display.finish()
             _note_all(notes)
-            raise WrongUsageError(error.message_with(OPTION_OF)) from None
+            raise InvalidInputError(error.message_with(OPTION_OF)) from None
         except Exception:
             display.finish()
             _note_all(notes)
@@ -114,6 +135,9 @@ def ask_and_show(
         return Conclusion(interrupt.exit_code, display.conversation_id)
     if as_json:
         put_json(result.model_copy(update={"next_step": next_step(result, MODE_OF[question.kind])}).data())
+    elif question.kind == "consensus":
+        display.finish()
+        put(tool.render(result.model_copy(update={"next_step": next_step(result, "chat")})))
     else:
         put_answer(result, display.finish(result.raw_result_text or ""), MODE_OF[question.kind])
     # Without a reader nothing is noted as delivered, so the same question again returns this answer.
@@ -133,36 +157,54 @@ def _note_all(notes: Iterable[Note]) -> None:
 def _parsed(tool: AnyTool, question: TypedQuestion) -> Any:  # noqa: ANN401 -- the tool's own input
     for name in question.arguments:
         if name not in tool.input_model.model_fields:
-            raise WrongUsageError(f"{OPTION_OF[name]} cannot be used {HOW[question.kind]}.")
+            raise InvalidInputError(f"{OPTION_OF[name]} cannot be used {HOW[question.kind]}.")
     text = "query" if "query" in tool.input_model.model_fields else "prompt"
     arguments = {text: question.text, **question.arguments}
     if question.conversation is not None:
         arguments["conversation_id"] = question.conversation
+    if question.continue_from is not None:
+        arguments["continue_from"] = question.continue_from
     try:
         return parse(tool, arguments)
     except InvalidInputError as error:
-        raise WrongUsageError(error.message_with(OPTION_OF)) from None
+        raise InvalidInputError(error.message_with(OPTION_OF)) from None
 
 
 async def _ask(
     settings: Settings,
     tool: AnyTool,
     given: Any,  # noqa: ANN401 -- the tool's own input
-    system: str | None,
+    question: TypedQuestion,
     display: Display,
     interrupt: Interrupt,
     notes: list[Note],
 ) -> TurnResult | None:
-    async def keep(note: Note) -> None:
-        notes.append(note)  # written after the answer was printed; until then it is not delivered
-
-    caller = Caller(math.inf, display.report, on_text=display.hear, on_result=keep, system=system)
+    caller = caller_for(question, display, notes)
     result: TurnResult | None = None
     async with open_app(settings) as app:
         with interrupt.scope():
             async with display.open():
                 result = await tool.run(given, app, caller)
     return result
+
+
+def caller_for(question: TypedQuestion, display: Display, notes: list[Note]) -> Caller:
+    """Return the asker of the question: the display, with what goes along with the question."""
+
+    async def keep(note: Note) -> None:
+        notes.append(note)  # written after the answer was printed; until then it is not delivered
+
+    return Caller(
+        math.inf,
+        display.report,
+        on_text=display.hear,
+        on_result=keep,
+        system=question.system,
+        files=question.sent.files,
+        images=question.sent.images,
+        pipe=question.sent.pipe,
+        roots=question.sent.get_roots,
+    )
 
 
 def _left(settings: Settings, conversation_id: str | None, question: str) -> str:

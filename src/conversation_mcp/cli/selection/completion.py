@@ -45,7 +45,7 @@ def complete_models(incomplete: str) -> list[str]:
 
 
 def _model_names() -> Iterable[str]:
-    from conversation_mcp.providers.catalog import READERS
+    from conversation_mcp.providers.catalog import LOCAL
     from conversation_mcp.providers.choosing.ranking import AUTO, Category
     from conversation_mcp.providers.configuration import configured_in, definitions_in
     from conversation_mcp.providers.model_facts import Catalogue
@@ -54,7 +54,7 @@ def _model_names() -> Iterable[str]:
     settings = load_settings({}, os.environ, config_path(), Path.cwd()).settings
     catalogue = Catalogue(settings.models).load()
     yield from (preset for known in definitions_in(settings).values() for preset in known.presets)
-    yield from (*(f"{AUTO}:{category}" for category in get_args(Category)), *READERS)
+    yield from (*(f"{AUTO}:{category}" for category in get_args(Category)), LOCAL)
     for provider, given in configured_in(settings).items():
         mark = "" if given.definition.presets else f"{provider}:"
         yield from (f"{mark}{model.id}" for model in catalogue.models(provider) if given.is_certain)

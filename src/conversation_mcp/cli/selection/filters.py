@@ -1,10 +1,8 @@
 """The filters of `list` and `search`, from the options as typed."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from conversation_mcp.cli.selection.moments import milliseconds_at
-from conversation_mcp.cli.usage import WrongUsageError
 from conversation_mcp.conversations.filters import wanted_of
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.records.found import Place, State, Wanted
@@ -23,12 +21,11 @@ def chosen(
     """Return the filter that the options describe.
 
     Raises:
-        WrongUsageError: a time is not valid, or two states are given.
+        InvalidInputError: a time is not valid, or two states are given.
     """
     if archived and state not in (None, "archived"):
-        raise WrongUsageError(f"--archived and --state {state} cannot be combined.")
-    return replace(
-        wanted_of(query, state="archived" if archived else state, tags=tags, **kinds),
+        raise InvalidInputError(f"--archived and --state {state} cannot be combined.")
+    return wanted_of(query, state="archived" if archived else state, tags=tags, **kinds)._replace(
         after_milliseconds=None if after is None else milliseconds_at("--after", after),
         before_milliseconds=None if before is None else milliseconds_at("--before", before),
     )
@@ -38,11 +35,11 @@ def place_of(cursor: str | None, query: str) -> Place | None:
     """Return the place that the cursor names; None without a cursor.
 
     Raises:
-        WrongUsageError: the cursor is not valid, or belongs to another query.
+        InvalidInputError: the cursor is not valid, or belongs to another query.
     """
     from conversation_mcp.conversations.cursors import read_cursor
 
     try:
         return read_cursor(cursor, query) if cursor else None
     except InvalidInputError as error:
-        raise WrongUsageError(error.message_with({"cursor": "--cursor"})) from None
+        raise InvalidInputError(error.message_with({"cursor": "--cursor"})) from None

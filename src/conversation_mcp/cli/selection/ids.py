@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from conversation_mcp.cli.output.terminal import say
 from conversation_mcp.cli.selection.lists import say_notices
-from conversation_mcp.cli.usage import WrongUsageError
-from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError
+from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError, InvalidInputError
 from conversation_mcp.records.ids import SHAPE
 from conversation_mcp.stores.finder import Finder
 from conversation_mcp.text import shorten
@@ -51,7 +50,7 @@ def resolve(finder: Finder, text: str, *, archived: bool = False) -> "Conversati
     `archived`, `last` is the last archived conversation, and words look among archived ones first.
 
     Raises:
-        WrongUsageError: the text is not an id, or is the start of several.
+        InvalidInputError: the text is not an id, or is the start of several.
         ConversationMCPError: no conversation matches, or the folder cannot be read.
     """
     if SHAPE.fullmatch(text):
@@ -61,7 +60,7 @@ def resolve(finder: Finder, text: str, *, archived: bool = False) -> "Conversati
     if text.startswith(WORDS):
         return _best(finder, text.removeprefix(WORDS), archived=archived)
     if not START.fullmatch(text):
-        raise WrongUsageError(
+        raise InvalidInputError(
             f"ID must look like 20260131-1769817600000, be the start of such an id, last, or /words; "
             f"got {shorten(text, SHOWN_CHARS)!r}."
         )
@@ -81,7 +80,7 @@ def _beginning(finder: Finder, text: str) -> "ConversationId":
     if not ids:
         raise ConversationNotFoundError(f"{text}…", finder.place)
     if len(ids) > 1:
-        raise WrongUsageError(_which(finder, text, ids))
+        raise InvalidInputError(_which(finder, text, ids))
     return ids[0]
 
 
@@ -100,7 +99,7 @@ def _best(finder: Finder, words: str, *, archived: bool) -> "ConversationId":
     from conversation_mcp.records.found import Wanted
 
     if not words.strip():
-        raise WrongUsageError("the / must be followed by words of the conversation: /b-tree")
+        raise InvalidInputError("the / must be followed by words of the conversation: /b-tree")
     first, second = Wanted(words), Wanted(words, state="archived")
     if archived:
         first, second = second, first

@@ -3,8 +3,8 @@
 import re
 from datetime import datetime, timedelta
 
-from conversation_mcp.cli.usage import WrongUsageError
 from conversation_mcp.clock import utc_now
+from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.records.facts import milliseconds_of
 from conversation_mcp.text import shorten
 
@@ -25,13 +25,13 @@ def milliseconds_at(option: str, text: str) -> int:
     """Return the time given for an option, in milliseconds since 1970.
 
     Raises:
-        WrongUsageError: the text is not a time.
+        InvalidInputError: the text is not a time.
     """
     try:
         moment = _relative(text)
         return milliseconds_of(text if moment is None else moment.isoformat())
     except (ValueError, OverflowError):
-        raise WrongUsageError(
+        raise InvalidInputError(
             f"{option} must be a date or time such as {EXAMPLES}; got {shorten(text, SHOWN_CHARS)!r}."
         ) from None
 

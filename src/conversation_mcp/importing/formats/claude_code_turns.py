@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from conversation_mcp.importing.base import LeftOut
 from conversation_mcp.importing.formats.claude_code_records import Line
 from conversation_mcp.importing.messages import joined, message
-from conversation_mcp.records.models import Message, PendingTurn, TurnError, Usage
+from conversation_mcp.records.models import Message, PendingTurn, TurnError
+from conversation_mcp.records.usage import Usage
 
 
 @dataclass

@@ -8,7 +8,7 @@ from typing import Any
 
 from conversation_mcp.importing.base import SourceFile
 from conversation_mcp.importing.messages import name_of
-from conversation_mcp.records.models import Usage
+from conversation_mcp.records.usage import Usage
 
 MAGIC = b"SQLite format 3\0"
 BUSY_SECONDS = 5.0

@@ -23,7 +23,8 @@ from conversation_mcp.importing.messages import (
     texts_of,
 )
 from conversation_mcp.importing.trees import Tree, leaves_of, path_to
-from conversation_mcp.records.models import Message, Role, Source, Usage
+from conversation_mcp.records.models import Message, Role, Source
+from conversation_mcp.records.usage import Usage
 
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
 TEXT_BLOCKS = ("output_text", "text", "summary_text")

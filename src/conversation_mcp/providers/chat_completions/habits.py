@@ -4,11 +4,11 @@ import re
 from dataclasses import dataclass, replace
 
 from conversation_mcp.providers.chat_completions.request import Draft
-from conversation_mcp.providers.definitions import Quirks, TokenField
+from conversation_mcp.providers.quirks import Quirks, TokenField
 from conversation_mcp.providers.wire.problems import WireProblem
 
 NEEDED_LIMIT_TOKENS = 8192
-"""The limit for servers that require one; others get none."""
+"""The limit for servers that require one, if nothing is known of the model; others get none."""
 REFUSING = frozenset({400, 422})
 STREAM_OPTIONS = "stream_options"
 OTHER_NAME: dict[TokenField, TokenField] = {
@@ -22,7 +22,7 @@ UNKNOWN = re.compile("unknown|unsupported|not supported|unrecogni[sz]ed|unexpect
 @dataclass(frozen=True)
 class _Habit:
     token_field: TokenField
-    limit_tokens: int | None
+    needs_limit: bool = False
     takes_effort: bool = True
 
 
@@ -32,7 +32,7 @@ class Habits:
     def __init__(self, title: str, quirks: Quirks) -> None:
         self._title = title
         self._takes_stream_options = quirks.stream_usage
-        self._usual = _Habit(quirks.token_field or "max_tokens", quirks.output_limit_tokens)
+        self._usual = _Habit(quirks.token_field or "max_tokens")
         self._models: dict[str, _Habit] = {}
 
     def payload(self, draft: Draft) -> dict[str, object]:
@@ -41,8 +41,8 @@ class Habits:
         body = {**draft.body, "stream": True}
         if self._takes_stream_options:
             body[STREAM_OPTIONS] = {"include_usage": True}
-        if habit.limit_tokens is not None:
-            body[habit.token_field] = habit.limit_tokens
+        if (limit_tokens := _limit(draft, habit)) is not None:
+            body[habit.token_field] = limit_tokens
         return {**body, **draft.effort} if habit.takes_effort else body
 
     def notices(self, draft: Draft) -> tuple[str, ...]:
@@ -73,11 +73,12 @@ class Habits:
     def _learn_limit(self, draft: Draft, problem: WireProblem) -> str | None:
         habit = self._of(draft)
         name, other = habit.token_field, OTHER_NAME[habit.token_field]
-        if habit.limit_tokens is None:
+        if _limit(draft, habit) is None:
             if not (problem.names(name) and MISSING.search(problem.cause)):
                 return None
-            self._models[draft.model] = replace(habit, limit_tokens=NEEDED_LIMIT_TOKENS)
-            return f"with {name} {NEEDED_LIMIT_TOKENS:,}, because it insists on a limit"
+            taught = replace(habit, needs_limit=True)
+            self._models[draft.model] = taught
+            return f"with {name} {_limit(draft, taught):,}, because it insists on a limit"
         is_unknown = problem.names(name) and (problem.names(other) or UNKNOWN.search(problem.cause))
         # Changed once at most: a server that refuses both names would otherwise be asked for ever.
         if is_unknown and name == self._usual.token_field:
@@ -90,3 +91,9 @@ class Habits:
 
     def _again(self, how: str) -> str:
         return f"{self._title} was asked again {how}; nothing was billed for the first try."
+
+
+def _limit(draft: Draft, habit: _Habit) -> int | None:
+    """Return the limit of this answer, if one is sent."""
+    needed = (draft.longest_tokens or NEEDED_LIMIT_TOKENS) if habit.needs_limit else None
+    return draft.limit_tokens or needed

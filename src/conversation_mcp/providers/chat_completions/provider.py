@@ -12,6 +12,7 @@ from conversation_mcp.providers.chat_completions.request import Draft, draft
 from conversation_mcp.providers.wire.bodies import UnreadableBodyError
 from conversation_mcp.providers.wire.events import incoming
 from conversation_mcp.providers.wire.http import Sent
+from conversation_mcp.providers.wire.parts import drafted
 from conversation_mcp.providers.wire.problems import WireProblem
 from conversation_mcp.providers.wire.provider import WireProvider
 
@@ -31,34 +32,34 @@ class ChatCompletionsProvider(WireProvider):
         return self._guard.events(self._ask(request))
 
     async def _ask(self, request: Request) -> AsyncGenerator[Event]:
-        drafted = draft(request, self.configured)
-        notices = (*drafted.notices, *self._habits.notices(drafted))
-        async with aclosing(self._create(drafted)) as steps:
+        put = await drafted(lambda asked: draft(asked, self.configured), request)
+        notices = (*put.notices, *self._habits.notices(put))
+        async with aclosing(self._create(put)) as steps:
             async for step in steps:
                 match step:
                     case Progress():
                         yield step
                     case Sent():
                         notices = (*step.notices, *notices)
-                        reader = CompletionReader(self._api.title, drafted.model, self._api.errors, notices)
+                        reader = CompletionReader(self._api.title, put.model, self._api.errors, notices)
                         async with aclosing(self._read(step, reader)) as events:
                             async for event in events:
                                 yield event
                     case str():
                         notices = (*notices, step)
 
-    async def _create(self, drafted: Draft) -> AsyncGenerator[Progress | Sent | str]:
+    async def _create(self, put: Draft) -> AsyncGenerator[Progress | Sent | str]:
         """Yield the lessons as notices, then the successful response."""
         lesson: str | None = ""
         while lesson is not None:
             lesson = None
-            payload = self._habits.payload(drafted)
+            payload = self._habits.payload(put)
             async with aclosing(self._api.create(self.path, payload)) as steps:
                 async for step in steps:
                     if not isinstance(step, WireProblem):
                         yield step
                         continue
-                    lesson = self._habits.learn(drafted, payload, step)
+                    lesson = self._habits.learn(put, payload, step)
                     if lesson is None:
                         raise self._api.errors.of_create(step)
                     yield lesson

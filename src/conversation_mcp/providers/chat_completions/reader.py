@@ -19,7 +19,7 @@ from conversation_mcp.providers.wire.problems import short_cause
 from conversation_mcp.providers.wire.sources import SourceCollector
 from conversation_mcp.providers.wire.usage import billed, cut_notice, usage, with_usage
 from conversation_mcp.providers.wire.visible_text import VisibleText, spoken
-from conversation_mcp.records.models import Usage
+from conversation_mcp.records.usage import Usage
 from conversation_mcp.text import storable
 
 CUT = frozenset({"length", "max_tokens", "model_length"})

@@ -1,7 +1,6 @@
 """The choice behind `auto`, or without any name: the best known model that the user allows."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from conversation_mcp.errors import (
@@ -14,6 +13,7 @@ from conversation_mcp.providers.base import Provider, Reader
 from conversation_mcp.providers.choosing.choice import DOING, Choice, Need, as_defined, chooses_itself
 from conversation_mcp.providers.choosing.ranking import Candidate, Category, best, may_be_chosen, reason
 from conversation_mcp.providers.choosing.resolution import Resolver
+from conversation_mcp.providers.choosing.sight import images_at, sees, sight_of
 from conversation_mcp.providers.configuration import how_to_configure
 from conversation_mcp.providers.model_facts import ModelFacts
 from conversation_mcp.providers.sides import side_of
@@ -42,11 +42,23 @@ class Auto:
         is_alone_here = all(side_of(provider) == HERE for provider in able)
         # The first round looks at this machine alone; a server here may run some models elsewhere.
         for here_only in (True, False) if here_first or is_alone_here else (False,):
-            if choice := await self._best(need.mode, category, able, needed_tokens, here_only=here_only):
+            if choice := await self._largest_of(need, category, able, needed_tokens, here_only=here_only):
                 return choice
-        if itself := next((provider for provider in able if chooses_itself(provider)), None):
-            return self._resolver.at_preset(itself, need.preset)
-        raise await self._nobody(need.mode, able, needed_tokens)
+        for provider in able:
+            if chooses_itself(provider) and (images_at(provider).accepted or not need.has_images):
+                return self._resolver.at_preset(provider, need.preset)
+        raise self._nobody(need, able)
+
+    async def _largest_of(
+        self, need: Need, wanted: Category, able: Sequence[Provider], needed_tokens: int, *, here_only: bool
+    ) -> Choice | None:
+        """Return the best model that takes everything; if none does, the best of those that take the most."""
+        fitting_tokens = needed_tokens
+        while not (choice := await self._best(need, wanted, able, fitting_tokens, here_only=here_only)):
+            if not fitting_tokens:
+                return None
+            fitting_tokens //= 2
+        return choice
 
     async def larger(
         self, providers: Sequence[Provider], tokens: int, whereabouts: Whereabouts, refused: Choice
@@ -58,8 +70,32 @@ class Auto:
         # The check before sending keeps a part of each window free: a model that just fits would be refused, too.
         needed = round(tokens * 1.2)
         small = (refused.provider.name, refused.facts.id)
-        everywhere = [one for one in await self._candidates(providers, needed) if (one.provider, one.facts.id) != small]
-        here = [one for one in await self._candidates(providers, needed, here_only=True) if one in everywhere]
+
+        def is_other(provider: Provider, facts: ModelFacts) -> bool:
+            return (provider.name, facts.id) != small
+
+        return await self._offered(providers, needed, whereabouts, is_other)
+
+    async def seeing(
+        self, providers: Sequence[Provider], tokens: int, whereabouts: Whereabouts
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the best models that are known to see, with a window that large, as `larger` does."""
+        return await self._offered(
+            providers, round(tokens * 1.2), whereabouts, lambda provider, facts: sees(provider, facts) is True
+        )
+
+    async def _offered(
+        self,
+        providers: Sequence[Provider],
+        needed_tokens: int,
+        whereabouts: Whereabouts,
+        fits: Callable[[Provider, ModelFacts], bool],
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        by_name = {provider.name: provider for provider in providers}
+        everywhere = [
+            one for one in await self._candidates(providers, needed_tokens) if fits(by_name[one.provider], one.facts)
+        ]
+        here = [one for one in await self._candidates(providers, needed_tokens, here_only=True) if one in everywhere]
         near = [one for one in everywhere if one in here or one.provider in whereabouts.outside]
         if whereabouts == NOWHERE:
             near = everywhere
@@ -88,7 +124,7 @@ class Auto:
             asked = [provider for provider in able.values() if as_defined(provider)]
             listed = await self._resolver.listings.of_all(asked)
             known = [
-                Candidate(provider.name, ModelFacts(model.id, context=model.context_tokens))
+                Candidate(provider.name, ModelFacts(model.id, context=model.context_tokens, images=model.images))
                 for provider in asked
                 for model in listed[provider.name] or ()
             ]
@@ -101,20 +137,20 @@ class Auto:
         ]
 
     async def _best(
-        self, mode: Mode, wanted: Category, able: Sequence[Provider], needed_tokens: int, *, here_only: bool
+        self, need: Need, wanted: Category, able: Sequence[Provider], needed_tokens: int, *, here_only: bool
     ) -> Choice | None:
         near = [provider for provider in able if side_of(provider) == HERE] if here_only else able
         for name in self._settings.preferred_models:
             # A preferred model that cannot be asked is no error: the next one is tried.
             try:
-                choice = await self._resolver.resolve(name, mode, near)
+                choice = await self._resolver.resolve(name, need.mode, near)
             except (InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError):
                 continue
-            if here_only and choice.side != HERE:
+            if (here_only and choice.side != HERE) or (need.has_images and sight_of(choice) is False):
                 continue
             notice = f"auto chose {choice.name}: the first of PREFERRED_MODELS that can be asked"
-            return replace(choice, notices=(notice, *choice.notices))
-        chosen = best(await self._candidates(able, needed_tokens, here_only=here_only), wanted)
+            return choice._replace(notices=(notice, *choice.notices))
+        chosen = best(await self._fitting(need, able, needed_tokens, here_only=here_only), wanted)
         if chosen is None:
             return None
         provider = next(provider for provider in able if provider.name == chosen.provider)
@@ -122,14 +158,20 @@ class Auto:
         name = facts.id if chooses_itself(provider) else f"{provider.name}:{facts.id}"
         return Choice(provider, facts.id, name, facts, (reason(Candidate(provider.name, facts), wanted),))
 
-    async def _nobody(self, mode: Mode, able: Sequence[Provider], needed_tokens: int) -> ProviderError:
-        """Return the error that says why no model fits: the conversation's size, the user's lists, or no key."""
-        what = f"auto found no model that can {DOING[mode]}"
-        if await self._candidates(able, 0):
-            what += f" and accepts about {needed_tokens:,} tokens"
-        elif why := self._refusal(able):
+    async def _fitting(
+        self, need: Need, able: Sequence[Provider], needed_tokens: int, *, here_only: bool = False
+    ) -> list[Candidate]:
+        """Return the candidates that can do what is asked; one that may see is good enough."""
+        found = await self._candidates(able, needed_tokens, here_only=here_only)
+        by_name = {provider.name: provider for provider in able}
+        return [one for one in found if not need.has_images or sees(by_name[one.provider], one.facts) is not False]
+
+    def _nobody(self, need: Need, able: Sequence[Provider]) -> ProviderError:
+        """Return the error that says why there is no model: the user's lists, or no key."""
+        what = f"auto found no model that can {DOING[need.mode]}{' and see images' if need.has_images else ''}"
+        if why := self._refusal(able):
             return ModelUnavailableError(f"{what}: {why}.")
-        how = how_to_configure(mode, self._resolver.definitions)
+        how = how_to_configure(need.mode, self._resolver.definitions)
         return ProviderNotConfiguredError(f"{what}. {how} Or name a model, as provider:model.")
 
     def _refusal(self, providers: Iterable[Provider]) -> str | None:

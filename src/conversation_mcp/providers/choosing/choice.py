@@ -1,7 +1,7 @@
 """The choice of whom to ask: a provider and one of its models."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from conversation_mcp.providers.base import Defined, Provider, Reader
 from conversation_mcp.providers.model_facts import ModelFacts
@@ -16,15 +16,14 @@ LISTING = ("local", "custom")
 """Kinds of providers whose models only the provider itself can list."""
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """The provider to ask, and the model; None if the provider chooses the model itself."""
 
     provider: Provider
     model: str | None = None
     name: str | None = None
     """The name of the model among those of all providers; None if the provider chooses it."""
-    facts: ModelFacts = field(default_factory=lambda: ModelFacts(""))
+    facts: ModelFacts = ModelFacts("")
     notices: tuple[str, ...] = ()
 
     @property
@@ -61,8 +60,7 @@ class Choice:
         return is_own or (kind_of(provider) == "direct" and wanted in self.facts.names)
 
 
-@dataclass(frozen=True)
-class Kept:
+class Kept(NamedTuple):
     """A provider that answered in the conversation, and the models that it was asked for."""
 
     provider: str
@@ -79,8 +77,7 @@ async def nothing() -> int:
     return 0
 
 
-@dataclass(frozen=True)
-class Need:
+class Need(NamedTuple):
     """The requirements of a question, whoever is chosen."""
 
     mode: Mode
@@ -91,6 +88,8 @@ class Need:
     whereabouts: Whereabouts = NOWHERE
     """The providers that have the words. They are searched for a name first, and auto sends words that never left this
     machine to no other place while a model here can answer."""
+    has_images: bool = False
+    """Whether auto passes over models that are known not to see."""
 
 
 def as_defined(provider: Provider) -> Defined | None:
@@ -107,6 +106,12 @@ def presets_of(provider: Provider) -> tuple[str, ...]:
 def chooses_itself(provider: Provider) -> bool:
     """Tell whether the provider chooses its model itself: it has presets, or needs no model."""
     return as_defined(provider) is None or bool(presets_of(provider))
+
+
+def is_agent(provider: Provider, name: str) -> bool:
+    """Tell whether this is the name of one of the provider's agents, which do research only."""
+    defined = as_defined(provider)
+    return defined is not None and defined.configured.definition.is_agent(name)
 
 
 def kind_of(provider: Provider) -> Kind:

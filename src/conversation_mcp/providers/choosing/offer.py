@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, get_args
 from conversation_mcp.providers.base import Defined, Provider
 from conversation_mcp.providers.choosing.choice import LISTING, as_defined, chooses_itself, kind_of, presets_of
 from conversation_mcp.providers.choosing.providers import Providers
+from conversation_mcp.providers.choosing.sight import sees
 from conversation_mcp.providers.model_facts import ModelFacts
 from conversation_mcp.records.modes import Mode
 from conversation_mcp.records.record import Record
@@ -31,11 +32,13 @@ class OfferedModel(Record):
     output_limit_tokens: int | None = None
     """The longest answer."""
     images: bool | None = None
-    """Whether the model accepts images."""
+    """Whether the model sees images; absent if it does not, or if that is unknown."""
     reasoning: bool | None = None
     """Whether the model reasons before it answers."""
     input_usd_per_million: float | None = None
     """The price of a million input tokens."""
+    cached_usd_per_million: float | None = None
+    """The price of a million input tokens that the provider reads from its cache."""
     output_usd_per_million: float | None = None
     """The price of a million output tokens."""
     ability: int | None = None
@@ -96,7 +99,7 @@ async def list_offer(
         facts = {model.id: model for model in catalogue.models(one.name)}
         for model in told or ():
             facts[model.id] = catalogue.find(one.name, model.id) or ModelFacts(
-                model.id, context=model.context_tokens, source="told by the server"
+                model.id, context=model.context_tokens, images=model.images, source="told by the server"
             )
         offered += [
             _model(one, model, providers.restrictions.refusal(one.name, model.names))
@@ -136,9 +139,10 @@ def _model(provider: Provider, facts: ModelFacts, refused: str | None) -> Offere
         context_tokens=facts.context,
         input_limit_tokens=facts.input_limit,
         output_limit_tokens=facts.output,
-        images=facts.images or None,
+        images=sees(provider, facts) or None,
         reasoning=facts.reasoning or None,
         input_usd_per_million=facts.price_in,
+        cached_usd_per_million=facts.price_cached,
         output_usd_per_million=facts.price_out,
         ability=facts.ability,
         status=None if facts.status == "active" else facts.status,

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,7 +16,6 @@ from conversation_mcp.errors import (
     WordsStayError,
 )
 from conversation_mcp.providers.base import Defined, Provider, Reader
-from conversation_mcp.providers.catalog import READERS
 from conversation_mcp.providers.choosing.auto import Auto
 from conversation_mcp.providers.choosing.choice import (
     DOING,
@@ -27,6 +25,7 @@ from conversation_mcp.providers.choosing.choice import (
     Needed,
     as_defined,
     chooses_itself,
+    is_agent,
     kind_of,
     nothing,
 )
@@ -55,6 +54,8 @@ class Providers:
     ) -> None:
         self._build = build
         self._built: tuple[Provider, ...] | None = None
+        self.sides: Mapping[str, Side] = {}
+        """The side of each configured provider; empty before the first use."""
         self._settings = settings
         self.catalogue = Catalogue(settings.models)
         self.listings = Listings()
@@ -80,6 +81,7 @@ class Providers:
         kept: Sequence[Kept] = (),
         needed: Needed = nothing,
         whereabouts: Whereabouts = NOWHERE,
+        has_images: bool = False,
     ) -> Choice:
         """Return whom to ask: the named model, the last provider that answered and can do it, or the default.
 
@@ -91,6 +93,7 @@ class Providers:
             needed: returns the size of window that auto must find, in tokens; called only if auto chooses.
             whereabouts: the providers that have the words. They are searched for a name first, and auto sends words
                 that never left this machine to no other place while a model here can answer.
+            has_images: whether auto passes over models that are known not to see.
 
         Raises:
             ProviderNotConfiguredError: no configured provider can do it.
@@ -102,7 +105,7 @@ class Providers:
         if not able:
             how = how_to_configure(mode, self.definitions)
             raise ProviderNotConfiguredError(f"no provider can {DOING[mode]}. {how}")
-        need = Need(mode, preset, needed, whereabouts)
+        need = Need(mode, preset, needed, whereabouts, has_images)
         if model is None and (staying := await self._stay(need, kept, able)):
             return staying
         wanted = model or (self._settings.default_model if mode == "chat" else None)
@@ -126,6 +129,7 @@ class Providers:
         """Return the last provider that answered and supports the mode, if any.
 
         A research keeps only the model of an earlier research: a model for chat or search may not be able to do one.
+        An agent does nothing else.
         """
         known = {provider.name: provider for provider in able}
         there = next((one for one in kept if one.provider in known), None)
@@ -133,6 +137,8 @@ class Providers:
             return None
         provider = known[there.provider]
         model = there.model if there.is_of_mode or need.mode == "deep_research" else there.other_model
+        if model and need.mode != "deep_research" and is_agent(provider, model):
+            model = None
         if model is None and chooses_itself(provider):
             return self._resolver.at_preset(provider, need.preset)
         await self.catalogue.ready()
@@ -143,7 +149,7 @@ class Providers:
                 if (model := there.other_model) is None:
                     raise
         choice = await self._resolver.at(provider, model.removeprefix(f"{provider.name}:"))
-        return replace(choice, notices=())  # said when the model was first chosen
+        return choice._replace(notices=())  # said when the model was first chosen
 
     async def fallbacks(self, mode: Mode, first: Choice, whereabouts: Whereabouts) -> list[Choice]:
         """Return the choices of the user's own fallback list; those that cannot be asked are left out."""
@@ -166,6 +172,14 @@ class Providers:
         able = [provider for provider in await self.all() if mode in provider.abilities]
         return await self._auto.larger(able, tokens, whereabouts, refused)
 
+    async def seeing(
+        self, mode: Mode, whereabouts: Whereabouts, tokens: int = 0
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the best models that see images and have a window that large, in two groups as `larger` does."""
+        await self.catalogue.ready()
+        able = [provider for provider in await self.all() if mode in provider.abilities]
+        return await self._auto.seeing(able, tokens, whereabouts)
+
     async def keeping(self, mode: Mode) -> tuple[Mode, tuple[str, ...]]:
         """Return the names of the best models on this machine for the mode, or for chat if none can do it."""
         await self.catalogue.ready()
@@ -178,19 +192,9 @@ class Providers:
         return first.side == OUTSIDE and not whereabouts.is_kept_here
 
     @property
-    def readers(self) -> tuple[str, ...]:
-        """The names of the providers that read files, configured or not."""
-        return tuple(READERS)
-
-    @property
     def shares_always(self) -> bool:
         """Whether words may leave this machine although the call does not name the recipient."""
         return self._settings.sharing == "always"
-
-    @property
-    def sides(self) -> Mapping[str, Side]:
-        """The side of each configured provider; empty before the first use."""
-        return {provider.name: side_of(provider) for provider in self._built or ()}
 
     async def all(self) -> tuple[Provider, ...]:
         """Return the configured providers in the order in which they are searched for a name."""
@@ -201,6 +205,7 @@ class Providers:
             order = self._settings.provider_order
             rank = {kind: place for place, kind in enumerate(order)}
             self._built = tuple(sorted(built, key=lambda provider: rank.get(kind_of(provider), len(order))))
+            self.sides = {provider.name: side_of(provider) for provider in self._built}
         return self._built
 
     def _writing(self, provider: Provider) -> Provider:

@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal, cast, get_args
+from typing import Literal, NamedTuple, cast, get_args
 
 from conversation_mcp.providers.model_facts import ModelFacts
 from conversation_mcp.records.modes import Mode
@@ -18,8 +17,7 @@ UNKNOWN_DISTANCE = 9
 """The distance of a model without a rating, so that it comes after all others."""
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A model that could be asked."""
 
     provider: str

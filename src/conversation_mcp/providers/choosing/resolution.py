@@ -2,12 +2,11 @@
 
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from conversation_mcp.errors import Argument, InvalidInputError, ModelUnavailableError, ProviderNotConfiguredError
-from conversation_mcp.providers.base import Provider
-from conversation_mcp.providers.catalog import READERS
+from conversation_mcp.providers.base import ListedModel, Provider
+from conversation_mcp.providers.catalog import LOCAL
 from conversation_mcp.providers.choosing.choice import (
     DOING,
     LISTING,
@@ -21,10 +20,11 @@ from conversation_mcp.providers.choosing.listings import Listings
 from conversation_mcp.providers.choosing.names import belongs_to, is_family, known_names, near_names, split_name
 from conversation_mcp.providers.choosing.restrictions import Restrictions
 from conversation_mcp.providers.configuration import suggested_keys
-from conversation_mcp.providers.model_facts import Catalogue, ModelFacts, names_of
+from conversation_mcp.providers.model_facts import ASSUMED, Catalogue, ModelFacts, names_of
 from conversation_mcp.providers.sides import is_far, nearest_first
 from conversation_mcp.providers.whereabouts import NOWHERE, Whereabouts
 from conversation_mcp.records.modes import Mode
+from conversation_mcp.sources import variable_of
 from conversation_mcp.text import listed, presentable
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 MAX_NAME_CHARS = 200
 MODEL = Argument("model")
-ASSUMED = "assumed"
 
 
 class Resolver:
@@ -96,7 +95,7 @@ class Resolver:
         provider, facts = max(found, key=lambda one: (one[1].ability or 0, mode != "chat" or not presets_of(one[0])))
         choice = await self.at(provider, facts.id)
         notice = f"{family.casefold()} is {choice.shown} here, the newest of its family that can be asked"
-        return replace(choice, notices=(notice, *choice.notices))
+        return choice._replace(notices=(notice, *choice.notices))
 
     async def at(self, provider: Provider, model: str) -> Choice:
         """Return the model at its provider, with its window.
@@ -133,17 +132,18 @@ class Resolver:
         return Choice(provider)
 
     async def with_window(self, provider: Provider, facts: ModelFacts) -> ModelFacts:
-        """Return the facts with a window, if possible: the server's own figure, else an assumption."""
+        """Return the facts with a window, if possible: the server's own figure, else an assumption; and with sight."""
         defined = as_defined(provider)
         if defined is None or facts.context is not None:
             return facts
         if kind_of(provider) != "direct":
             known = await self.listings.of(provider) or ()
-            told = next((model.context_tokens for model in known if model.id == facts.id), None)
-            if told is not None:
-                return replace(facts, context=told, source="told by the server")
+            told = next((model for model in known if model.id == facts.id), ListedModel(facts.id))
+            facts = facts._replace(images=told.images if facts.images is None else facts.images)
+            if told.context_tokens is not None:
+                return facts._replace(context=told.context_tokens, source="told by the server")
         usual = defined.configured.definition.default_window_tokens
-        return facts if usual is None else replace(facts, context=usual, source=ASSUMED)
+        return facts if usual is None else facts._replace(context=usual, source=ASSUMED)
 
     async def _places(
         self, name: str, mode: Mode, providers: Sequence[Provider], whereabouts: Whereabouts
@@ -230,9 +230,9 @@ class Resolver:
     async def _unknown(
         self, name: str, mode: Mode, providers: Sequence[Provider], whereabouts: Whereabouts
     ) -> Exception:
-        if name in READERS:
+        if name == LOCAL:
             return ProviderNotConfiguredError(
-                f"model {name!r} asks your own files, and none are named. Start with --documents FOLDER."
+                f"model {name!r} asks your own files, and none are named. Set {variable_of('documents')}."
             )
         able = [provider for provider in providers if mode in provider.abilities]
         others = [provider for provider in able if not chooses_itself(provider)]
@@ -246,7 +246,7 @@ class Resolver:
         if not others:
             return InvalidInputError(
                 MODEL,
-                f" must be a preset ({', '.join(presets)}), provider/model, or {' or '.join(READERS)}; "
+                f" must be a preset ({', '.join(presets)}), provider/model, or {LOCAL}; "
                 f"got {presentable(name)!r}.{near}",
             )
         return InvalidInputError(

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
+from conversation_mcp.disk.files import home_folder
 from conversation_mcp.errors import RunLostError
 from conversation_mcp.providers.base import Answer, Event, Finished, Progress, Request, Survey, TextDelta
-from conversation_mcp.providers.catalog import ProviderContext
+from conversation_mcp.providers.catalog import LOCAL, ProviderContext
 from conversation_mcp.records.modes import Mode
 from conversation_mcp.text import counted
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from conversation_mcp.documents.walk import Document
     from conversation_mcp.searching.stamped import Backlog
 
-NAME = "local"
 SEARCH_PASSAGES = 4
 RESEARCH_PASSAGES = 10
 MANY_FILES = 50
@@ -28,13 +28,13 @@ BAR_CELLS = 10
 def build(context: ProviderContext) -> "LocalProvider | None":
     """Return the provider, or None if no documents are named."""
     named = context.settings.documents
-    return LocalProvider(named, _home(), context.cache / "documents", context.now) if named else None
+    return LocalProvider(named, home_folder(), context.cache / "documents", context.now) if named else None
 
 
 class LocalProvider:
     """Answers with passages of the documents, as they are at the time of each question."""
 
-    name = NAME
+    name = LOCAL
     abilities: frozenset[Mode] = frozenset({"search", "deep_research"})
 
     def __init__(self, named: Sequence[Path], home: Path | None, indexes: Path, now: Callable[[], datetime]) -> None:
@@ -46,7 +46,7 @@ class LocalProvider:
 
     def serves(self, model: str) -> bool:
         """Tell whether the model is `local`, the only name here."""
-        return model == NAME
+        return model == LOCAL
 
     async def ask(self, request: Request) -> AsyncGenerator[Event]:
         """Update the index from the documents, then rank and quote passages.
@@ -74,7 +74,7 @@ class LocalProvider:
     async def fetch(self, response_id: str) -> Finished:
         """Raise RunLostError: an answer exists at once or never."""
         del response_id
-        raise RunLostError(NAME)
+        raise RunLostError(LOCAL)
 
     async def follow(self, response_id: str) -> AsyncGenerator[Event]:
         """Raise as `fetch`."""
@@ -129,10 +129,3 @@ def _doing(work: "Backlog[Document]") -> str:
     filled = BAR_CELLS * done // work.total
     bar = "▓" * filled + "░" * (BAR_CELLS - filled)
     return f"reading {work.total:,} files {bar} {100 * done // work.total} %"
-
-
-def _home() -> Path | None:
-    try:
-        return Path.home()
-    except RuntimeError:  # an account without a home folder
-        return None

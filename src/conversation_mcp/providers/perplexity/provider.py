@@ -11,9 +11,9 @@ from conversation_mcp.providers.definitions import Configured
 from conversation_mcp.providers.perplexity.facts import FACTS
 from conversation_mcp.providers.perplexity.request import AgentDraft, PresetField, draft, is_model, is_preset
 from conversation_mcp.providers.perplexity.retirement import retirement
-from conversation_mcp.providers.responses.inquiry import Inquiry
 from conversation_mcp.providers.responses.provider import Creation, ResponsesProvider
 from conversation_mcp.providers.wire.http import Sent
+from conversation_mcp.providers.wire.inquiry import Inquiry
 from conversation_mcp.providers.wire.problems import BAD_REQUEST, WireProblem
 
 VERSION = "/v1"

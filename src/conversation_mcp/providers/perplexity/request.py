@@ -7,8 +7,11 @@ from typing import Literal
 
 from conversation_mcp.providers.base import Request
 from conversation_mcp.providers.definitions import Definition
+from conversation_mcp.providers.efforts import effort_sent
 from conversation_mcp.providers.perplexity.facts import AgentFacts
-from conversation_mcp.providers.responses.inquiry import Inquiry
+from conversation_mcp.providers.wire.inquiry import Inquiry
+from conversation_mcp.providers.wire.output_limits import at_most
+from conversation_mcp.providers.wire.parts import require_sight
 from conversation_mcp.providers.wire.roles import sent_messages
 from conversation_mcp.records.options import Options
 
@@ -44,6 +47,7 @@ def is_model(name: str) -> bool:
 
 def draft(request: Request, facts: AgentFacts, definition: Definition) -> AgentDraft:
     """Translate a request; a preset searches by itself, while a model is sent together with a search tool."""
+    require_sight(request.messages, definition)
     options = request.options
     preset = request.preset if request.model is None else request.model
     model = None
@@ -52,23 +56,25 @@ def draft(request: Request, facts: AgentFacts, definition: Definition) -> AgentD
     body: dict[str, object] = {"model": model} if model else {}
     body["input"] = _input(request, facts)
     body |= _search(request, model)
+    notices = (ACADEMIC_NOTICE,) if options.search_mode == "academic" else ()
     if options.reasoning_effort:
-        body["reasoning"] = {"effort": options.reasoning_effort}
+        words = definition.quirks.efforts
+        word, changed = effort_sent(options.reasoning_effort, words, definition.title, model)
+        body["reasoning"] = {"effort": word}
+        notices += changed
     if model and model.partition("/")[0] in facts.output_limit_makers:
-        body["max_output_tokens"] = facts.output_limit_tokens
+        body["max_output_tokens"] = at_most(facts.output_limit_tokens, request)
     body["background" if request.mode == "deep_research" else "stream"] = True
     body["store"] = True
-    notices = (ACADEMIC_NOTICE,) if options.search_mode == "academic" else ()
     inquiry = Inquiry(definition.title, preset, model, bool(options.return_related_questions), notices)
     return AgentDraft(inquiry, body)
 
 
-def _input(request: Request, facts: AgentFacts) -> list[dict[str, str]]:
-    items = [{"type": "message", **message} for message in sent_messages(request.messages)]
+def _input(request: Request, facts: AgentFacts) -> list[dict[str, object]]:
     # In the question, not in the system text: an instruction belongs to this turn alone.
-    last = items[-1]
-    last["content"] = "\n\n".join([last["content"], *_instructions(request.options, facts)])
-    return items
+    last = request.messages[-1]
+    question = last._replace(content="\n\n".join([last.content, *_instructions(request.options, facts)]))
+    return [{"type": "message", **message} for message in sent_messages((*request.messages[:-1], question))]
 
 
 def _instructions(options: Options, facts: AgentFacts) -> list[str]:

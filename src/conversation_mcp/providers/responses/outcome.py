@@ -9,16 +9,16 @@ from conversation_mcp.errors import (
     RunCancelledError,
 )
 from conversation_mcp.providers.base import Answer
-from conversation_mcp.providers.responses.inquiry import Inquiry
 from conversation_mcp.providers.responses.output import answer_text, calls_tools, reasoning_text, refusal
 from conversation_mcp.providers.wire.errors import too_large
+from conversation_mcp.providers.wire.inquiry import Inquiry
 from conversation_mcp.providers.wire.json_values import JsonObject, name_at, object_at, objects_at, raw_text_at, text_at
 from conversation_mcp.providers.wire.problems import problem_in, short_cause
 from conversation_mcp.providers.wire.related_questions import split_related
 from conversation_mcp.providers.wire.sources import SourceCollector
 from conversation_mcp.providers.wire.usage import billed, cut_notice, usage, with_usage
 from conversation_mcp.providers.wire.visible_text import spoken
-from conversation_mcp.records.models import Usage
+from conversation_mcp.records.usage import Usage
 
 FAILED = frozenset({"failed", "requires_action"})
 ENDED = frozenset({"completed", "incomplete", "cancelled"}) | FAILED
@@ -75,14 +75,6 @@ def settle(
         related_questions=related,
         notices=tuple(notices),
     )
-
-
-def other_run(response: JsonObject, response_id: str) -> tuple[str, ...]:
-    """Return a notice if the run that was fetched has another id than the requested one."""
-    told = name_at(response, "id")
-    if not told or told == response_id:
-        return ()
-    return (f"the run {response_id} answered as {told}; this may be the answer to another question",)
 
 
 def failure(response: JsonObject, inquiry: Inquiry) -> ProviderError:

@@ -1,18 +1,10 @@
 """Readers for a response object: its text, its reasoning, or the reason why it has none."""
 
-import re
 from collections.abc import Iterable
 
 from conversation_mcp.providers.wire.json_values import JsonObject, object_at, objects_at, raw_text_at, text_at
 from conversation_mcp.providers.wire.sources import results
 from conversation_mcp.text import counted, storable
-
-RESPONSE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,199}")
-
-
-def is_response_id(text: str) -> bool:
-    """Tell whether this can be the id of a run. Nothing else becomes part of an address: files can be edited."""
-    return RESPONSE_ID.fullmatch(text) is not None
 
 
 def answer_text(items: Iterable[JsonObject]) -> str:

@@ -1,33 +1,31 @@
 """The adapter for the Responses API: a question on a stream, or as a background run that is found by its id."""
 
-from collections.abc import AsyncGenerator, Awaitable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
-from functools import cached_property
 
-from conversation_mcp.errors import ProviderError, ProviderUnavailableError, StreamBrokenError
-from conversation_mcp.providers.base import Event, Finished, Progress, Request, Started, StillRunning
-from conversation_mcp.providers.responses.inquiry import Inquiry
-from conversation_mcp.providers.responses.output import is_response_id
+from conversation_mcp.errors import ProviderError, StreamBrokenError
+from conversation_mcp.providers.base import Answer, Event, Progress, Request
+from conversation_mcp.providers.responses.outcome import settle
 from conversation_mcp.providers.responses.request import draft
-from conversation_mcp.providers.responses.runs import Runs
+from conversation_mcp.providers.responses.runs import READING
 from conversation_mcp.providers.responses.stream import StreamReader
 from conversation_mcp.providers.wire.bodies import UnreadableBodyError
 from conversation_mcp.providers.wire.events import END, incoming
 from conversation_mcp.providers.wire.http import Sent
+from conversation_mcp.providers.wire.inquiry import Inquiry
 from conversation_mcp.providers.wire.json_values import JsonObject, raw_text_at
+from conversation_mcp.providers.wire.parts import drafted
 from conversation_mcp.providers.wire.problems import WireProblem
-from conversation_mcp.providers.wire.provider import WireProvider
+from conversation_mcp.providers.wire.run_provider import Creation, RunProvider
 from conversation_mcp.providers.wire.usage import with_usage
 
-Creation = AsyncGenerator[Progress | Sent]
-"""A create call: progress while it is delayed, then its successful response."""
 
-
-class ResponsesProvider(WireProvider):
+class ResponsesProvider(RunProvider):
     """Asks one configured provider; `Provider` documents the methods."""
 
     path = "responses"
+    reading = READING
 
     def _put(self, request: Request) -> tuple[Inquiry, Creation]:
         """Return what the answer needs to know of the question, and the create call; dialects override this.
@@ -42,41 +40,11 @@ class ResponsesProvider(WireProvider):
         """Send the request once: a deep research as a background run, everything else on a stream."""
         return self._guard.events(self._research(request) if request.mode == "deep_research" else self._stream(request))
 
-    async def fetch(self, response_id: str) -> Finished | StillRunning:
-        """Look once at a run; if only the look failed, the error does not end the run."""
-        return await self._looked(self._runs.look(response_id, self._forgotten))
-
-    def follow(self, response_id: str) -> AsyncGenerator[Event]:
-        """Watch a run until it ends."""
-        return self._guard.events(self._runs.watch(response_id, self._forgotten))
-
-    async def cancel(self, response_id: str) -> Finished | StillRunning:
-        """Stop a run; raises RunCancelledError once it has stopped, and returns the answer if that came first."""
-        return await self._looked(self._runs.cancel(response_id, self._forgotten))
-
-    @cached_property
-    def _runs(self) -> Runs:
-        return Runs(self._api, self.path, sleep=self._sleep, clock=self._clock)
-
-    @property
-    def _forgotten(self) -> Inquiry:
-        return Inquiry(self._api.title, secret=self._api.errors.secret)
-
-    async def _looked(self, looking: Awaitable[Finished | StillRunning]) -> Finished | StillRunning:
-        try:
-            return self._guard.look(await looking)
-        except ProviderError as error:
-            raise self._guard.error(error) from error.__cause__
-
-    async def _created(self, body: dict[str, object]) -> Creation:
-        async with aclosing(self._api.create(self.path, body)) as steps:
-            async for step in steps:
-                if isinstance(step, WireProblem):
-                    raise self._api.errors.of_create(step)
-                yield step
+    def _settle_forgotten(self, run: JsonObject, notices: tuple[str, ...]) -> Answer:
+        return settle(run, Inquiry(self._api.title, secret=self._api.errors.secret).noting(notices))
 
     async def _stream(self, request: Request) -> AsyncGenerator[Event]:
-        inquiry, creation = self._begun(request)
+        inquiry, creation = await self._begun(request)
         async with aclosing(creation) as steps:
             async for step in steps:
                 if isinstance(step, Progress):
@@ -87,26 +55,14 @@ class ResponsesProvider(WireProvider):
                         yield event
 
     async def _research(self, request: Request) -> AsyncGenerator[Event]:
-        """Start a background run and watch it; it continues when nobody listens."""
-        inquiry, creation = self._begun(request)
-        submitted_at = self._clock()
-        response_id = ""
-        async with aclosing(creation) as steps:
-            async for step in steps:
-                if isinstance(step, Progress):
-                    yield step
-                else:
-                    inquiry = inquiry.noting(step.notices)
-                    response_id = raw_text_at(await self._api.created(step.response), "id")
-        if not is_response_id(response_id):
-            raise ProviderUnavailableError(f"{self._api.title} started a run without an id.", maybe_billed=True)
-        yield Started(response_id, background=True)
-        async with aclosing(self._runs.watch(response_id, inquiry, submitted_at=submitted_at)) as events:
+        inquiry, creation = await self._begun(request)
+        started = self._started(creation, lambda run, notices: settle(run, inquiry.noting(notices)))
+        async with aclosing(started) as events:
             async for event in events:
                 yield event
 
-    def _begun(self, request: Request) -> tuple[Inquiry, Creation]:
-        inquiry, creation = self._put(request)
+    async def _begun(self, request: Request) -> tuple[Inquiry, Creation]:
+        inquiry, creation = await drafted(self._put, request)
         return replace(inquiry, secret=self._api.errors.secret), creation
 
     async def _read(self, sent: Sent, inquiry: Inquiry) -> AsyncGenerator[Event]:

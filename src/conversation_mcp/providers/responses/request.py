@@ -3,10 +3,14 @@
 from typing import Any, cast
 
 from conversation_mcp.providers.base import Request
-from conversation_mcp.providers.definitions import Configured, Quirks
-from conversation_mcp.providers.responses.inquiry import Inquiry
+from conversation_mcp.providers.definitions import Configured, Definition
+from conversation_mcp.providers.efforts import effort_sent
+from conversation_mcp.providers.quirks import Quirks
+from conversation_mcp.providers.wire.inquiry import Inquiry
 from conversation_mcp.providers.wire.names import model_of
 from conversation_mcp.providers.wire.option_notices import option_notices
+from conversation_mcp.providers.wire.output_limits import optional_limit
+from conversation_mcp.providers.wire.parts import form_of, require_sight
 from conversation_mcp.providers.wire.roles import sent_messages
 from conversation_mcp.records.options import Options
 
@@ -18,19 +22,23 @@ def draft(request: Request, configured: Configured) -> tuple[Inquiry, dict[str, 
 
     Raises:
         InvalidInputError: no model is named and none is set.
+        BlindModelError: the provider takes no images.
     """
     definition, quirks = configured.definition, configured.definition.quirks
     model = model_of(request, configured)
     in_background = request.mode == "deep_research"
-    body: dict[str, Any] = {"model": model, "input": _input(request, quirks), **quirks.body}
+    body: dict[str, Any] = {"model": model, "input": _input(request, definition), **quirks.body}
     if request.mode != "chat":
         body |= quirks.research if in_background else quirks.search
     honoured = _filter(body, request.options, quirks) if request.mode != "chat" else set[str]()
+    changed: tuple[str, ...] = ()
     if request.options.reasoning_effort and quirks.effort_field != "none":
-        body |= _effort(request.options.reasoning_effort, quirks)
+        word, changed = effort_sent(request.options.reasoning_effort, quirks.efforts, definition.title, model)
+        body |= _effort(word, quirks)
         honoured.add("reasoning_effort")
-    if quirks.output_limit_tokens:
-        body["max_output_tokens"] = quirks.output_limit_tokens
+    limit_tokens = optional_limit(request, quirks)
+    if limit_tokens:
+        body["max_output_tokens"] = limit_tokens
     if in_background:
         body |= {"background": True, "store": True}
     else:
@@ -41,16 +49,18 @@ def draft(request: Request, configured: Configured) -> tuple[Inquiry, dict[str, 
         definition.title,
         model=model,
         related=False,
-        notices=option_notices(definition.title, request.options, frozenset(honoured)),
+        notices=(*changed, *option_notices(definition.title, request.options, frozenset(honoured))),
         is_kept=in_background or quirks.store is True,
         wants_sources=request.mode != "chat",
-        output_limit_tokens=quirks.output_limit_tokens,
+        output_limit_tokens=limit_tokens,
     )
     return inquiry, body
 
 
-def _input(request: Request, quirks: Quirks) -> list[dict[str, str]]:
-    messages = sent_messages(request.messages, quirks.system_role, alternate=quirks.alternate)
+def _input(request: Request, definition: Definition) -> list[dict[str, object]]:
+    require_sight(request.messages, definition)
+    role, alternate = definition.quirks.system_role, definition.quirks.alternate
+    messages = sent_messages(request.messages, role, alternate=alternate, form=form_of(definition))
     return [{"type": "message", **message} for message in messages]
 
 

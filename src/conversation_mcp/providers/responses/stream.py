@@ -1,13 +1,12 @@
 """The reader that turns the typed events of a streamed run into the program's own."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from conversation_mcp.providers.base import Event, Finished, Progress, Started
-from conversation_mcp.providers.responses.inquiry import Inquiry
-from conversation_mcp.providers.responses.outcome import ENDED, other_run, settle
-from conversation_mcp.providers.responses.output import is_response_id, queries, reading
+from conversation_mcp.providers.responses.outcome import ENDED, settle
+from conversation_mcp.providers.responses.output import queries, reading
 from conversation_mcp.providers.wire.bodies import KeptSize
+from conversation_mcp.providers.wire.inquiry import Inquiry
 from conversation_mcp.providers.wire.json_values import (
     JsonObject,
     count_at,
@@ -16,9 +15,10 @@ from conversation_mcp.providers.wire.json_values import (
     objects_at,
     raw_text_at,
 )
+from conversation_mcp.providers.wire.runs import is_response_id, other_run
 from conversation_mcp.providers.wire.usage import usage
 from conversation_mcp.providers.wire.visible_text import VisibleText
-from conversation_mcp.records.models import Usage
+from conversation_mcp.records.usage import Usage
 from conversation_mcp.text import shorten, storable
 
 MAX_PROGRESS_CHARS = 160
@@ -135,7 +135,7 @@ class StreamReader:
             response = {**response, "error": event.get("error")}
         inquiry = self._inquiry.noting(other_run(response, self._response_id)) if self._response_id else self._inquiry
         answer = settle(response, inquiry, streamed_text=self._text(), seen=self._items)
-        return Finished(replace(answer, response_id=self._response_id or answer.response_id))
+        return Finished(answer._replace(response_id=self._response_id or answer.response_id))
 
     def _text(self) -> str:
         messages: dict[object, str] = {}

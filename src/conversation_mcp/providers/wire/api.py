@@ -1,14 +1,14 @@
 """The calls that all providers with an address share: a create call, a look at a run, the list of models."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing
-from dataclasses import replace
+from contextlib import aclosing, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from anyio import fail_after
+from anyio import fail_after, to_thread
 
 from conversation_mcp.errors import (
+    ConversationMCPError,
     ProviderAuthError,
     ProviderError,
     ProviderTimeoutError,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import httpx
 
 NO_HEADERS: Mapping[str, str] = {}
+HINT_SECONDS = 3
 KEPT_HEADERS = ("retry-after", "retry-after-ms", "date")
 
 
@@ -84,9 +85,11 @@ class Api:
 
     async def _post(self, client: "httpx.AsyncClient", path: str, payload: Mapping[str, object]) -> "httpx.Response":
         timeout = self._timeout(self.limits.timeouts.silence_seconds)
-        request = client.build_request(
-            "POST", self._address(path), json=payload, headers=self._headers(), timeout=timeout
+        build = partial(
+            client.build_request, "POST", self._address(path), json=payload, headers=self._headers(), timeout=timeout
         )
+        # In a thread: a body with images can have tens of megabytes.
+        request = await to_thread.run_sync(build)
         return await client.send(request, stream=True)
 
     async def created(self, response: "httpx.Response") -> JsonObject:
@@ -135,7 +138,15 @@ class Api:
             raise self.errors.of_look(await self._problem(response))
 
     async def list_models(self, within_seconds: float | None = None) -> tuple[ListedModel, ...]:
-        """Return the models that the provider lists. A local server at its usual address must answer quickly.
+        """Return the models that the provider lists; raises as `listing`."""
+        body = await self.listing("data", within_seconds)
+        guard = Guard(self.errors.secret)
+        return tuple(model._replace(id=guard.clean(model.id)) for model in listed_models(body))
+
+    async def listing(
+        self, field: str, within_seconds: float | None = None, *, params: Mapping[str, str] | None = None
+    ) -> JsonObject:
+        """Return the list of models, which has this field. A local server at its usual address must answer quickly.
 
         Only the server's time counts, not that of loading the HTTP client.
 
@@ -145,17 +156,44 @@ class Api:
         timeouts = self.limits.timeouts
         usual_seconds = timeouts.look_seconds if self._configured.is_certain else timeouts.probe_seconds
         limit_seconds = usual_seconds if within_seconds is None else min(within_seconds, usual_seconds)
+        body = await self._known("GET", "models", "list its models", limit_seconds, params=params)
+        if field not in body:
+            raise self.errors.of_create(self.errors.problem_in(body, NOT_FOUND) or WireProblem(NOT_FOUND))
+        return body
+
+    async def call_free(self, path: str, payload: Mapping[str, object], what: str) -> JsonObject:
+        """Return the answer to a call that costs nothing; raises as `listing`."""
+        return await self._known("POST", path, what, self.limits.timeouts.look_seconds, payload=payload)
+
+    async def hint(self, path: str) -> JsonObject:
+        """Return facts that a question can do without; empty if they do not come soon."""
+        with suppress(ConversationMCPError):
+            return await self._known("GET", path, "say what the model can do", HINT_SECONDS)
+        return {}
+
+    async def _known(
+        self,
+        method: str,
+        path: str,
+        what: str,
+        limit_seconds: float,
+        *,
+        params: Mapping[str, str] | None = None,
+        payload: Mapping[str, object] | None = None,
+    ) -> JsonObject:
         client = await self._client.get(self._configured.base_url)
         import httpx
 
-        address, headers, timeout = self._address("models"), self._headers(), self._timeout(limit_seconds)
+        address, headers, timeout = self._address(path), self._headers(), self._timeout(limit_seconds)
         try:
+            url = httpx.URL(address).copy_merge_params(params or {})
+            build = partial(client.build_request, method, url, headers=headers, timeout=timeout, json=payload)
+            # In a thread: a body with images can have tens of megabytes.
+            request = await to_thread.run_sync(build) if payload else build()
             with fail_after(limit_seconds):
-                response = await _fetched(
-                    client, client.build_request("GET", address, headers=headers, timeout=timeout)
-                )
+                response = await _fetched(client, request)
         except (TimeoutError, httpx.ReadTimeout):
-            raise ProviderTimeoutError(self.title, "list its models", limit_seconds) from None
+            raise ProviderTimeoutError(self.title, what, limit_seconds) from None
         except UnreadableBodyError as error:
             raise ProviderUnavailableError(f"{self.title} {error}.") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -167,10 +205,7 @@ class Api:
         body = parse_object(response.content)
         if body is None:
             raise ProviderUnavailableError(f"{self.title} answered with something other than JSON.")
-        if "data" not in body:
-            raise self.errors.of_create(self.errors.problem_in(body, NOT_FOUND) or WireProblem(NOT_FOUND))
-        guard = Guard(self.errors.secret)
-        return tuple(replace(model, id=guard.clean(model.id)) for model in listed_models(body))
+        return body
 
     async def check(self) -> str:
         """List the models and return their number in words; raises as `list_models`."""
@@ -214,7 +249,8 @@ class Api:
             return more
         if not key or not (key.isascii() and key.isprintable()) or " " in key:  # cannot be sent in a header
             raise self.errors.auth()
-        return {"Authorization": f"Bearer {key}", **more}
+        key_header = self._configured.definition.quirks.key_header
+        return {key_header: key, **more} if key_header else {"Authorization": f"Bearer {key}", **more}
 
     def _timeout(self, silence_seconds: float) -> "httpx.Timeout":
         import httpx

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 ACCEPTED = "gzip, deflate"
 """The encodings in requests; no other one is decompressed, and only one layer."""
-UNPACKING = {"gzip": 47, "x-gzip": 47, "deflate": 47}
+UNPACKING = {"gzip": 47, "x-gzip": 47, "deflate": 47}  # 32 + 15: zlib tells the two apart by their headers
 RAW_DEFLATE = -15
 GZIP_MAGIC = b"\x1f\x8b"
 PIECE_BYTES = 64 * 1024
@@ -97,7 +97,7 @@ class _Unpacker:
                 self._window_bits = RAW_DEFLATE  # some servers leave out the header of deflate
                 self._unpacking = zlib.decompressobj(RAW_DEFLATE)
                 continue
-            self._has_begun = True
+            self._has_begun = True  # a later error is damage, no sign of another format
             data = self._unpacking.unconsumed_tail
             if self._unpacking.eof:  # gzip may consist of several members; other data behind the end is dropped
                 data = self._unpacking.unused_data if self._unpacking.unused_data.startswith(GZIP_MAGIC) else b""

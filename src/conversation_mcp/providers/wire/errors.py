@@ -7,6 +7,7 @@ from conversation_mcp.errors import (
     NO_STEPS,
     ContextTooLargeError,
     ConversationMCPError,
+    ImagesRefusedError,
     InvalidInputError,
     ProviderAuthError,
     ProviderError,
@@ -46,6 +47,12 @@ OVERLOADED = re.compile(
     re.IGNORECASE,
 )
 """The signs of a server without capacity, which has not accepted the question and bills nothing."""
+BLIND = re.compile(
+    r"image (?:input|content)s? (?:(?:is|are) )?not (?:supported|enabled|allowed)|support image input"
+    r"|(?:not|n't) support (?:images?|vision)|image_url is only supported|not a (?:multimodal|vision)|at most 0 image",
+    re.IGNORECASE,
+)
+"""The signs of a model without eyes, whatever the status: llama.cpp answers 500, OpenRouter 404."""
 TOO_LARGE = 413
 NOT_OF_LENGTH = frozenset({401, 402, 403, 404, 410, TOO_LARGE, TOO_MANY_REQUESTS})
 """Statuses that are never about the length of a conversation, whatever their text says."""
@@ -134,6 +141,8 @@ class ErrorMap:
         said = f"{problem.kind} {problem.cause}"
         if problem.status == PAYMENT_REQUIRED or OUT_OF_CREDIT.search(said):
             return ProviderQuotaError(self._title)
+        if BLIND.search(said):
+            return ImagesRefusedError(self._title, problem.cause.rstrip("."))
         if problem.overflow is not None and problem.status not in NOT_OF_LENGTH:
             return too_large(self._title, problem)
         known = {

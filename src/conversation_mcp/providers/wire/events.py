@@ -44,6 +44,7 @@ async def incoming(
                 async for event in events:
                     yield event
             return
+        # Some gateways do not pass on streams and send the whole answer in one piece.
         body = parse_first_object(b"".join([chunk async for chunk in chunks]))
         if body is None:
             raise ProviderUnavailableError(f"{title} answered with something other than a stream.", maybe_billed=True)

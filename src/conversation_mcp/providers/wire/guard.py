@@ -3,7 +3,6 @@
 import re
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
-from dataclasses import replace
 from urllib.parse import quote
 
 from conversation_mcp.errors import ConversationMCPError
@@ -53,9 +52,8 @@ class Guard:
     def answer(self, answer: Answer) -> Answer:
         """Return the answer in a form that may be stored and shown."""
         notices = (*answer.notices, *citation_notices(answer.content, answer.sources))
-        told = replace(answer, notices=notices)
-        cleaned = replace(
-            told,
+        told = answer._replace(notices=notices)
+        cleaned = told._replace(
             content=self.clean(told.content),
             sources=tuple(map(self._source, told.sources)),
             model=self._cleaned(told.model),
@@ -65,7 +63,7 @@ class Guard:
             related_questions=tuple(map(self.clean, told.related_questions)),
             notices=tuple(map(self.clean, notices)),
         )
-        return told if cleaned == told else replace(cleaned, notices=(*cleaned.notices, ECHOED))
+        return told if cleaned == told else cleaned._replace(notices=(*cleaned.notices, ECHOED))
 
     def look(self, look: Finished | StillRunning) -> Finished | StillRunning:
         """Return the state of a run in a form that may be stored and shown."""
@@ -93,7 +91,7 @@ class Guard:
 
     def begun(self, text: str) -> int:
         """Return how many characters at the end of the text may be the start of the key."""
-        sizes = range(min(len(self._secret) - 1, len(text)), 0, -1)
+        sizes = range(min(len(self._secret) - 1, len(text)), 0, -1)  # the longest first: a key may repeat its beginning
         return next((size for size in sizes if text.endswith(self._secret[:size])), 0)
 
     def _cleaned(self, text: str | None) -> str | None:

@@ -103,6 +103,7 @@ async def send_create(
 
 def retry_after_seconds(headers: "Mapping[str, str]") -> float | None:
     """Return the time that the server asks to wait; a date is compared with the server's own clock."""
+    # Not a standard header, but more exact than the standard one, which counts whole seconds.
     milliseconds = headers.get("retry-after-ms", "").strip()
     if SECONDS.fullmatch(milliseconds):
         return float(milliseconds) / 1000

@@ -34,9 +34,10 @@ STATUS_OF_KIND = tuple(
         ("insufficient_quota|payment|billing|out_of_credit", 402),
         ("permission|forbidden", 403),
         ("not_?found|unknown_model", 404),
-        ("rate_?limit|too_?many_requests|resource_?exhausted", 429),
+        ("rate_?limit|too_?many_requests|resource_?exhausted|quota_?exceeded", 429),
         ("overloaded|unavailable", 503),
         ("invalid|bad_?request|unsupported|not_supported|validation|out_?of_?range", 400),
+        ("parameter_unknown|failed_precondition", 400),
     )
 )
 """The status that the name of an error means, if no number says it; the first match counts."""
@@ -46,6 +47,8 @@ INNER = ("error", "errors", "detail", "message")
 SAYINGS = ("message", "msg", "error", "errors", "detail", "description")
 TELLING = ("message", "msg", "errors", "detail")
 """Fields that report a problem if nothing is called an error."""
+LASTING = re.compile(r"\blimit: 0\b|per[ _]?day", re.IGNORECASE)
+RETRY_IN = re.compile(r"\bretry in ([0-9]{1,6}(?:\.[0-9]{1,9})?) ?s")
 MAX_LAYERS = 4
 MAX_CAUSE_CHARS = 200
 MAX_ERROR_BYTES = 64 * 1024
@@ -60,6 +63,8 @@ class WireProblem:
     param: str = ""
     cause: str = ""
     retry_after_seconds: float | None = None
+    is_lasting: bool = False
+    """Whether waiting does not help against a rate limit: it is zero, or that of a day."""
     overflow: Overflow | None = None
     """The sizes, if the problem is a conversation that is too long."""
 
@@ -109,13 +114,16 @@ def _problem(body: JsonObject, status: int, retry_seconds: float | None, secret:
     error = _error_in(body)
     words = (text_at(error, "type"), text_at(error, "code"), text_at(error, "status"))
     kind = " ".join(word for word in words if word and not word.isdecimal())
+    said = _said(body)
+    in_words = RETRY_IN.search(said)
     return WireProblem(
         status=status,
         kind=kind,
         param=text_at(error, "param") or _place(error),
         cause=short_cause(body, secret),
-        retry_after_seconds=retry_seconds,
-        overflow=overflow_in(error, kind, _said(body)),
+        retry_after_seconds=float(in_words[1]) if in_words and retry_seconds is None else retry_seconds,
+        is_lasting=LASTING.search(said) is not None,
+        overflow=overflow_in(error, kind, said),
     )
 
 

@@ -47,7 +47,7 @@ class WireProvider:
     @property
     def _headers(self) -> Mapping[str, str]:
         """The headers of every call, apart from the key."""
-        return {}
+        return self.configured.definition.quirks.headers
 
     def _addressed(self, configured: Configured) -> Configured:
         """Return the provider with the address to which endpoints are appended."""

@@ -1,41 +1,56 @@
-"""Roles and texts of messages on the wire."""
+"""Roles and contents of messages on the wire."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import Literal
+from itertools import groupby
+from typing import Literal, TypedDict
 
+from conversation_mcp.providers.wire.parts import Content, PartForm
 from conversation_mcp.records.chat import ChatMessage
-from conversation_mcp.text import storable
 
 SystemRole = Literal["system", "developer", "user"]
+TEXTS = PartForm("chat_completions")
+"""Any form will do where no message has images."""
+
+
+class SentMessage(TypedDict):
+    """A message as it stands in a request."""
+
+    role: str
+    content: Content
 
 
 def sent_messages(
-    messages: Sequence[ChatMessage], system_role: SystemRole = "system", *, alternate: bool = True
-) -> list[dict[str, str]]:
-    """Return role and text of each message; without a system role, the system text begins the first question.
+    messages: Sequence[ChatMessage],
+    system_role: SystemRole = "system",
+    *,
+    alternate: bool = True,
+    form: PartForm = TEXTS,
+) -> list[SentMessage]:
+    """Return role and content of each message; without a system role, the system text begins the first question.
 
     With `alternate`, adjacent messages of one role are merged, for providers that require roles to alternate.
     """
-    sent: list[dict[str, str]] = []
-    begins_question = False
-    for message in merged(messages) if alternate else messages:
-        content = storable(message.content)
-        role = system_role if message.role == "system" else message.role
-        if role == "user" and begins_question:
-            sent[-1]["content"] += f"\n\n{content}"
+    rows: list[tuple[str, list[ChatMessage]]] = []
+    for group in _groups(messages) if alternate else ([message] for message in messages):
+        role = system_role if group[0].role == "system" else group[0].role
+        if role == "user" and rows and rows[-1][0] == "user" and rows[-1][1][-1].role == "system":
+            rows[-1][1].extend(group)
         else:
-            sent.append({"role": role, "content": content})
-        begins_question = role == "user" != message.role
-    return sent
+            rows.append((role, group))
+    return [{"role": role, "content": form.content(row)} for role, row in rows]
 
 
 def merged(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
     """Return the messages with adjacent ones of the same role merged into paragraphs."""
-    kept: list[ChatMessage] = []
-    for message in messages:
-        if kept and kept[-1].role == message.role:
-            kept[-1] = replace(message, content=f"{kept[-1].content}\n\n{message.content}")
-        else:
-            kept.append(message)
-    return kept
+    return [
+        group[-1]._replace(
+            content="\n\n".join(message.content for message in group),
+            images=tuple(image for message in group for image in message.images),
+        )
+        for group in _groups(messages)
+    ]
+
+
+def _groups(messages: Iterable[ChatMessage]) -> Iterable[list[ChatMessage]]:
+    """Yield the rows of adjacent messages of one role."""
+    return (list(group) for _, group in groupby(messages, key=lambda message: message.role))

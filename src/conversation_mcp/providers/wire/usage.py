@@ -2,20 +2,22 @@
 
 from conversation_mcp.errors import ProviderError
 from conversation_mcp.providers.wire.json_values import JsonObject, count_at, number_at, object_at
-from conversation_mcp.records.models import Usage
+from conversation_mcp.records.usage import Usage
 from conversation_mcp.text import dollars
 
 TICKS_PER_USD = 10**10
+CACHED = ("cached_tokens", "cache_read_input_tokens", "prompt_cache_hit_tokens")
+"""The names of the count of tokens that were read from a cache: the usual one, Anthropic's, and DeepSeek's."""
 
 
 def usage(response: JsonObject) -> Usage | None:
     """Return the usage of the response, as the provider counted it."""
     taken = object_at(response, "usage")
     details = object_at(taken, "output_tokens_details") or object_at(taken, "completion_tokens_details")
-    sent = object_at(taken, "input_tokens_details") or object_at(taken, "prompt_tokens_details")
+    input_tokens = _either(taken, "input_tokens", "prompt_tokens")
     return Usage.told(
-        input_tokens=_either(taken, "input_tokens", "prompt_tokens"),
-        cached_input_tokens=count_at(sent, "cached_tokens") or None,
+        input_tokens=input_tokens,
+        cached_input_tokens=_cached(taken, input_tokens),
         output_tokens=_either(taken, "output_tokens", "completion_tokens"),
         reasoning_tokens=count_at(details, "reasoning_tokens"),
         cost_usd=_cost_usd(taken),
@@ -25,6 +27,14 @@ def usage(response: JsonObject) -> Usage | None:
 def _either(taken: JsonObject, name: str, other: str) -> int | None:
     found = count_at(taken, name)
     return count_at(taken, other) if found is None or found < 0 else found
+
+
+def _cached(taken: JsonObject, input_tokens: int | None) -> int | None:
+    """Return how many of the tokens sent were read from a cache; None for nothing, or for more than were sent."""
+    details = object_at(taken, "input_tokens_details") or object_at(taken, "prompt_tokens_details")
+    told = [count_at(place, name) for place in (details, taken) for name in CACHED]
+    cached = next((count for count in told if count is not None and count > 0), None)
+    return None if cached is None or cached > (input_tokens or 0) else cached
 
 
 def _cost_usd(taken: JsonObject) -> float | None:

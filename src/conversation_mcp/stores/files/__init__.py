@@ -2,6 +2,9 @@
 
 - A conversation is `<root>/<id>/conversation.json`. Each write starts from the file as it is, under the write lock
   (`folder.py`). The turn lock (`turn_locks.py`) is held while a question is answered. Reading takes neither.
+- `<id>/files/<sha256>` is a content that questions name (`contents.py`). One that does not have its hash counts as
+  missing. `<id>/.unwritten` stands beside contents that came before their conversation, until that is written; without
+  it, a sweep leaves contents alone, because somebody may have moved `conversation.json` away to mend it.
 - `.calls` has a file for each undelivered call, named by the hash of the call (`calls.py`). It is written before the
   question and holds the conversation and the question's future `startedAt`, so the question is found by that time or
   is known never to have been asked. Take first, look second: whoever works on a call holds a lock of its name, and

@@ -14,6 +14,7 @@ from conversation_mcp.records.found import Listed, Page, Place, Wanted
 from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.layout import FILE_NAME
 from conversation_mcp.records.plain import Data
+from conversation_mcp.stores.files.contents import ContentFiles
 from conversation_mcp.stores.files.newest import largest, newest
 from conversation_mcp.stores.files.place import folder_of
 from conversation_mcp.stores.files.scan import File, facts_in, file_of, find, find_all, is_being_answered, read_each
@@ -58,6 +59,11 @@ class FileFinder:
 
                 self._index = SqliteIndex(self._folder.absolute(), indexes_folder(), describe, self._now)
             return self._index
+
+    @property
+    def attachments(self) -> ContentFiles:
+        """The contents beside the files, read anew each time."""
+        return ContentFiles(self._folder)
 
     @property
     def inspector(self) -> "FolderInspector":

@@ -3,6 +3,7 @@
 import errno
 import math
 import os
+import shutil
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
@@ -15,7 +16,7 @@ from conversation_mcp.disk.locks import FileLock, LockFolder
 from conversation_mcp.errors import ConversationCorruptedError, ConversationNotFoundError, FilesystemError
 from conversation_mcp.records.codec import MESSAGES, decode, origin_of, settle
 from conversation_mcp.records.ids import SHAPE, check_id, id_at, milliseconds_of
-from conversation_mcp.records.layout import EXPORT_STEM, FILE_NAME, LOCKS
+from conversation_mcp.records.layout import EXPORT_STEM, FILE_NAME, FILES, LOCKS, UNWRITTEN
 from conversation_mcp.records.models import Conversation, ConversationId, iso, parse_time
 from conversation_mcp.records.origins import Origin
 from conversation_mcp.stores.base import Change, Stamp
@@ -65,13 +66,14 @@ class ConversationFolder:
     def unreserve(self, conversation_id: ConversationId) -> None:
         """Remove the folder of a conversation that was never written."""
         with suppress(OSError):
-            self.file(conversation_id).parent.rmdir()
+            _remove_unwritten(self.file(conversation_id).parent)
 
     def stamp(self, conversation_id: ConversationId | None) -> Stamp:
         """Return numbers that change with each write of the file, or with the folders in the root."""
         path = self._root if conversation_id is None else self.file(conversation_id)
         with explained(path, conversation_id), suppress(FileNotFoundError):
             found = path.stat()
+            # A second folder within the resolution of the root's time still changes the number of its links.
             own = found.st_nlink if conversation_id is None else found.st_size
             return found.st_ino, found.st_mtime_ns, own
         return None
@@ -100,15 +102,17 @@ class ConversationFolder:
             with explained(path.parent, conversation.conversation_id):
                 disk.refuse_link(path.parent)
             self._write(path, settle(conversation)[1])
+            with suppress(OSError):  # without effect beside a conversation, and swept later
+                path.with_name(UNWRITTEN).unlink()
             self._date(path, parse_time(conversation.updated_at))
             with explained(self._root, conversation.conversation_id):
                 self._hide_from_git()
-                if self._is_durable:
+                if self._is_durable:  # the write made the file's name durable, not that of its folder
                     disk.sync_folder(self._root)
-        except BaseException:
+        except BaseException:  # a folder that stays without a file would pass for a reserved id
             with suppress(OSError):
                 path.unlink(missing_ok=True)
-                path.parent.rmdir()
+                _remove_unwritten(path.parent)
             raise
 
     def exists(self, conversation_id: str) -> bool:
@@ -130,7 +134,7 @@ class ConversationFolder:
             now = iso(self._now())
             latest = max(now, before.updated_at, key=parse_time)  # the clock may have been set back
             after, data = settle(change(before, now).changed(conversation_id=before.conversation_id, updated_at=latest))
-            disk.remove_dead_drafts(path.parent)
+            disk.remove_dead_drafts(path.parent)  # of a writer that was killed with this lock
             self._write(path, data)
         return after
 
@@ -148,8 +152,11 @@ class ConversationFolder:
             with suppress(OSError):
                 disk.refuse_link(folder)
                 is_old = folder.stat().st_mtime < reserved_since
-                if disk.remove_dead_drafts(folder) or is_old:
-                    folder.rmdir()  # fails, as it should, if the folder holds anything
+                was_being_written = disk.remove_dead_drafts(folder)
+                if not (folder / FILES).is_symlink():
+                    disk.remove_dead_drafts(folder / FILES)
+                if was_being_written or is_old:
+                    _remove_unwritten(folder)
 
     def try_turn(self, conversation_id: ConversationId) -> FileLock | None:
         """Take the turn lock of a conversation that exists or is reserved, if it is free."""
@@ -229,6 +236,18 @@ class ConversationFolder:
             path.lstat()
         except FileNotFoundError:
             disk.replace_file(path, b"*\n", is_durable=self._is_durable)
+
+
+def _remove_unwritten(folder: Path) -> None:
+    """Remove a folder in which no conversation was ever written, with the contents that were put there for it."""
+    disk.refuse_link(folder)
+    marker = folder / UNWRITTEN
+    if os.path.lexists(marker):
+        if not os.path.lexists(folder / FILE_NAME):
+            with suppress(FileNotFoundError):
+                shutil.rmtree(folder / FILES)
+        marker.unlink()
+    folder.rmdir()  # fails, as it should, if the folder holds anything else
 
 
 @contextmanager

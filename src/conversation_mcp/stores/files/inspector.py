@@ -12,8 +12,9 @@ from pathlib import Path
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.records.findings import SHOWN, Finding, some
+from conversation_mcp.records.hashes import HASH
 from conversation_mcp.records.ids import SHAPE
-from conversation_mcp.records.layout import CALLS, EXPORT_STEM, FILE_NAME, LOCKS, MARKS, TRASH
+from conversation_mcp.records.layout import CALLS, EXPORT_STEM, FILE_NAME, FILES, LOCKS, MARKS, TRASH, UNWRITTEN
 from conversation_mcp.stores.files.calls import FORGET_AFTER
 from conversation_mcp.stores.files.scan import find
 from conversation_mcp.text import counted
@@ -99,9 +100,10 @@ class FolderInspector:
                 continue
             if FILE_NAME not in names:
                 yield f"{entry.name} (no {FILE_NAME})"
-            yield from (
-                f"{entry.name}/{name}" for name in names if name != FILE_NAME and Path(name).stem != EXPORT_STEM
-            )
+            yield from (f"{entry.name}/{name}" for name in names if not _is_own(entry / name))
+            if FILES in names:
+                others = [path.name for path in _in(entry / FILES) if not HASH.fullmatch(path.name)]
+                yield from (f"{entry.name}/{FILES}/{name}" for name in others)
 
     def _git(self) -> Iterable[Finding]:
         git = shutil.which("git")
@@ -138,6 +140,13 @@ class FolderInspector:
             return call.lstat().st_mtime < (self._now() - FORGET_AFTER).timestamp()
         except FileNotFoundError:
             return False
+
+
+def _is_own(path: Path) -> bool:
+    """Tell whether a name beside the file of a conversation is one that this program gives."""
+    if path.name == FILES:
+        return path.is_dir() and not path.is_symlink()
+    return path.name in {FILE_NAME, UNWRITTEN} or path.stem == EXPORT_STEM
 
 
 def _told(what: str, names: Sequence[str]) -> Iterator[Finding]:

@@ -40,7 +40,7 @@ class PlaceInLine:
         self._turn = Event()
         line = lines.setdefault(key, deque())
         line.append(self._turn)
-        line[0].set()
+        line[0].set()  # harmless if it is set already; it lets the first of an empty queue go on
 
     @property
     def is_first(self) -> bool:

@@ -65,6 +65,7 @@ def _until_older(files: Iterable[File], kept: list[Placed], count: int | None) -
         if count is not None and len(kept) >= count:
             kept.sort(key=lambda entry: entry[:2], reverse=True)
             del kept[count:]
+            # A file is written when its conversation is updated: an older file cannot hold a later update.
             if file.written * 1000 + CLOCK_SLACK_MILLISECONDS < kept[-1][0]:
                 return
         yield file

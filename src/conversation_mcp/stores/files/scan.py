@@ -7,9 +7,8 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import open_regular
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
 MadeT = TypeVar("MadeT")
 
 
-@dataclass(frozen=True)
-class File:
+class File(NamedTuple):
     """A file that was found but not read yet."""
 
     conversation_id: "ConversationId"

@@ -20,7 +20,9 @@ from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.origins import Origin
 from conversation_mcp.stores.base import Change, OnWait, Report, Stamp, Store
+from conversation_mcp.stores.files.attachments import AttachmentFiles
 from conversation_mcp.stores.files.calls import CallFiles
+from conversation_mcp.stores.files.contents import CACHE_BYTES, ContentFiles
 from conversation_mcp.stores.files.finder import FileFinder
 from conversation_mcp.stores.files.folder import ConversationFolder
 from conversation_mcp.stores.files.keeper import IndexKeeper
@@ -55,12 +57,19 @@ class FileStore:
         self._writers = Lines()
         self._turns = TurnLocks(self._folder.try_turn)
         self._calls = CallFiles(self._root, now)
-        self._trash = TrashFiles(self._root, self._folder, self._calls, now, self._keeper.note, is_durable=is_durable)
+        self._contents = ContentFiles(self._root, is_durable=is_durable, cache_bytes=CACHE_BYTES)
+        self._attachments = AttachmentFiles(self._contents)
+        self._trash = TrashFiles(self._root, self._folder, self._calls, now, self._note_move, is_durable=is_durable)
 
     @property
     def calls(self) -> CallFiles:
         """The register of calls, in the same folder."""
         return self._calls
+
+    @property
+    def attachments(self) -> AttachmentFiles:
+        """The attachments, each beside the file of its conversation."""
+        return self._attachments
 
     @property
     def trash(self) -> TrashFiles:
@@ -85,7 +94,7 @@ class FileStore:
         return await to_thread.run_sync(self._folder.reserve_this, conversation_id)
 
     async def unreserve(self, conversation_id: ConversationId) -> None:
-        """Remove the folder if it is empty."""
+        """Remove the folder, unless it holds a conversation."""
         await to_thread.run_sync(self._folder.unreserve, conversation_id)
 
     async def create(self, conversation: Conversation) -> None:
@@ -161,8 +170,13 @@ class FileStore:
         await to_thread.run_sync(self._calls.sweep)
         names = await to_thread.run_sync(self._folder.names)
         for start in range(0, len(names), SWEPT_AT_ONCE):
+            # One thread for some folders: a thread for each would cost more than looking at it.
             await to_thread.run_sync(self._folder.sweep, names[start : start + SWEPT_AT_ONCE])
             await anyio.sleep(PAUSE_SECONDS)
+
+    def _note_move(self, conversation_id: ConversationId) -> None:
+        self._contents.forget(conversation_id)
+        self._keeper.note(conversation_id)
 
     async def _create(self, conversation: Conversation) -> None:
         await to_thread.run_sync(self._folder.create, conversation)

@@ -87,7 +87,7 @@ class TrashFiles:
         require = partial(self._conversations.require, conversation_id)
         require()  # an existing lock file is no proof: it may have outlived its conversation
         with self._locked(conversation_id, require):
-            require()
+            require()  # again: another process may have moved it before this one got the lock
             disk.refuse_link(folder)
             disk.make_private_folder(self._folder)
             milliseconds = milliseconds_of(self._now())
@@ -137,6 +137,7 @@ class TrashFiles:
                 is_noted = is_noted or self._marks.add(mark)  # the removal has freed space
             if self._is_durable:
                 disk.sync_folder(self._root)
+        # Outside of the lock, because its own file is among them.
         if not os.path.lexists(self._root / conversation_id):  # else they belong to its successor
             self._calls.forget_all(conversation_id)
             self._locks.remove(f"{conversation_id}.lock")
@@ -152,7 +153,7 @@ class TrashFiles:
     def _move(self, source: Path, target: Path) -> None:
         """Rename the folder durably: after a crash it has one of the two names."""
         disk.patiently(lambda: source.rename(target))
-        if self._is_durable:
+        if self._is_durable:  # the new name first: a crash between the two must not leave the folder without any
             disk.sync_folder(target.parent)
             disk.sync_folder(source.parent)
 

@@ -48,6 +48,7 @@ class TurnLocks:
             place.leave()
             raise
         try:
+            # The thread that takes the lock cannot be cancelled; a cancellation during it takes effect only here.
             await checkpoint_if_cancelled()
         except BaseException:
             await held.release()
@@ -69,7 +70,7 @@ class TurnLocks:
         return lock
 
     async def _attempt(self, place: PlaceInLine, conversation_id: ConversationId) -> FileLock | None:
-        if not place.is_first:
+        if not place.is_first:  # the file's lock knows no order, so that only the first of this process tries it
             return None
         return await to_thread.run_sync(self._try_lock, conversation_id)
 

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterable, Sequence
 
 from conversation_mcp.conversations.expiry import expiry_line
-from conversation_mcp.conversations.phrases import answered_by, dotted, noted, paragraphs
-from conversation_mcp.records.models import Source, Usage
-from conversation_mcp.text import counted, dollars, one_line
+from conversation_mcp.conversations.phrases import answered_by, charged, dotted, noted, paragraphs
+from conversation_mcp.records.models import Source
+from conversation_mcp.text import counted, one_line
+from conversation_mcp.tooling.rendering.attachments import render_attachments
 from conversation_mcp.turns.result import TurnResult
 
 CITATION = re.compile(r"\[([0-9]{1,18})\]")
@@ -27,12 +28,13 @@ def render_turn(result: TurnResult) -> str:
             f"Conversation {result.conversation_id}{place}",
             answered_by(result.provider, result.preset, result.model_used),
             counted(len(result.search_results), "source") if result.search_results else "",
-            cost(result.usage),
+            charged(result.usage),
         ),
         noted(result.notices),
         text,
         f"Reasoning\n{result.reasoning}" if result.reasoning else "",
         render_sources(result.search_results or (), text),
+        render_attachments(result.files or (), result.images or ()),
         _listed("Related questions", [f"- {question}" for question in result.related_questions or ()]),
         expiry_line(result.archived_after),
         f"File: {result.conversation_path}" if result.turn == 1 and result.conversation_path else "",
@@ -44,11 +46,6 @@ def render_sources(sources: Iterable[Source], text: str) -> str:
     """Return the numbered list of sources; those that the text does not cite are marked."""
     cited = {int(number) for number in CITATION.findall(text)}
     return _listed("Sources", [_source(each) + ("" if each.id in cited else " (not cited)") for each in sources])
-
-
-def cost(usage: Usage | None) -> str:
-    """Return the cost in dollars; empty if it is not known."""
-    return dollars(usage.cost_usd) if usage else ""
 
 
 def _source(source: Source) -> str:

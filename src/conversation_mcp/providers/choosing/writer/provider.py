@@ -31,6 +31,7 @@ from conversation_mcp.providers.base import (
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.writer.passages import checked, framed
 from conversation_mcp.providers.estimate import tokens_of, usable
+from conversation_mcp.providers.model_facts import answer_limit
 from conversation_mcp.providers.whereabouts import Whereabouts
 from conversation_mcp.records.chat import ChatMessage
 from conversation_mcp.records.models import Source
@@ -67,8 +68,7 @@ class _Run:
         if written.sources:
             pages = len(written.sources)
             notices.append(f"the model used {pages} other source{'s' * (pages != 1)} too; its numbers may mean those")
-        return replace(
-            written,
+        return written._replace(
             content=text,
             sources=self.sources,
             response_id=response_id,
@@ -116,7 +116,7 @@ class Writer:
         effort = request.options.reasoning_effort
         without = request.options.model_copy(update={"reasoning_effort": None})
         found: Answer | None = None
-        async with aclosing(self._reader.ask(replace(request, options=without))) as events:
+        async with aclosing(self._reader.ask(request._replace(options=without))) as events:
             async for event in events:
                 if isinstance(event, Finished):
                     found = event.answer
@@ -126,12 +126,19 @@ class Writer:
             return
         if found.quotes is None:
             yield TextDelta(found.content)
-            yield Finished(replace(found, notices=(NOT_ASKED, *found.notices)))
+            yield Finished(found._replace(notices=(NOT_ASKED, *found.notices)))
             return
         choice, messages, run = await self._prepared(request, found, found.quotes)
         # Before the call: the file must name the model's provider as a recipient before it has the words.
         yield PassedOn(choice.provider.name, choice.side)
-        put = Request("chat", messages, "", choice.model, Options(reasoning_effort=effort))
+        put = Request(
+            "chat",
+            messages,
+            "",
+            choice.model,
+            Options(reasoning_effort=effort),
+            output_limit_tokens=answer_limit(choice.facts, tokens_of(messages)),
+        )
         async with aclosing(self._watched(choice.provider.name, choice.provider.ask(put), run)) as events:
             async for event in events:
                 yield event

@@ -1,7 +1,6 @@
 """Pages of conversations from the index. A row whose file has changed is read again before it is returned."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from conversation_mcp.records.found import SHOWN_PROBLEMS, Indexed, Listed, Page, Place, Wanted, with_state
@@ -70,7 +69,7 @@ def _up_to_date(
 def _with_snippets(files: Files, found: Sequence[Listed], match: str) -> Iterator[Listed]:
     texts = [_text(files, facts) for facts in found]
     for facts, snippet in zip(found, snippets(texts, match), strict=True):
-        yield replace(facts, snippet=snippet)
+        yield facts._replace(snippet=snippet)
 
 
 def _text(files: Files, facts: Listed) -> str:

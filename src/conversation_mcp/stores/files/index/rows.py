@@ -97,4 +97,4 @@ def _row_of(seen: Seen[Content]) -> tuple[object, ...]:
 
 
 def _json_of(facts: Listed) -> str:
-    return json.dumps({name: value for name, value in vars(facts).items() if value is not None})
+    return json.dumps({name: value for name, value in facts._asdict().items() if value is not None})

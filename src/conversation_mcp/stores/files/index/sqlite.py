@@ -7,7 +7,6 @@ says. It does not know the records: `describe` returns what to index of a file.
 import os
 from collections.abc import Callable, Collection
 from contextlib import closing, suppress
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -84,7 +83,7 @@ class SqliteIndex:
         page = self._cache.look(lambda database: look_up(database, self._files, wanted, limit, place))
         if (problem := self._cache.problem) is None:
             return page
-        return replace(page, notices=(*page.notices, f"no index is kept, so every file was read ({problem})"))
+        return page._replace(notices=(*page.notices, f"no index is kept, so every file was read ({problem})"))
 
     def check(self, headway: Headway) -> Check | None:
         """Compare the index with the files, and change nothing; return None if there is no index yet."""

@@ -17,7 +17,7 @@ from conversation_mcp.text import dollars
 from conversation_mcp.turns.result import TurnResult
 
 
-class Budget:
+class DailyLimit:
     """Refuses questions once the cost of the current day (UTC) has reached the limit, if one is set.
 
     Conversations in the trash count. Where a provider reports no cost, an estimate counts.
@@ -31,8 +31,8 @@ class Budget:
         self._catalogue = catalogue
         self._now = now
 
-    async def check(self) -> None:
-        """Raise BudgetReachedError if nothing more may be spent today."""
+    async def check(self, planned_usd: float = 0.0) -> None:
+        """Raise BudgetReachedError if nothing more may be spent today, or not as much as is planned."""
         if self._limit_usd is None:
             return
         midnight = self._now().replace(hour=0, minute=0, second=0, microsecond=0)
@@ -45,8 +45,8 @@ class Budget:
 
         # A finder blocks, and a busy day means many files.
         await to_thread.run_sync(add_up)
-        if spent.cost_usd >= self._limit_usd:
-            raise BudgetReachedError(spent.cost_usd, self._limit_usd, spent.estimated_usd)
+        if spent.cost_usd >= self._limit_usd or spent.cost_usd + planned_usd > self._limit_usd:
+            raise BudgetReachedError(spent.cost_usd, self._limit_usd, spent.estimated_usd, planned_usd)
 
     async def with_notice(self, result: TurnResult) -> TurnResult:
         """Return the result, with a notice if a limit is set and counts this answer by an estimate."""

@@ -1,0 +1,1 @@
+"""Workflows in conversations: steps are taken and kept, and another model is asked at the end."""

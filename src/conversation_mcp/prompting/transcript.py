@@ -1,0 +1,107 @@
+"""What was said, in order, over a chain of conversations: the messages that can be sent, by whole turns."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from conversation_mcp.prompting.verdicts import framed_verdicts
+from conversation_mcp.records.attached import AttachedFile, AttachedImage
+from conversation_mcp.records.models import Conversation, Message
+
+ROLES: Mapping[str, Literal["system", "user", "assistant"]] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+}
+"""The role that a message is sent with, by its role in the file; tool messages are not sent."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """A question or an answer, and where it stands."""
+
+    conversation_id: str
+    number: int
+    role: Literal["user", "assistant"]
+    text: str
+    files: tuple[AttachedFile, ...] = ()
+    images: tuple[AttachedImage, ...] = ()
+    is_own: bool = True
+    """Whether it stands in the conversation itself, not in a parent."""
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Where it stands: the conversation, and its number there."""
+        return self.conversation_id, self.number
+
+    @property
+    def name(self) -> str:
+        """What it is called in a request."""
+        return f"message {self.number}" if self.is_own else f"message {self.number} of {self.conversation_id}"
+
+
+def system_text(conversation: Conversation) -> str:
+    """Return the system texts of the conversation as one."""
+    texts = [message.content for message in conversation.messages if ROLES.get(message.role) == "system"]
+    return "\n\n".join(text for text in texts if text.strip())
+
+
+def said_in(chain: Sequence[Conversation]) -> tuple[Said, ...]:
+    """Return what was said in the parents, each up to where the next one begins, then in the conversation itself.
+
+    It begins with a question. Empty messages and tool messages are left out: the answers that used a tool contain its
+    results.
+    """
+    said = [one for place in range(len(chain)) for one in _said(chain, place)]
+    first = next((place for place, one in enumerate(said) if one.role == "user"), len(said))
+    return tuple(said[first:])
+
+
+def _said(chain: Sequence[Conversation], place: int) -> Iterator[Said]:
+    conversation, is_own = chain[place], place == len(chain) - 1
+    messages = _contributed(chain, place)
+    framed = framed_verdicts(conversation.conversation_id, messages)
+    for number, message in enumerate(messages, 1):
+        role = ROLES.get(message.role)
+        files, images = message.files or (), message.images or ()
+        if role in ("user", "assistant") and (message.content.strip() or files or images):
+            text = framed.get(number, message.content)
+            yield Said(conversation.conversation_id, number, role, text, files, images, is_own)
+
+
+def _contributed(chain: Sequence[Conversation], place: int) -> tuple[Message, ...]:
+    messages = chain[place].messages
+    if place == len(chain) - 1:
+        return messages
+    count = (chain[place + 1].parent or {}).get("messageCount")
+    return messages[:count] if isinstance(count, int) and count >= 0 else messages
+
+
+def turns_of(said: Sequence[Said]) -> tuple[tuple[Said, ...], ...]:
+    """Return the questions, each with what follows it."""
+    turns: list[list[Said]] = []
+    for one in said:
+        if one.role == "user" or not turns:
+            turns.append([])
+        turns[-1].append(one)
+    return tuple(map(tuple, turns))
+
+
+def key_of(named: AttachedFile | AttachedImage) -> str | None:
+    """Return the hash of what is sent of it; None if it was skipped."""
+    if named.sent == "skipped":
+        return None
+    shown = named.text if isinstance(named, AttachedFile) else named.shown
+    return shown or named.sha256
+
+
+def named_by(one: Said) -> tuple[AttachedFile | AttachedImage, ...]:
+    """Return the files and images that it names, in the order in which they are sent."""
+    return (*one.files, *one.images)
+
+
+def hashes_needed(chain: Sequence[Conversation]) -> frozenset[str]:
+    """Return the hashes of the texts and images that a request may have to carry."""
+    keys = (key_of(named) for one in said_in(chain) for named in named_by(one))
+    return frozenset(key for key in keys if key)

@@ -1,0 +1,26 @@
+"""How far the estimate is from what a tokenizer counts, by kind of text."""
+
+import pytest
+from tests.fixtures.token_samples import SAMPLES, Sample
+
+from conversation_mcp.providers.estimate import estimated_tokens
+
+
+def _error(sample: Sample) -> float:
+    return 100 * (estimated_tokens(sample.text) / sample.tokens - 1)
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=[sample.name for sample in SAMPLES])
+def test_the_error_of_the_estimate_is_known_for_each_kind_of_text(sample: Sample) -> None:
+    assert _error(sample) == pytest.approx(sample.error, abs=1)
+
+
+def test_the_estimate_is_near_on_the_whole_and_never_far_too_low() -> None:
+    errors = [_error(sample) for sample in SAMPLES]
+    assert sum(map(abs, errors)) / len(errors) <= 10
+    assert min(errors) >= -30
+
+
+@pytest.mark.parametrize("text", [" " * 200_000, "\n" * 200_000, "a" * 200_000])
+def test_a_run_of_one_character_has_at_least_a_token_for_every_sixteen(text: str) -> None:
+    assert estimated_tokens(text) >= len(text) / 16
