@@ -75,13 +75,15 @@ async def test_a_conversation_goes_on_with_whomever_is_named_and_one_file_tells_
 async def test_a_conversation_that_its_model_cannot_take_is_refused_and_goes_on_with_a_shorter_question(
     tmp_path: Path,
 ) -> None:
+    # The model writes random signs up to a limit; sent back, they would be many more tokens than it wrote.
+    short: dict[str, Any] = {"providers": {"custom": {"quirks": {"output_limit_tokens": 32}}}}
     with llama() as llama_url:
         async with serving(
-            tmp_path, tools=("models",), custom_base_url=llama_url, custom_default_model=LLAMA_MODEL
+            tmp_path, tools=("models",), custom_base_url=llama_url, custom_default_model=LLAMA_MODEL, **short
         ) as client:
             first = data_of(await client.call_tool("chat", {"prompt": "Say it.", "model": "custom"}))
             same = {"conversationId": first["conversationId"]}
-            error = error_of(await client.call_tool("chat", {**same, "prompt": "Again, please. " * 200}))
+            error = error_of(await client.call_tool("chat", {**same, "prompt": "Again, please. " * 600}))
             second = data_of(await client.call_tool("chat", {**same, "prompt": "Again."}))
     assert error["code"] == "CONTEXT_TOO_LARGE"
     assert "accepts about" in error["message"]

@@ -215,8 +215,8 @@ def test_a_tool_set_that_does_not_exist_is_found_by_the_doctor_and_told_in_a_sen
     assert ended.code == 1
     assert failed == snapshot(
         [
-            "fail  CONVERSATION_MCP_TOOLS = research,manege (from --tools): there is no tool set 'manege'; the sets are research, manage, models.",
-            "fail  the server does not answer: VALIDATION_ERROR: there is no tool set 'manege'; the sets are research, manage, models.",
+            "fail  CONVERSATION_MCP_TOOLS = research,manege (from --tools): there is no tool set 'manege'; the sets are research, manage, models, consult, workflows.",
+            "fail  the server does not answer: VALIDATION_ERROR: there is no tool set 'manege'; the sets are research, manage, models, consult, workflows.",
         ]
     )
     assert "TaskGroup" not in ended.out + ended.err
@@ -227,7 +227,10 @@ def test_no_command_tells_a_person_of_groups_of_errors(tmp_path: Path, command: 
     put_conversation(tmp_path, ID)
     ended = piped(tmp_path, *command, CONVERSATION_MCP_TOOLS="manege")
     assert ended.code != 0
-    assert ended.err == "VALIDATION_ERROR: there is no tool set 'manege'; the sets are research, manage, models.\n"
+    assert (
+        ended.err
+        == "VALIDATION_ERROR: there is no tool set 'manege'; the sets are research, manage, models, consult, workflows.\n"
+    )
 
 
 def test_every_provider_that_is_set_is_named_with_its_origin_and_tried(tmp_path: Path) -> None:

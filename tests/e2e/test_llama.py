@@ -1,4 +1,4 @@
-"""Both families against llama.cpp's own server, whose model of random weights writes noise for real."""
+"""The two families that it speaks against llama.cpp's own server, whose model of random weights writes noise for real."""
 
 import json
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ import httpx
 import pytest
 from tests.fixtures.asked import answer_of
 from tests.fixtures.engines import LLAMA_MODEL, llama
-from tests.fixtures.families import FAMILIES, Family, asking_at
+from tests.fixtures.families import Family, asking_at
 from tests.fixtures.sight import png
 
 from conversation_mcp.errors import ContextTooLargeError, ImagesRefusedError
@@ -15,7 +15,7 @@ from conversation_mcp.providers.base import ModelLister, TextDelta
 from conversation_mcp.records.chat import ChatMessage, ImagePart
 from conversation_mcp.records.models import Message
 
-pytestmark = pytest.mark.parametrize("family", FAMILIES)
+pytestmark = pytest.mark.parametrize("family", ["chat_completions", "responses"])
 QUESTION = "Which river?"
 SAME_EACH_TIME = {"temperature": 0, "seed": 1}
 

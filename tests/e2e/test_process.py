@@ -128,7 +128,10 @@ def test_the_end_of_stdin_ends_it_and_leaves_a_research_to_its_provider(tmp_path
 def test_an_unknown_tool_set_ends_the_start_with_the_names(tmp_path: Path) -> None:
     run = run_command(tmp_path, "--tools", "research,managed")
     assert run.returncode == 2
-    assert run.stderr == "VALIDATION_ERROR: there is no tool set 'managed'; the sets are research, manage, models.\n"
+    assert (
+        run.stderr
+        == "VALIDATION_ERROR: there is no tool set 'managed'; the sets are research, manage, models, consult, workflows.\n"
+    )
     assert run.stdout == ""
 
 
