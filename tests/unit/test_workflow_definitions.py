@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -80,8 +81,8 @@ def test_every_shipped_workflow_reaches_its_end(name: str) -> None:
 
 
 def test_the_shipped_list_is_that_of_the_folder() -> None:
-    folder = Path(__file__).parents[2] / "src/conversation_mcp/workflows/definitions"
-    assert {path.stem for path in folder.glob("*.md")} == set(SHIPPED)
+    folder = files("conversation_mcp.workflows").joinpath("definitions")
+    assert {path.name for path in folder.iterdir() if path.name.endswith(".md")} == {f"{name}.md" for name in SHIPPED}
 
 
 @pytest.mark.parametrize("name", SHIPPED)
