@@ -7,8 +7,8 @@ from typing import NamedTuple
 from conversation_mcp.prompting import frames
 from conversation_mcp.prompting.diffs import changes_between
 from conversation_mcp.prompting.measure import Measure
-from conversation_mcp.prompting.transcript import Said, key_of, named_by
-from conversation_mcp.records.attached import AttachedFile, AttachedImage, SentAs
+from conversation_mcp.prompting.transcript import Said, key_of
+from conversation_mcp.records.attached import AttachedFile, AttachedImage, SentAs, named_by
 from conversation_mcp.records.chat import ChatMessage, ImagePart
 
 LEFT_OUT = "left out here, because it does not fit"

@@ -15,9 +15,9 @@ from conversation_mcp.prompting.presentation import (
     first_line,
     known_as,
 )
-from conversation_mcp.prompting.transcript import Said, key_of, named_by
+from conversation_mcp.prompting.transcript import Said, key_of
 from conversation_mcp.providers.estimate import TOKENS_PER_MESSAGE
-from conversation_mcp.records.attached import AttachedFile, AttachedImage
+from conversation_mcp.records.attached import AttachedFile, AttachedImage, named_by
 
 LONG_MARK, LONG_NAME = "0123456789abcdef", "message 1,000,000 of 20000101-1000000000000"
 UNKNOWN_SIDE_PIXELS = 1024

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from conversation_mcp.prompting.verdicts import framed_verdicts
-from conversation_mcp.records.attached import AttachedFile, AttachedImage
+from conversation_mcp.records.attached import AttachedFile, AttachedImage, named_by
 from conversation_mcp.records.models import Conversation, Message
 
 ROLES: Mapping[str, Literal["system", "user", "assistant"]] = {
@@ -94,11 +94,6 @@ def key_of(named: AttachedFile | AttachedImage) -> str | None:
         return None
     shown = named.text if isinstance(named, AttachedFile) else named.shown
     return shown or named.sha256
-
-
-def named_by(one: Said) -> tuple[AttachedFile | AttachedImage, ...]:
-    """Return the files and images that it names, in the order in which they are sent."""
-    return (*one.files, *one.images)
 
 
 def hashes_needed(chain: Sequence[Conversation]) -> frozenset[str]:

@@ -20,12 +20,12 @@ from conversation_mcp.prompting.correction import correction_of
 from conversation_mcp.prompting.measure import Measure
 from conversation_mcp.prompting.naming import few_enough
 from conversation_mcp.prompting.presentation import Contents
-from conversation_mcp.prompting.transcript import hashes_needed, key_of, named_by, said_in
+from conversation_mcp.prompting.transcript import hashes_needed, key_of, said_in
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.choosing.sight import image_tokens_of, images_at, sight_of
 from conversation_mcp.providers.model_facts import ASSUMED, answer_limit
-from conversation_mcp.records.attached import AttachedImage
+from conversation_mcp.records.attached import AttachedImage, named_by
 from conversation_mcp.records.chat import ImagePart
 from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.models import Conversation, ConversationId
@@ -226,7 +226,7 @@ class Composer:
             image_tokens=partial(image_tokens_of, choice),
             measure=self._measure,
             correction=correction,
-            withheld=withheld_from(chain, choice, self._providers) - hashes_of(read),
+            withheld=withheld_from(chain, choice, self._providers) - _keys_of(read),
             summarises=self._summarises,
             role=material.ask.role,
         )
@@ -255,7 +255,7 @@ def _more_left_out(read: FilesRead) -> tuple[str, ...]:
     return (f"{sum(read.more_left_out.values()):,} more files were left out: {reasons}",)
 
 
-def hashes_of(read: FilesRead) -> frozenset[str]:
+def _keys_of(read: FilesRead) -> frozenset[str]:
     """Return the hashes of what was read, as requests know it."""
     return frozenset((*(file.text_sha256 for file in read.files), *(image.sent.sha256 for image in read.images)))
 

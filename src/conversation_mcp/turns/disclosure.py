@@ -15,6 +15,7 @@ from conversation_mcp.prompting.transcript import key_of, said_in
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.whereabouts import HERE, OUTSIDE
+from conversation_mcp.records.attached import named_by
 from conversation_mcp.records.models import Conversation
 from conversation_mcp.text import counted, listed
 
@@ -53,7 +54,7 @@ def withheld_from(chain: Sequence[Conversation], choice: Choice, providers: Prov
     here, outside = set[str](), set[str]()
     for conversation in chain:
         for question, reply in pairwise(conversation.messages):
-            keys = {key for named in (*(question.files or ()), *(question.images or ())) if (key := key_of(named))}
+            keys = {key for named in named_by(question) if (key := key_of(named))}
             if keys and (had := recipients_of(reply, conversation, providers.sides)):
                 (outside if OUTSIDE in had.values() else here).update(keys)
     return frozenset(here - outside)

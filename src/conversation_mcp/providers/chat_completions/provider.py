@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import cached_property
 
-from conversation_mcp.errors import ProviderError, ProviderTimeoutError, RunLostError, StreamBrokenError
-from conversation_mcp.providers.base import Event, Finished, Progress, Request
+from conversation_mcp.errors import ProviderError, ProviderTimeoutError, StreamBrokenError
+from conversation_mcp.providers.base import Event, Progress, Request
 from conversation_mcp.providers.chat_completions.habits import Habits
 from conversation_mcp.providers.chat_completions.reader import CompletionReader
 from conversation_mcp.providers.chat_completions.request import Draft, draft
@@ -14,10 +14,10 @@ from conversation_mcp.providers.wire.events import incoming
 from conversation_mcp.providers.wire.http import Sent
 from conversation_mcp.providers.wire.parts import drafted
 from conversation_mcp.providers.wire.problems import WireProblem
-from conversation_mcp.providers.wire.provider import WireProvider
+from conversation_mcp.providers.wire.unkept_provider import UnkeptProvider
 
 
-class ChatCompletionsProvider(WireProvider):
+class ChatCompletionsProvider(UnkeptProvider):
     """Asks one server of the family; `Provider` documents the methods."""
 
     path = "chat/completions"
@@ -85,16 +85,3 @@ class ChatCompletionsProvider(WireProvider):
             for event in reader.broken_off():
                 yield event
             raise reader.failed(error) from error.__cause__
-
-    async def fetch(self, response_id: str) -> Finished:
-        """Raise RunLostError: no server of this family keeps its answers."""
-        del response_id
-        raise RunLostError(self._api.title)
-
-    async def follow(self, response_id: str) -> AsyncGenerator[Event]:
-        """Raise as `fetch`."""
-        yield await self.fetch(response_id)
-
-    async def cancel(self, response_id: str) -> Finished:
-        """Raise as `fetch`."""
-        return await self.fetch(response_id)

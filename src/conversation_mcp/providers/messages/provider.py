@@ -12,7 +12,6 @@ from conversation_mcp.errors import (
     ProviderQuotaError,
     ProviderTimeoutError,
     ProviderUnavailableError,
-    RunLostError,
     StreamBrokenError,
 )
 from conversation_mcp.providers.base import Event, Finished, ListedModel, Progress, Request, TextDelta
@@ -29,7 +28,7 @@ from conversation_mcp.providers.wire.models import listed_models
 from conversation_mcp.providers.wire.names import model_of
 from conversation_mcp.providers.wire.parts import drafted
 from conversation_mcp.providers.wire.problems import WireProblem
-from conversation_mcp.providers.wire.provider import WireProvider
+from conversation_mcp.providers.wire.unkept_provider import UnkeptProvider
 from conversation_mcp.providers.wire.usage import with_usage
 from conversation_mcp.text import counted
 
@@ -40,7 +39,7 @@ NO_CREDIT = ("credit balance is too low", "usage limits", "spend limit")
 """What a refusal says that is about money, though its type is that of a bad request."""
 
 
-class MessagesProvider(WireProvider):
+class MessagesProvider(UnkeptProvider):
     """Asks one server of the family; `Provider` documents the methods."""
 
     path = "messages"
@@ -160,16 +159,3 @@ class MessagesProvider(WireProvider):
                 raise
         if not reader.is_whole:
             raise StreamBrokenError(f"{self._api.title} broke off before the answer was complete.")
-
-    async def fetch(self, response_id: str) -> Finished:
-        """Raise RunLostError: the provider keeps no answers."""
-        del response_id
-        raise RunLostError(self._api.title)
-
-    async def follow(self, response_id: str) -> AsyncGenerator[Event]:
-        """Raise as `fetch`."""
-        yield await self.fetch(response_id)
-
-    async def cancel(self, response_id: str) -> Finished:
-        """Raise as `fetch`."""
-        return await self.fetch(response_id)
