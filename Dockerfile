@@ -2,8 +2,10 @@
 FROM python:3.11-slim AS build
 COPY pyproject.toml constraints.txt README.md LICENSE /source/
 COPY src /source/src
+# docker build --build-arg EXTRAS=[postgres] adds what a database needs.
+ARG EXTRAS=""
 RUN python -m venv /opt/conversation-mcp \
- && /opt/conversation-mcp/bin/pip install --no-cache-dir --constraint /source/constraints.txt /source \
+ && /opt/conversation-mcp/bin/pip install --no-cache-dir --constraint /source/constraints.txt "/source$EXTRAS" \
  && /opt/conversation-mcp/bin/python -m compileall -q -j 0 /opt/conversation-mcp/lib
 
 FROM python:3.11-slim

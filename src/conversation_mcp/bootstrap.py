@@ -1,58 +1,40 @@
-"""The composition root: from settings to a running program."""
+"""The composition root: from settings to a program that all owners share, and to the services of one owner."""
 
-import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from functools import cache, partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
 
-from conversation_mcp.app import App
+from conversation_mcp.app import App, Asking, UserHomes
+from conversation_mcp.background import Background
 from conversation_mcp.cancellation import finish
 from conversation_mcp.clock import utc_now
+from conversation_mcp.conversations.dialogue import Dialogues
 from conversation_mcp.conversations.library import Library
 from conversation_mcp.conversations.pruner import Pruner
 from conversation_mcp.conversations.tidier import Tidier
 from conversation_mcp.conversations.trash_can import TrashCan
-from conversation_mcp.disk.files import home_folder
-from conversation_mcp.prompting.budget import Shares
+from conversation_mcp.conversations.turn_meaning import open_meaning
+from conversation_mcp.homes import holders_of, open_all
+from conversation_mcp.later import open_consulting, open_embedders, open_remembering
 from conversation_mcp.prompting.prompts import load_prompts, load_summary_prompt
 from conversation_mcp.providers.base import Provider
 from conversation_mcp.providers.catalog import ProviderContext, build_providers
 from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.client import LazyClient
-from conversation_mcp.records.models import ConversationId
-from conversation_mcp.records.modes import Mode
 from conversation_mcp.settings import Settings
-from conversation_mcp.stores.base import Store
-from conversation_mcp.stores.catalog import open_store
-from conversation_mcp.tools.catalog import mode_of, tools_of
-from conversation_mcp.turns.claims import Claims
-from conversation_mcp.turns.composer import Composer, ReadFiles
-from conversation_mcp.turns.consensus import Consensus
-from conversation_mcp.turns.consensus_opener import ConsensusOpener
-from conversation_mcp.turns.daily_limit import DailyLimit
-from conversation_mcp.turns.earlier_calls import EarlierCalls
-from conversation_mcp.turns.engine import TurnEngine
-from conversation_mcp.turns.preview import Preview
-from conversation_mcp.turns.receiver import AnswerReceiver
-from conversation_mcp.turns.resumer import Resumer
+from conversation_mcp.shared import SharedServices
+from conversation_mcp.stores.catalog import has_audit, lifetime_in, open_audit, open_store
+from conversation_mcp.tools.catalog import LOG, mode_of, tools_of
+from conversation_mcp.turns.redaction import Redaction
 from conversation_mcp.turns.roster import RunningTurns
-from conversation_mcp.turns.sender import TurnSender
-from conversation_mcp.turns.settler import Settler
-from conversation_mcp.turns.summarizer import Summarizer
-from conversation_mcp.turns.summary_writer import SummaryWriter
 from conversation_mcp.turns.unsaved import UnsavedAnswers
-from conversation_mcp.turns.watch import Watch
-from conversation_mcp.turns.worker import TurnLimits, TurnWorker
 
 if TYPE_CHECKING:
     import httpx
-
-    from conversation_mcp.consulting.service import Consulting
 
 
 @asynccontextmanager
@@ -65,30 +47,37 @@ async def open_providers(settings: Settings) -> AsyncGenerator[Providers]:
         await finish(client.aclose())
 
 
-def open_files(settings: Settings, now: Callable[[], datetime]) -> ReadFiles:
-    """Return what reads the files that questions name; imported with the first one, to keep the start fast."""
-    from conversation_mcp.attaching.cache import FileCache
-    from conversation_mcp.attaching.files import FileReader
-
-    reader = FileReader(settings, FileCache(), now, environment=os.environ)
-    return partial(reader.read, working_folder=Path.cwd(), home=home_folder())
-
-
-def open_consulting(
+@asynccontextmanager
+async def open_program(
     settings: Settings,
-    store: Store,
-    turns: TurnEngine,
-    composer: Composer,
-    prompts: Mapping[Mode, str],
-    save: Callable[[ConversationId], Awaitable[None]],
-    now: Callable[[], datetime],
-) -> "Consulting":
-    """Return what takes the steps of workflows; imported with the first one, to keep the start fast."""
-    from conversation_mcp.consulting.service import Consulting
-    from conversation_mcp.workflows.library import Workflows
+    *,
+    now: Callable[[], datetime] = utc_now,
+    transport: "httpx.AsyncBaseTransport | None" = None,
+    providers: Iterable[Provider] | None = None,
+    has_work: Callable[[str], object] | None = None,
+) -> AsyncGenerator[SharedServices]:
+    """Open what all homes share; it must be closed after them.
 
-    workflows, usual = Workflows(settings.workflows_dir), settings.default_model
-    return Consulting(store, turns, composer, workflows, prompts["chat"], save, now, default_model=usual)
+    Args:
+        settings: the configuration of everything.
+        now: the clock.
+        transport: replaces the network of the providers.
+        providers: replaces the configured providers.
+        has_work: called with an owner for whom there may be work for the background.
+    """
+    tools = await anyio.to_thread.run_sync(tools_of, settings.tools, settings.workflows_dir)
+    prompts = await anyio.to_thread.run_sync(load_prompts, settings.prompts_dir)
+    summary_prompt = await anyio.to_thread.run_sync(load_summary_prompt, settings.prompts_dir)
+    client = LazyClient(transport)
+    wake = partial(has_work, settings.owner) if has_work else lambda: None
+    context = ProviderContext(settings, client, now=now, has_work=wake)
+    build = partial(build_providers, context) if providers is None else lambda: providers
+    try:
+        chosen = Providers(build, settings, now)
+        embedders = cache(partial(open_embedders, settings))
+        yield SharedServices(settings, now, tools, prompts, summary_prompt, chosen, has_work, embedders)
+    finally:
+        await finish(client.aclose())
 
 
 @asynccontextmanager
@@ -98,81 +87,98 @@ async def open_app(
     now: Callable[[], datetime] = utc_now,
     transport: "httpx.AsyncBaseTransport | None" = None,
     providers: Iterable[Provider] | None = None,
+    work_aside: Callable[[str], Awaitable[object]] | None = None,
 ) -> AsyncGenerator[App]:
-    """Open the program's services; turns that still run at the end are interrupted, and their files say so.
+    """Open the services of the one owner whom the settings name, as stdio and commands use them.
 
-    Args:
-        settings: the configuration of everything.
-        now: the clock.
-        transport: replaces the network of the providers.
-        providers: replaces the configured providers.
+    `work_aside` does the work of an owner for the background, such as vectors of texts. The others are the arguments of
+    `open_program`. Where a chatbot's log is on, the homes of its users are open to it.
     """
-    tools = await anyio.to_thread.run_sync(tools_of, settings.tools, settings.workflows_dir)
-    prompts = await anyio.to_thread.run_sync(load_prompts, settings.prompts_dir)
-    summary_prompt = await anyio.to_thread.run_sync(load_summary_prompt, settings.prompts_dir)
-    store = open_store(settings.store_url, now)
-    client = LazyClient(transport)
-    build = (
-        partial(build_providers, ProviderContext(settings, client, now=now)) if providers is None else lambda: providers
-    )
-    limits = TurnLimits(
-        lock_wait_seconds=settings.lock_wait_seconds,
-        max_question_chars=settings.max_question_chars,
-        max_turns=settings.max_conversation_turns,
+    background = Background(work_aside) if work_aside else None
+    wake = background.wake if background else None
+    async with (
+        open_program(settings, now=now, transport=transport, providers=providers, has_work=wake) as program,
+        open_all(partial(open_home, program), settings.owner, partial(note_access, settings.store_url, now))
+        if LOG in settings.tools
+        else open_home(program, settings.owner) as app,
+    ):
+        if background:
+            app.tasks.start_soon(background.run)
+        yield app
+
+
+def note_access(url: str, now: Callable[[], datetime], owner: str, action: str, targets: Sequence[str]) -> None:
+    """Note in the audit trail, if the store has one, what this server does for a user over stdio; blocks."""
+    from conversation_mcp.records.audit import AuditEvent, account
+
+    if has_audit(url):
+        open_audit(url, now).add(AuditEvent(account(), "stdio", owner, action, targets), is_durable=False)
+
+
+async def _has_texts(program: SharedServices, owner: str, *_: object) -> None:
+    """Have the vectors of an owner's texts made that were just saved, where there is a model for it."""
+    if program.has_work and await anyio.to_thread.run_sync(lambda: program.embedders().chosen):
+        program.has_work(owner)
+
+
+@asynccontextmanager
+async def open_home(
+    program: SharedServices, owner: str, *, is_remote: bool = False, homes: UserHomes | None = None
+) -> AsyncGenerator[App]:
+    """Open the services over the conversations of one owner, which reach those of others only through `homes`.
+
+    Turns that still run at the end are interrupted, and their files say so.
+    """
+    settings, now, hours = program.settings, program.now, program.settings.conversation_timeout_hours
+    store = await anyio.to_thread.run_sync(
+        partial(open_store, settings.store_url, now, owner, encryption=settings.encryption, timeout_hours=hours)
     )
     unsaved = UnsavedAnswers(store)
     failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(store.run)
         running = RunningTurns(tasks)
-        chosen = Providers(build, settings, now)
-        receiver = AnswerReceiver(store, unsaved, settings.conversation_timeout_hours)
-        settler = Settler(store, chosen, receiver, unsaved, now)
-        shares = Shares(settings.answer_share, settings.files_share, settings.history_share)
-        composer = Composer(
-            store,
-            chosen,
-            partial(open_files, settings, now),
-            shares,
-            mode_of,
-            summarises=settings.summaries is not None,
-        )
-        daily_limit = DailyLimit(store, settings.max_cost_usd_per_day, chosen.catalogue, now)
-        writer = SummaryWriter(summary_prompt, shares, receiver)
-        summarizer = Summarizer(store, chosen, receiver, composer, writer, daily_limit, settings.summaries, now)
-        sender = TurnSender(store, chosen, receiver, composer, summarizer, tasks)
-        worker = TurnWorker(store, chosen, receiver, sender, unsaved, settler, composer, prompts, limits)
-        resumer = Resumer(worker, running)
-        claims = Claims(store.calls, EarlierCalls(store, resumer, unsaved))
-        opener = ConsensusOpener(store, worker, unsaved, composer, daily_limit)
-        consensus = Consensus(store, worker, sender, unsaved, composer, opener, tasks)
-        turns = TurnEngine(
-            store, chosen, worker, consensus, running, claims, daily_limit, limits, composer, mode_of, now
-        )
-        preview = Preview(store, chosen, composer, shares, mode_of)
-        watch = Watch(store, worker, running, resumer, unsaved, now)
-        library, trash = Library(store), TrashCan(store)
-        tidier = Tidier(store, unsaved.require_saved, settings.lock_wait_seconds)
+        redaction, busy = Redaction(settings.redact), set[str]()
+
+        def open_asking() -> Asking:
+            from conversation_mcp.asking import asking_over  # takes long to import, and the first question waits for it
+
+            return asking_over(
+                program, owner, store, unsaved, running, busy, redaction, tasks, has_texts, is_remote=is_remote
+            )
+
+        asking = cache(open_asking)
+        meaning = cache(lambda: open_meaning(program.embedders, store.finder.turns))
+        wake, has_texts = partial(program.has_work or _nothing, owner), partial(_has_texts, program, owner)
+        running.on_end.append(has_texts)
+        library, trash = Library(store, open_meaning=meaning, has_work=wake), TrashCan(store)
+        tidier = Tidier(store, unsaved.require_saved, settings.lock_wait_seconds, redaction)
         pruner = Pruner(store, tidier, now)
-        if settings.conversation_timeout_hours is not None:
-            tasks.start_soon(pruner.archive_idle, timedelta(hours=settings.conversation_timeout_hours))
+        if hours is not None and lifetime_in(settings.store_url, hours) is None:
+            tasks.start_soon(pruner.archive_idle, timedelta(hours=hours))
         try:
             yield App(
+                owner,
+                is_remote,
                 settings,
                 store,
-                chosen,
-                turns,
-                watch,
-                preview,
-                cache(partial(open_consulting, settings, store, turns, composer, prompts, unsaved.require_saved, now)),
+                program.providers,
+                asking,
+                cache(partial(open_consulting, program, store, asking, unsaved.require_saved)),
+                cache(partial(open_remembering, store, library, now, redaction, program.embedders, has_texts)),
                 running,
                 library,
+                Dialogues(owner, store, settings, redaction),
                 tidier,
                 trash,
                 pruner,
-                tools,
+                program.tools,
                 mode_of,
                 tasks,
+                partial(holders_of, settings.store_url),
+                homes,
+                lambda: bool(len(running) or len(unsaved) or busy),
+                has_texts,
             )
         except Exception as error:  # noqa: BLE001 -- raised below, as it came and not in a group
             failure = error
@@ -181,6 +187,9 @@ async def open_app(
             tasks.cancel_scope.cancel()
     # The last chance of answers that could not be saved: they are only in memory. No turn runs any more.
     await finish(unsaved.retry_all())
-    await finish(client.aclose())
     if failure is not None:
         raise failure
+
+
+def _nothing(_owner: str) -> None:
+    """Do nothing, where no work is done aside."""

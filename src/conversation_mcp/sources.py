@@ -4,14 +4,18 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from platformdirs import user_config_path, user_data_path
 
 from conversation_mcp.disk.faults import reason_of
 from conversation_mcp.disk.files import read_linked_file
 from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.owners import LOCAL, REQUIREMENT, is_owner
 from conversation_mcp.text import presentable
+
+if TYPE_CHECKING:
+    from conversation_mcp.sealing.keys import Encryption
 
 PREFIX = "CONVERSATION_MCP_"
 APP_NAME = "conversation-mcp"
@@ -19,14 +23,19 @@ NAMED_VARIABLES = {
     "logs_dir": "CONVERSATION_LOGS_DIR",
     "max_conversation_turns": "MAX_CONVERSATION_TURNS",
     "conversation_timeout_hours": "CONVERSATION_TIMEOUT_HOURS",
+    "max_message_chars": "MAX_MESSAGE_CHARS",
     "default_model": "DEFAULT_MODEL",
     "preferred_models": "PREFERRED_MODELS",
     "disabled_models": "DISABLED_MODELS",
 }
-PROVIDER_FIELDS = ("api_key", "base_url", "default_model", "allowed_models")
+PROVIDER_FIELDS = ("api_key", "base_url", "default_model", "api_version", "allowed_models")
 """The fields of a provider that a variable can set; the flat name of such a setting is `openai_api_key`."""
 ALLOWED_MODELS = "_ALLOWED_MODELS"
 FOLDER_NAME = "conversation-logs"
+
+
+STORE_ADDRESSES = {"redis": "REDIS_URL"}
+"""Words in place of the URL of a store, and the variables with that URL, which choose no store by themselves."""
 
 
 class Gathered(NamedTuple):
@@ -79,6 +88,7 @@ def provider_settings(tables: Mapping[str, Any] | None = None) -> Iterator[Provi
             "api_key": _texts(keys),
             "base_url": (str(facts.get("base_url_variable", f"{prefix}_BASE_URL")),),
             "default_model": (str(facts["model_variable"]),) if "model_variable" in facts else (),
+            "api_version": (str(facts["api_version_variable"]),) if "api_version_variable" in facts else (),
             "allowed_models": _texts(facts.get("allowed_models_variables")) or (allowed_models_variable(provider),),
         }
         for field in PROVIDER_FIELDS:
@@ -170,9 +180,17 @@ def gather(
     # A store goes before a folder, but not before a folder that was named on the command line.
     if options.get("logs_dir") is not None:
         values.pop("store", None)
+    if (variable := STORE_ADDRESSES.get(str(values.get("store")))) is not None:
+        values["store"], origins["store"] = _address(environment, variable, origins["store"]), variable
     if "logs_dir" not in values:
         values["logs_dir"], origins["logs_dir"] = default_folder(working_folder)
     return Gathered(values, origins)
+
+
+def _address(environment: Mapping[str, str], variable: str, origin: str) -> str:
+    if address := environment.get(variable, "").strip():
+        return address
+    raise InvalidInputError(f"{origin} names a store whose address must be in {variable}, which is not set.")
 
 
 def default_folder(working_folder: Path) -> tuple[Path, str]:
@@ -186,6 +204,33 @@ def default_folder(working_folder: Path) -> tuple[Path, str]:
 def store_url(store: str | None, folder: Path) -> str:
     """Return the URL of the store: the one that was set, else the URL of the folder of conversations."""
     return store or folder.absolute().as_uri()
+
+
+def owner_of(option: str | None, environment: Mapping[str, str], config: Path, working_folder: Path) -> str:
+    """Return the owner without reading other settings, as `store_of`."""
+    gathered = gather({"owner": (variable_of("owner"),)}, {"owner": option}, environment, config, working_folder)
+    owner = gathered.values.get("owner", LOCAL)
+    if not isinstance(owner, str) or not is_owner(owner):
+        raise InvalidInputError(f"{gathered.origins['owner']}: owner {REQUIREMENT}; got {presentable(repr(owner))}.")
+    return owner
+
+
+def encryption_with(key: str | None, file: Path | None, extent: object) -> "Encryption | None":
+    """Return the encryption with these settings; None without a key, whose absence costs no import."""
+    if not key and file is None:
+        return None
+    from conversation_mcp.sealing.keys import Encryption
+
+    return Encryption(key or None, file, "messages" if extent == "messages" else "all")
+
+
+def encryption_of(environment: Mapping[str, str], config: Path, working_folder: Path) -> "Encryption | None":
+    """Return the encryption without reading other settings, as `store_of`."""
+    names = {name: (variable_of(name),) for name in ("encryption_key", "encryption_key_file", "encrypt")}
+    values = gather(names, {}, environment, config, working_folder).values
+    key, file = (str(values.get(name) or "") for name in ("encryption_key", "encryption_key_file"))
+    path = working_folder / Path(file).expanduser() if file else None
+    return encryption_with(key, path, values.get("encrypt"))
 
 
 def store_of(option: Path | None, environment: Mapping[str, str], config: Path, working_folder: Path) -> str:

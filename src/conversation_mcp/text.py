@@ -19,7 +19,7 @@ WORD_CATEGORIES = ("L", "N", "Mn", "Mc", "So", "Co")
 PUNCTUATION = "*_~?!.,;:…()[]{}<>\"'`“”\u2018\u2019«»¿¡"
 CJK_START = "\u2e80"
 REDACTED = "[redacted]"
-_PREFIX = "pplx|sk|pk|rk|xai|gsk|hf|r8|tvly|ghp|github_pat|glpat"
+_PREFIX = "pplx|sk|pk|rk|xai|gsk|hf|r8|tvly|cmcp|ghp|github_pat|glpat"
 KEY = (
     rf"(?<![A-Za-z0-9])(?:(?:{_PREFIX})[-_](?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{{12,}}"
     r"|AIza[A-Za-z0-9_-]{20,})"

@@ -8,9 +8,24 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import appends, documents, files, importing, library, listing, prefix, serving, turns
-from tests.benchmarks.machine import description, load
+from tests.benchmarks import (
+    appends,
+    documents,
+    files,
+    importing,
+    library,
+    listing,
+    load,
+    prefix,
+    refusals,
+    serving,
+    turns,
+    vectors,
+    viewing,
+)
+from tests.benchmarks.machine import description, load_average
 from tests.benchmarks.measuring import Benchmark, Plan, is_named
+from tests.benchmarks.retrieval import locomo
 from tests.benchmarks.retrieval import rows as retrieval
 from tests.benchmarks.stopwatch import ROOT
 from tests.benchmarks.table import Row, exit_code, render, summary
@@ -23,9 +38,14 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     *library.BENCHMARKS,
     *importing.BENCHMARKS,
     *retrieval.BENCHMARKS,
+    *locomo.BENCHMARKS,
     *documents.BENCHMARKS,
     *files.BENCHMARKS,
     *prefix.BENCHMARKS,
+    *vectors.BENCHMARKS,
+    *viewing.BENCHMARKS,
+    *load.BENCHMARKS,
+    *refusals.BENCHMARKS,
 )
 PEERS_PYTHON = Path(sys.prefix) / "peers" / "bin" / "python"
 
@@ -38,7 +58,7 @@ def main() -> int:
     # Below the working tree, because a temporary folder may lie in memory, where a sync costs nothing.
     build = ROOT / "build"
     build.mkdir(exist_ok=True)
-    load_before = load()
+    load_before = load_average()
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="bench-", dir=build) as folder:
         for number, benchmark in enumerate(chosen):

@@ -16,7 +16,7 @@ PRINT_VERSIONS = (
 )
 
 
-def load() -> float | None:
+def load_average() -> float | None:
     """Return how many processes wanted a core during the last minute, as far as the system tells."""
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else None
 
@@ -25,7 +25,7 @@ def description(peers_python: Path, load_before: float | None) -> str:
     """Return the day, the machine in general terms, how busy it was, and the versions of both sides."""
     machine = f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
     if load_before is not None:
-        machine += f", load {load_before:.1f} before and {load():.1f} after"
+        machine += f", load {load_before:.1f} before and {load_average() or 0:.1f} after"
     own = ", ".join(f"{name} {version(name)}" for name in OWN)
     return f"{utc_now():%Y-%m-%d} · {machine}\nours: {own}\npeers: {_peers(peers_python)}"
 

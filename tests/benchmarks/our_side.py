@@ -1,13 +1,14 @@
 """A side of ours: an append, a whole turn, or the bare write that a turn is compared with.
 
-Usage: python -m tests.benchmarks.our_side KIND SCRATCH TEXT, then a number of messages on each line of the input.
+Usage: python -m tests.benchmarks.our_side KIND SCRATCH TEXT DATABASE, then a number of messages on each line of the input.
 """
 
 import os
 import sys
 from collections.abc import AsyncGenerator, Callable
+from functools import partial
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Protocol
 
 import anyio
@@ -17,9 +18,11 @@ from tests.fixtures.providers import FakeProvider
 from conversation_mcp.app import App
 from conversation_mcp.bootstrap import open_app
 from conversation_mcp.clock import utc_now
+from conversation_mcp.conversations.dialogue import NewMessage
 from conversation_mcp.providers.base import Answer, Event, Finished, Request, Started
 from conversation_mcp.records.codec import encode
 from conversation_mcp.records.models import Conversation, ConversationId, Message, iso
+from conversation_mcp.searching.stamped import SETTLED_AFTER
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Store
 from conversation_mcp.turns.ask import Ask, Caller
@@ -47,9 +50,18 @@ class Stored:
         self._before = b""
         self.conversation_id = ConversationId("")
 
+    def is_of(self, messages: int) -> bool:
+        """Tell whether it is put back to so many messages."""
+        return messages == self._messages
+
+    def keep(self, messages: int) -> None:
+        """Have it put back to what it is now, which has so many messages."""
+        self._before = Path(self._store.location(self.conversation_id)).read_bytes()
+        self._messages = messages
+
     async def prepare(self, messages: int) -> None:
         """Put the conversation's file back, synced."""
-        if messages != self._messages:
+        if not self.is_of(messages):
             self.conversation_id = await self._store.reserve()
             conversation = conversation_of(self.conversation_id, messages, self._text)
             await self._store.create(conversation)
@@ -69,11 +81,44 @@ class Append:
         await self._stored.prepare(messages)
 
     async def operate(self) -> None:
-        def add(stored: Conversation, now: str) -> Conversation:
-            message = Message(role="user", content=self._text, created_at=now)
-            return stored.changed(messages=(*stored.messages, message))
+        await self._store.update(self._stored.conversation_id, partial(with_message, text=self._text))
 
-        await self._store.update(self._stored.conversation_id, add)
+
+class AppendInDatabase:
+    """One message added by a store that keeps no file to put back: it is taken away again."""
+
+    def __init__(self, app: App, text: str) -> None:
+        self._store = app.store
+        self._text = text
+        self._messages = -1
+        self._conversation_id = ConversationId("")
+
+    async def prepare(self, messages: int) -> None:
+        if messages == self._messages:
+            await self._store.update(
+                self._conversation_id, lambda stored, _: stored.changed(messages=stored.messages[:messages])
+            )
+            return
+        self._conversation_id, self._messages = await self._store.reserve(), messages
+        await self._store.create(conversation_of(self._conversation_id, messages, self._text))
+
+    async def operate(self) -> None:
+        await self._store.update(self._conversation_id, partial(with_message, text=self._text))
+
+
+class Log:
+    """One message stored by a chatbot, as the tool does it: counted, given an id, and appended."""
+
+    def __init__(self, app: App, text: str) -> None:
+        self._dialogues = app.dialogues
+        self._stored = Stored(app.store, text)
+        self._text = text
+
+    async def prepare(self, messages: int) -> None:
+        await self._stored.prepare(messages)
+
+    async def operate(self) -> None:
+        await self._dialogues.add(self._stored.conversation_id, [NewMessage("user", self._text)])
 
 
 class Turn:
@@ -90,6 +135,45 @@ class Turn:
     async def operate(self) -> None:
         result = await self._turns.follow_up(self._stored.conversation_id, self._ask, Caller(wait_seconds=60))
         assert result.status == "completed"
+
+
+class Again:
+    """A whole follow-up in a conversation that has the contents of many files already; a part names them again."""
+
+    FILES, BYTES = 40, 4_000
+
+    def __init__(self, app: App, text: str, *, names_files: bool) -> None:
+        self._app, self._text, self._names_files = app, text, names_files
+        self._folder = app.settings.roots[0]
+        self._stored = Stored(app.store, text)
+
+    async def prepare(self, messages: int) -> None:
+        """Have its files sent with a first question, and put the conversation back to what it was then."""
+        if not self._stored.is_of(messages):
+            await self._stored.prepare(messages - 2)
+            await self._ask("The files.", *map(str, self._write()))
+            self._stored.keep(messages)
+        await self._stored.prepare(messages)
+
+    async def operate(self) -> None:
+        files = map(str, self._paths()) if self._names_files else ()
+        await self._ask(self._text, *files)
+
+    async def _ask(self, question: str, *files: str) -> None:
+        ask = Ask(tool="search_followup", mode="search", question=question, preset="low", files=files)
+        result = await self._app.turns.follow_up(self._stored.conversation_id, ask, Caller(wait_seconds=60))
+        assert result.status == "completed", result
+
+    def _paths(self) -> list[Path]:
+        return [self._folder / f"part{number % 4}" / f"module_{number}.py" for number in range(self.FILES)]
+
+    def _write(self) -> list[Path]:
+        for number, path in enumerate(self._paths()):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            line = f"total_{number} = price * rate + {number}\n"
+            path.write_text(line * (self.BYTES // len(line)), encoding="utf-8")
+        sleep(2 * SETTLED_AFTER.total_seconds())  # else each file is read again, because it may have changed unnoticed
+        return self._paths()
 
 
 class BareWrite:
@@ -126,10 +210,19 @@ class Instant(FakeProvider):
 
 SIDES: dict[str, Callable[[App, str], Side]] = {
     "append": Append,
+    "append-in-database": AppendInDatabase,
+    "log": Log,
     "turn": Turn,
     "turn-known-first": Turn,
+    "turn-beside-files": partial(Again, names_files=False),
+    "turn-with-files": partial(Again, names_files=True),
     "bare-write": BareWrite,
 }
+
+
+def with_message(stored: Conversation, now: str, text: str) -> Conversation:
+    """Add a question."""
+    return stored.changed(messages=(*stored.messages, Message(role="user", content=text, created_at=now)))
 
 
 def write_synced(path: Path, data: bytes) -> None:
@@ -155,9 +248,16 @@ def conversation_of(conversation_id: ConversationId, messages: int, text: str) -
     )
 
 
-async def serve(kind: str, scratch: Path, text: str) -> None:
+async def serve(kind: str, scratch: Path, text: str, database: str) -> None:
     """Time one operation for each line of the input; the loop is free meanwhile, as it is in the server."""
-    settings = Settings(logs_dir=scratch / kind, prompts_dir=scratch / "prompts")
+    roots = (scratch / f"{kind}-files",)
+    settings = Settings(
+        logs_dir=scratch / kind,
+        store=database or None,
+        prompts_dir=scratch / "prompts",
+        roots=roots,
+        max_messages_per_minute=1_000_000,
+    )
     provider = Instant(text, known_first=kind == "turn-known-first")
     async with open_app(settings, providers=(provider,)) as app:
         side = SIDES[kind](app, text)
@@ -171,8 +271,8 @@ async def serve(kind: str, scratch: Path, text: str) -> None:
 
 def main() -> None:
     """Serve the side that the arguments name."""
-    kind, scratch, text = sys.argv[1:]
-    anyio.run(serve, kind, Path(scratch), text)
+    kind, scratch, text, database = sys.argv[1:]
+    anyio.run(serve, kind, Path(scratch), text, database)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """A side of a peer, run by the interpreter that the peers are installed for, without anything of ours.
 
-Usage: peer_side.py langchain|sqlite SCRATCH TEXT, then a number of messages on each line of the input.
+Usage: peer_side.py KIND SCRATCH TEXT DATABASE, then a number of messages on each line of the input.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ class Side(Protocol):
 class FileHistory:
     """LangChain's history in a JSON file."""
 
-    def __init__(self, scratch: Path, text: str) -> None:
+    def __init__(self, scratch: Path, text: str, _database: str) -> None:
         history: Any = resolve_name("langchain_community.chat_message_histories.file:FileChatMessageHistory")
         message: Any = resolve_name("langchain_core.messages:HumanMessage")
         self._to_dict: Any = resolve_name("langchain_core.messages:messages_to_dict")
@@ -62,7 +62,7 @@ class FileHistory:
 class Session:
     """The session of OpenAI Agents in an SQLite file."""
 
-    def __init__(self, scratch: Path, text: str) -> None:
+    def __init__(self, scratch: Path, text: str, _database: str) -> None:
         self._open: Any = resolve_name("agents.memory.sqlite_session:SQLiteSession")
         self._path = scratch / "session.db"
         self._item = {"role": "user", "content": text}
@@ -84,7 +84,66 @@ class Session:
         """Do nothing: every append is synced."""
 
 
-SIDES: dict[str, type[FileHistory] | type[Session]] = {"langchain": FileHistory, "sqlite": Session}
+class TableHistory:
+    """LangChain's history in a table of PostgreSQL."""
+
+    def __init__(self, _scratch: Path, text: str, database: str) -> None:
+        self._open: Any = resolve_name("langchain_community.chat_message_histories.postgres:PostgresChatMessageHistory")
+        self._message = resolve_name("langchain_core.messages:HumanMessage")(content=text)
+        self._database = database
+        self._history: Any = None
+        self._messages = -1
+
+    async def prepare(self, messages: int) -> None:
+        if messages == self._messages:
+            last = "SELECT max(id) FROM message_store WHERE session_id = %s"
+            self._history.cursor.execute(f"DELETE FROM message_store WHERE id = ({last})", (self._history.session_id,))
+            self._history.connection.commit()
+            return
+        self._history = self._open(f"{messages} messages", self._database)
+        for _ in range(messages):
+            self._history.add_message(self._message)
+        self._messages = messages
+
+    async def append(self) -> None:
+        self._history.add_message(self._message)
+
+    def settle(self) -> None:
+        """Do nothing: every append is synced."""
+
+
+class TableSession:
+    """The session of OpenAI Agents in tables of PostgreSQL."""
+
+    def __init__(self, _scratch: Path, text: str, database: str) -> None:
+        self._open: Any = resolve_name("agents.extensions.memory.sqlalchemy_session:SQLAlchemySession.from_url")
+        resolve_name("psycopg")
+        self._url = database.replace("postgresql:", "postgresql+psycopg:")
+        self._item = {"role": "user", "content": text}
+        self._session: Any = None
+        self._messages = -1
+
+    async def prepare(self, messages: int) -> None:
+        if messages == self._messages:
+            await self._session.pop_item()
+            return
+        self._session = self._open(f"{messages} messages", url=self._url, create_tables=True)
+        await self._session.add_items([self._item] * messages)
+        self._messages = messages
+
+    async def append(self) -> None:
+        await self._session.add_items([self._item])
+
+    def settle(self) -> None:
+        """Do nothing: every append is synced."""
+
+
+SIDES: dict[str, type[FileHistory] | type[Session] | type[TableHistory] | type[TableSession]] = {
+    "langchain": FileHistory,
+    "sqlite": Session,
+    "langchain-postgresql": TableHistory,
+    "sqlalchemy-postgresql": TableSession,
+}
 
 
 async def serve(side: Side) -> None:
@@ -103,10 +162,10 @@ def main() -> None:
     """Serve the side that the arguments name."""
     warnings.simplefilter("ignore")
     logging.disable()
-    kind, scratch, text = sys.argv[1:]
+    kind, scratch, text, database = sys.argv[1:]
     try:
-        side = SIDES[kind](Path(scratch), text)
-    except ModuleNotFoundError as error:
+        side = SIDES[kind](Path(scratch), text, database)
+    except ImportError as error:
         sys.exit(f"{kind} is left out: {error}")
     asyncio.run(serve(side))
 

@@ -32,14 +32,17 @@ def measure_start(plan: Plan) -> Iterable[Row]:
     documents.mkdir()
     (documents / "note.md").write_text(f"# A note\n\n{TEXT}", encoding="utf-8")
     starts = {"start": [], "start-serve": ["serve"], "start-documents": ["--documents", str(documents)]}
+    settings = {"start-consult": {"CONVERSATION_MCP_TOOLS": "research,consult"}}
+    starts |= {name: [] for name in settings}
     ours: dict[str, list[Listing]] = {name: [] for name in starts}
     bare: list[Listing] = []
     for _ in range(plan.rounds(ROUNDS) + 1):
         for name, arguments in starts.items():
-            ours[name].append(list_tools([*OURS, *arguments], environment, plan.scratch))
+            own = {**environment, **settings.get(name, {})}
+            ours[name].append(list_tools([*OURS, *arguments], own, plan.scratch))
         bare.append(list_tools(BARE_COMMAND, environment, plan.scratch))
     for name, arguments in starts.items():
-        how = f", with {arguments[0]}" if arguments else ""
+        how = f", with {arguments[0]}" if arguments else ", with the set consult" if name in settings else ""
         yield Row(
             name=name,
             what=f"process start to the answer to tools/list{how}",
@@ -74,7 +77,7 @@ def measure_tools(plan: Plan) -> Iterable[Row]:
 
 
 BENCHMARKS = (
-    Benchmark(("start", "start-serve", "start-documents", "memory"), measure_start),
+    Benchmark(("start", "start-serve", "start-documents", "start-consult", "memory"), measure_start),
     Benchmark(("tools-bytes", "tools-tokens"), measure_tools),
 )
 

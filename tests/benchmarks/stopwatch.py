@@ -42,28 +42,30 @@ class Stopwatch:
 
 
 @contextmanager
-def our_stopwatch(kind: str, scratch: Path) -> Generator[Stopwatch]:
-    """Start one of our own sides."""
-    with _stopwatch([sys.executable, "-m", "tests.benchmarks.our_side", kind], scratch) as watch:
+def our_stopwatch(kind: str, scratch: Path, database: str = "") -> Generator[Stopwatch]:
+    """Start one of our own sides; some need the URL of a database."""
+    with _stopwatch([sys.executable, "-m", "tests.benchmarks.our_side", kind], scratch, database) as watch:
         assert watch.is_ready()
         yield watch
 
 
 @contextmanager
-def peer_stopwatches(python: Path, kinds: Sequence[str], scratch: Path) -> Generator[dict[str, Stopwatch]]:
+def peer_stopwatches(
+    python: Path, kinds: Sequence[str], scratch: Path, database: str = ""
+) -> Generator[dict[str, Stopwatch]]:
     """Start the sides of the peers; those that are not installed are left out."""
     with ExitStack() as stack:
         watches: dict[str, Stopwatch] = {}
         for kind in kinds if python.exists() else ():
             command = [str(python), "-P", str(HERE / "peer_side.py"), kind]
-            watches[kind] = stack.enter_context(_stopwatch(command, scratch))
+            watches[kind] = stack.enter_context(_stopwatch(command, scratch, database))
         yield {kind: watch for kind, watch in watches.items() if watch.is_ready()}
 
 
 @contextmanager
-def _stopwatch(command: Sequence[str], scratch: Path) -> Generator[Stopwatch]:
+def _stopwatch(command: Sequence[str], scratch: Path, database: str) -> Generator[Stopwatch]:
     with subprocess.Popen(
-        [*command, str(scratch), TEXT], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [*command, str(scratch), TEXT, database], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         try:
             yield Stopwatch(process)

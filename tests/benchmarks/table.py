@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Unit = Literal["ms", "MiB", "bytes", "tokens", "of 1"]
+Unit = Literal["ms", "MiB", "bytes", "tokens", "of 1", "per s", "requests", "turns"]
 Verdict = Literal["ok", "over", "-", "not measured"]
 HEADINGS = ("row", "what", "ours", "theirs", "ratio", "budget", "")
 WHOLE_FROM = 100
@@ -103,5 +103,5 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 def _quantity(value: float | None, unit: Unit) -> str:
     if value is None:
         return "-"
-    whole = unit in {"bytes", "tokens"} or value >= WHOLE_FROM
+    whole = unit in {"bytes", "tokens", "requests", "turns"} or value >= WHOLE_FROM
     return f"{value:,.0f} {unit}" if whole else f"{value:.3g} {unit}"

@@ -10,6 +10,7 @@ from tests.benchmarks.table import Budget, Row
 
 ROUNDS = 100
 MESSAGES = 20
+NAMED = 40
 BARE_WRITE = "the same file written, synced, renamed once"
 
 
@@ -25,4 +26,15 @@ def measure(plan: Plan) -> Iterable[Row]:
     yield Row("follow-up-id", f"{what}, the run's id written too", "ms", BARE_WRITE, known_first, bare)
 
 
-BENCHMARKS = (Benchmark(("follow-up", "follow-up-id"), measure),)
+def measure_files(plan: Plan) -> Iterable[Row]:
+    """Run follow-ups that name files which the conversation has, and others beside these files, in turn."""
+    kinds = ("turn-with-files", "turn-beside-files")
+    with ExitStack() as stack:
+        watches = [stack.enter_context(our_stopwatch(kind, plan.scratch)) for kind in kinds]
+        sides = [partial(watch.milliseconds, MESSAGES) for watch in watches]
+        named, beside = alternate(plan.rounds(ROUNDS), sides, warm_ups=5)
+    what = f"our share of a follow-up that names {NAMED} unchanged files again, {MESSAGES} messages of 2 KB"
+    yield Row("follow-up-files", what, "ms", "the same without naming them", named, beside, Budget(1.3))
+
+
+BENCHMARKS = (Benchmark(("follow-up", "follow-up-id"), measure), Benchmark(("follow-up-files",), measure_files))

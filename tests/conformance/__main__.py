@@ -1,4 +1,4 @@
-"""Serve the product for the official suite, until the end of stdin: python -m tests.conformance FOLDER [--plain]."""
+"""Serve the product for the official suite, until the end of stdin: python -m tests.conformance FOLDER."""
 
 import argparse
 import socket
@@ -13,9 +13,9 @@ from conversation_mcp.logs import configure_logging
 from conversation_mcp.settings import Settings
 
 
-async def main(folder: Path, *, plain: bool) -> None:
+async def main(folder: Path) -> None:
     settings = Settings.model_validate({"logs_dir": folder / "conversation-logs", "prompts_dir": folder / "prompts"})
-    config = uvicorn.Config(web_app(settings, plain=plain), log_level="critical", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(web_app(settings), log_level="critical", timeout_graceful_shutdown=1)
     web = uvicorn.Server(config)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         async with anyio.create_task_group() as tasks:
@@ -29,7 +29,6 @@ async def main(folder: Path, *, plain: bool) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--plain", action="store_true")
     given = parser.parse_args()
     configure_logging("ERROR")
-    anyio.run(lambda: main(given.folder, plain=given.plain))
+    anyio.run(main, given.folder)

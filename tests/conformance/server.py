@@ -1,4 +1,4 @@
-"""The product's server on loopback HTTP: plain, or with the fixtures that the official suite asks for."""
+"""The product's server with the fixtures that the official suite asks for, on loopback HTTP."""
 
 from collections.abc import Callable
 from typing import Any
@@ -71,8 +71,6 @@ async def _set_level(_context: ServerRequestContext[Any, Any], _params: SetLevel
     return EmptyResult()
 
 
-def web_app(settings: Settings, *, plain: bool) -> Starlette:
-    """Return the server as a web application; `plain` is the product and nothing else."""
-    if plain:
-        return ConversationServer(settings, lambda: open_app(settings), {}).streamable_http_app()
+def web_app(settings: Settings) -> Starlette:
+    """Return the server with the fixtures as a web application with sessions, which some scenarios need."""
     return SuiteServer(settings).streamable_http_app(event_store=EventsInMemory(), retry_interval=100)

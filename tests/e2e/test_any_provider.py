@@ -13,13 +13,15 @@ from tests.fixtures.chat_server import ChatServer
 from tests.fixtures.contract import messages_of
 from tests.fixtures.engines import LLAMA_MODEL, llama
 from tests.fixtures.families import Recording
+from tests.fixtures.interactions_server import InteractionsServer
+from tests.fixtures.messages_server import MessagesServer
 from tests.fixtures.responses_server import ResponsesServer
 from tests.fixtures.serving import data_of, error_of, serving, settings_for
 
 from conversation_mcp.bootstrap import open_app
 from conversation_mcp.server import ConversationServer
 
-ROUTED = "openrouter:maker/large-1"
+CLAUDE, ROUTED = "anthropic:small-1", "openrouter:maker/large-1"
 
 
 async def test_a_conversation_goes_on_with_whomever_is_named_and_one_file_tells_it_all(tmp_path: Path) -> None:
@@ -70,6 +72,61 @@ async def test_a_conversation_goes_on_with_whomever_is_named_and_one_file_tells_
         ("openrouter", "maker/large-1-0601", 0.0042, 0),
     ]
     assert [result["modelUsed"] for result in (found, noise, more, last)] == [model for _, model, _, _ in told]
+
+
+async def test_a_chain_over_five_providers_sends_each_all_that_was_said_and_keeps_every_source(tmp_path: Path) -> None:
+    network = Recording()
+    with (
+        LoopbackAgent() as agent,
+        MessagesServer() as claude,
+        InteractionsServer() as google,
+        llama() as llama_url,
+        ChatServer("openrouter") as router,
+    ):
+        settings = settings_for(
+            tmp_path,
+            tools=("research", "models"),
+            perplexity_api_key=AGENT_KEY,
+            perplexity_base_url=agent.base_url,
+            anthropic_api_key=KEY,
+            anthropic_base_url=claude.origin,
+            gemini_api_key=KEY,
+            gemini_base_url=google.base_url,
+            llamacpp_base_url=llama_url,
+            openrouter_api_key=KEY,
+            openrouter_base_url=router.base_url,
+        )
+        server = ConversationServer(settings, lambda: open_app(settings, transport=network), {})
+        async with Client(server, raise_exceptions=True) as client:
+
+            async def call(tool: str, **arguments: str) -> dict[str, Any]:
+                return data_of(await client.call_tool(tool, arguments))
+
+            begun = await call("search", query="Which river?")
+            same = {"conversationId": begun["conversationId"]}
+            await call("chat", **same, prompt="Say it simply.", model=CLAUDE)
+            await call("search_followup", **same, query="How long is it?", model="gemini:small-1")
+            await call("chat", **same, prompt="Put it in verse.", model=f"llamacpp:{LLAMA_MODEL}")
+            await call("chat", **same, prompt="Now as prose.", model=ROUTED)
+            await call("chat", **same, prompt="Sum it up.", model=CLAUDE)
+
+    stored = json.loads(Path(begun["conversationPath"]).read_text(encoding="utf-8"))["messages"]
+    kept = [(message["role"], message["content"]) for message in stored]
+    asked = [messages_of(body) for body in network.bodies if {"model", "preset"} & set(body)]
+    assert asked == [kept[: 2 * turn] for turn in range(1, 7)]
+    answers = [message for message in stored if message["role"] == "assistant"]
+    assert [(answer["provider"], len(answer.get("sources", []))) for answer in answers] == [
+        ("perplexity", 2),
+        ("anthropic", 0),
+        ("gemini", 2),
+        ("llamacpp", 0),
+        ("openrouter", 0),
+        ("anthropic", 0),
+    ]
+    assert answers[0]["sources"] != answers[2]["sources"]
+    first, last = claude.requests
+    assert last["messages"][: len(first["messages"]) - 1] == first["messages"][:-1]
+    assert last["system"] == first["system"]
 
 
 async def test_a_conversation_that_its_model_cannot_take_is_refused_and_goes_on_with_a_shorter_question(

@@ -34,7 +34,7 @@ async def three(client: Client, **arguments: object) -> list[str]:
     return ids
 
 
-async def test_a_full_conversation_refuses_before_the_call_and_goes_on_in_a_child(home: Home) -> None:
+async def test_a_full_conversation_refuses_before_the_call_and_goes_on_in_a_child(home: Home) -> None:  # defect 2
     openai = FakeModels(name="openai")
     async with serving(home, openai, tools=TOOLS, max_conversation_turns=1) as client:
         first = await chat(client, "one?")

@@ -60,6 +60,7 @@ def test_the_report_says_what_is_set_and_how_clients_are_told(tmp_path: Path, ag
   ok    version 1, SDK 2, Python 3 at /venv/bin/python
   ok    configuration file /home/me/home/.config/conversation-mcp/config.toml (there is none)
   ok    PERPLEXITY_BASE_URL = URL (from PERPLEXITY_BASE_URL)
+  ok    CONVERSATION_MCP_EMBEDDINGS = off (from CONVERSATION_MCP_EMBEDDINGS)
   warn  PERPLEXITY_API_KEY from the environment, ends in …6789; not tried (use --online)
   ok    HTTPS_PROXY = http://…@proxy:8080
   ok    NO_PROXY = 127.0.0.1
@@ -68,8 +69,8 @@ def test_the_report_says_what_is_set_and_how_clients_are_told(tmp_path: Path, ag
   ok    server answers: initialize, 6 tools, 6,912 bytes, 0.9 s
 
 Clients, with this installation's own path; `conversation-mcp doctor --write CLIENT` does it for you:
-  Claude Code:  claude mcp add --env PERPLEXITY_BASE_URL=URL --env CONVERSATION_LOGS_DIR=/home/me/conversation-logs --scope user conversations -- /venv/bin/conversation-mcp
-  Codex:  codex mcp add conversations --env PERPLEXITY_BASE_URL=URL --env CONVERSATION_LOGS_DIR=/home/me/conversation-logs -- /venv/bin/conversation-mcp
+  Claude Code:  claude mcp add --env PERPLEXITY_BASE_URL=URL --env CONVERSATION_LOGS_DIR=/home/me/conversation-logs --env CONVERSATION_MCP_EMBEDDINGS=off --scope user conversations -- /venv/bin/conversation-mcp
+  Codex:  codex mcp add conversations --env PERPLEXITY_BASE_URL=URL --env CONVERSATION_LOGS_DIR=/home/me/conversation-logs --env CONVERSATION_MCP_EMBEDDINGS=off -- /venv/bin/conversation-mcp
   Claude Desktop, in /home/me/home/.config/Claude/claude_desktop_config.json:
   Cursor, in /home/me/home/.cursor/mcp.json:
     {
@@ -78,7 +79,8 @@ Clients, with this installation's own path; `conversation-mcp doctor --write CLI
           "command": "/venv/bin/conversation-mcp",
           "env": {
             "PERPLEXITY_BASE_URL": "URL",
-            "CONVERSATION_LOGS_DIR": "/home/me/conversation-logs"
+            "CONVERSATION_LOGS_DIR": "/home/me/conversation-logs",
+            "CONVERSATION_MCP_EMBEDDINGS": "off"
           }
         }
       }
@@ -91,7 +93,8 @@ Clients, with this installation's own path; `conversation-mcp doctor --write CLI
           "command": "/venv/bin/conversation-mcp",
           "env": {
             "PERPLEXITY_BASE_URL": "URL",
-            "CONVERSATION_LOGS_DIR": "/home/me/conversation-logs"
+            "CONVERSATION_LOGS_DIR": "/home/me/conversation-logs",
+            "CONVERSATION_MCP_EMBEDDINGS": "off"
           }
         }
       }
@@ -215,8 +218,8 @@ def test_a_tool_set_that_does_not_exist_is_found_by_the_doctor_and_told_in_a_sen
     assert ended.code == 1
     assert failed == snapshot(
         [
-            "fail  CONVERSATION_MCP_TOOLS = research,manege (from --tools): there is no tool set 'manege'; the sets are research, manage, models, consult, workflows.",
-            "fail  the server does not answer: VALIDATION_ERROR: there is no tool set 'manege'; the sets are research, manage, models, consult, workflows.",
+            "fail  CONVERSATION_MCP_TOOLS = research,manege (from --tools): there is no tool set 'manege'; the sets are research, manage, models, consult, memories, log, workflows.",
+            "fail  the server does not answer: VALIDATION_ERROR: there is no tool set 'manege'; the sets are research, manage, models, consult, memories, log, workflows.",
         ]
     )
     assert "TaskGroup" not in ended.out + ended.err
@@ -229,7 +232,7 @@ def test_no_command_tells_a_person_of_groups_of_errors(tmp_path: Path, command: 
     assert ended.code != 0
     assert (
         ended.err
-        == "VALIDATION_ERROR: there is no tool set 'manege'; the sets are research, manage, models, consult, workflows.\n"
+        == "VALIDATION_ERROR: there is no tool set 'manege'; the sets are research, manage, models, consult, memories, log, workflows.\n"
     )
 
 

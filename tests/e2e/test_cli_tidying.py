@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import anyio
@@ -27,13 +27,13 @@ def agent() -> Iterator[LoopbackAgent]:
         yield agent
 
 
-def marked(folder: Path) -> list[tuple[str, str]]:
+def marked(folder: Path, markers: Collection[bytes] = MARKERS) -> list[tuple[str, str]]:
     """Return which files of conversations and of the index hold which marker, in their content or in their names."""
     cache = folder / "home" / "cache"
     paths = [*(folder / "conversation-logs").rglob("*"), *cache.rglob("*")]
     found = [(path, path.read_bytes().lower() if path.is_file() else b"") for path in paths]
     assert any(path.name == "index.db" for path in paths)
-    return [(str(path), word.decode()) for path, body in found for word in MARKERS if word in body]
+    return [(str(path), word.decode()) for path, body in found for word in markers if word in body]
 
 
 def name_a_file(folder: Path, conversation_id: str, data: bytes) -> None:

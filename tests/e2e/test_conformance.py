@@ -1,4 +1,4 @@
-"""The official conformance suite over loopback HTTP: the real server with the suite's fixtures, and as it is."""
+"""The official conformance suite: on the server with the suite's fixtures, and on `serve --http` as it is."""
 
 import json
 import subprocess
@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.fixtures.http_process import http_process
 from tests.fixtures.node import node_program
 from tests.fixtures.processes import ROOT, environment
 
@@ -17,9 +18,9 @@ BASELINES = ROOT / "tests" / "conformance"
 
 
 @contextmanager
-def serving(folder: Path, *options: str) -> Generator[str]:
+def serving(folder: Path) -> Generator[str]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.conformance", str(folder), *options],
+        [sys.executable, "-m", "tests.conformance", str(folder)],
         env=environment(folder),
         cwd=ROOT,
         stdin=subprocess.PIPE,
@@ -68,6 +69,6 @@ def test_with_the_suites_fixtures_every_scenario_passes(tmp_path: Path, revision
 def test_the_product_as_it_is_fails_only_what_has_its_reason_in_the_baseline(tmp_path: Path, revision: str) -> None:
     node_program("conformance")
     baseline = BASELINES / f"plain-{revision}.yml"
-    with serving(tmp_path, "--plain") as url:
-        report = run_suite(tmp_path, url, "--requirements", revision, "--expected-failures", str(baseline))
+    with http_process(tmp_path) as server:
+        report = run_suite(tmp_path, server.url, "--requirements", revision, "--expected-failures", str(baseline))
     assert "Baseline check passed" in report

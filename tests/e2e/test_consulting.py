@@ -13,6 +13,7 @@ from tests.fixtures.providers import failing, held
 from tests.fixtures.serving import data_of, error_of, serving
 
 from conversation_mcp.errors import ProviderUnavailableError
+from conversation_mcp.providers.base import ListedModel
 from conversation_mcp.workflows.message import system_text
 
 
@@ -94,7 +95,7 @@ async def test_a_refusal_says_what_to_send_and_stores_nothing(
         assert len(stored(first)["workflowSteps"]) == 1
 
 
-async def test_json_in_the_answer_is_kept_whole_and_other_tools_see_it(tmp_path: Path) -> None:
+async def test_defects_8_and_9_json_in_an_answer_is_kept_whole_and_other_tools_see_it(tmp_path: Path) -> None:
     """Defects 8 and 9: an answer in JSON vanished from the history, and the first code block replaced the text."""
     text = 'It is the loop.\n```json\n{"a": 1}\n```\nAnd more.\n{"outcome": "no_bug_found", "needs": ["a trace"]}'
     models = FakeModels(saying(text), name="openai")
@@ -111,7 +112,7 @@ async def test_json_in_the_answer_is_kept_whole_and_other_tools_see_it(tmp_path:
     }  # fmt: skip
 
 
-async def test_a_validation_sees_what_other_tools_said_and_is_seen_by_them(tmp_path: Path) -> None:
+async def test_defect_10_a_validation_sees_what_other_tools_said_and_is_seen_by_them(tmp_path: Path) -> None:
     """Defect 10: a workflow saw no chat, and no chat saw a workflow."""
     models, engine = FakeModels(name="openai"), FakePerplexity()
     async with serving(tmp_path, models, engine, tools=TOOLS) as client:
@@ -131,7 +132,9 @@ async def test_a_validation_sees_what_other_tools_said_and_is_seen_by_them(tmp_p
     assert f"search_followup with conversationId {same['conversationId']}" in done["nextStep"]
 
 
-async def test_an_end_without_evidence_says_that_no_model_was_asked_and_why(tmp_path: Path) -> None:
+async def test_an_end_without_evidence_says_that_no_model_was_asked_and_why(
+    tmp_path: Path,
+) -> None:  # defects 22 and 23
     """Defects 22 and 23: work without evidence was called sufficient, and a finished review was called unfinished."""
     models = FakeModels(name="openai")
     async with serving(tmp_path, models, tools=TOOLS) as client:
@@ -162,6 +165,18 @@ async def test_needed_files_keep_the_workflow_open(tmp_path: Path) -> None:
     assert done["state"] == "validated"
     assert "1\tx = 1" in models.requests[1].messages[-1].content
     assert models.requests[1].messages[2].content.startswith("I need it.")
+
+
+async def test_a_deep_model_is_chosen_unless_one_is_named_or_set(tmp_path: Path) -> None:
+    models = FakeModels(name="openai", listed=[ListedModel("gpt-6-sol"), ListedModel("gpt-6-luna")])
+    async with serving(tmp_path, models, tools=TOOLS) as client:
+        first = await consult(client, step(1, 2))
+        done = await consult(client, step(2, 2, conversationId=first["conversationId"]))
+    assert any("for deep" in notice for notice in done["notices"])
+    async with serving(tmp_path, models, tools=TOOLS, default_model="openai:gpt-6-luna") as client:
+        first = await consult(client, step(1, 2))
+        await consult(client, step(2, 2, conversationId=first["conversationId"]))
+    assert models.requests[1].model == "gpt-6-luna"
 
 
 async def test_the_severity_filter_filters_what_is_returned_and_not_what_is_kept(tmp_path: Path) -> None:
@@ -239,6 +254,8 @@ async def test_a_validation_that_takes_long_is_fetched_by_the_same_call(tmp_path
         assert waits["nextStep"].startswith("Get the answer: get_conversation_history")
         release.set()
         await client.call_tool("get_conversation_history", {**same, "waitSeconds": 20})
+        # The end of the turn records it, not the next call.
+        assert stored(first)["workflowSteps"][1]["validation"] == {"asked": True, "messageNumber": 3}
         done = await consult(client, step(2, 2, **same))
     assert (done["state"], len(models.requests)) == ("validated", 1)
     assert stored(done)["workflowSteps"][1]["validation"] == {"asked": True, "messageNumber": 3}

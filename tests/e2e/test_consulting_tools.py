@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from anyio import to_thread
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.types import TextContent
 from tests.fixtures.chat_rules import KEY
 from tests.fixtures.chat_server import ChatServer
@@ -63,6 +63,25 @@ async def test_each_workflow_is_a_prompt_with_its_options_as_arguments(tmp_path:
         assert "- files: /src\n- threatLevel: high" in message.content.text
     async with serving(tmp_path, FakeModels(name="openai")) as client:
         assert not {prompt.name for prompt in (await client.list_prompts()).prompts} & set(SHIPPED)
+
+
+async def test_a_consensus_is_a_prompt_with_arguments_if_its_tool_is_on(tmp_path: Path) -> None:
+    models = FakeModels(name="openai")
+    async with serving(tmp_path, models, tools=TOOLS) as client:
+        prompts = {prompt.name: prompt for prompt in (await client.list_prompts()).prompts}
+        arguments = prompts["consensus"].arguments or ()
+        assert [one.name for one in arguments] == ["request", "models", "files", "conversationId", "synthesis"]
+        named = await client.get_prompt("consensus", {"request": "Shall we?", "models": "a:for, b", "files": "/src"})
+        bare = await client.get_prompt("consensus", {"request": "Shall we?"})
+        with pytest.raises(MCPError, match="consensus needs request"):
+            await client.get_prompt("consensus", {"models": "a"})
+    texts = [one.messages[0].content for one in (named, bare)]
+    assert all(isinstance(text, TextContent) and text.text.endswith("\n\nShall we?") for text in texts)
+    assert "Its models are: a:for, b." in str(texts[0])
+    assert "- files: /src" in str(texts[0])
+    assert "Choose with list_models two or three able models" in str(texts[1])
+    async with serving(tmp_path, models) as client:
+        assert "consensus" not in {prompt.name for prompt in (await client.list_prompts()).prompts}
 
 
 def test_a_whole_workflow_runs_from_a_terminal_with_the_change_of_the_repository(tmp_path: Path) -> None:

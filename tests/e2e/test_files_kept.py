@@ -2,7 +2,7 @@
 
 import io
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -14,16 +14,21 @@ from dirty_equals import IsPartialDict, IsStr
 from mcp import Client
 from tests.fixtures.attached import lose
 from tests.fixtures.cli import Here
+from tests.fixtures.databases import PostgreSQL
 from tests.fixtures.homes import Home
 from tests.fixtures.memory_store.contents import MemoryContents
 from tests.fixtures.models import FakeModels
 from tests.fixtures.providers import answer_to, held
 from tests.fixtures.serving import data_of, error_of, serving, text_of
+from tests.fixtures.stores import SERVERS
+from tests.fixtures.valkey import Valkey
 
 from conversation_mcp.errors import FilesystemError
 from conversation_mcp.providers.base import Answer, Event, Finished, Request
 from conversation_mcp.records.hashes import hash_of
 from conversation_mcp.stores.files.contents import ContentFiles
+from conversation_mcp.stores.postgresql.contents import ContentRows
+from conversation_mcp.stores.redis.contents import ContentFields
 
 CODE = "def add(a, b):\n    return a + b\n"
 SOL = "openai:gpt-6-sol"
@@ -64,6 +69,8 @@ async def test_when_files_cannot_be_kept_nothing_is_sent_and_the_question_says_w
         with monkeypatch.context() as disk:
             disk.setattr(ContentFiles, "put", full)
             disk.setattr(MemoryContents, "put", full)
+            disk.setattr(ContentRows, "put", full)
+            disk.setattr(ContentFields, "put", full)
             error = error_of(await client.call_tool("chat", call))
         failed = home.only()["pendingTurn"]
         assert len(openai.requests) == before
@@ -72,6 +79,18 @@ async def test_when_files_cannot_be_kept_nothing_is_sent_and_the_question_says_w
     assert failed == IsPartialDict(status="failed", error=IsPartialDict(code="FILESYSTEM_ERROR"))
     assert again["files"] == [IsPartialDict(sent="whole")]
     assert said(openai.requests[-1])[-1][1].count("return a + b") == 1
+
+
+@pytest.fixture
+def other(home: Home, request: pytest.FixtureRequest) -> Iterator[Home]:
+    """Another place for conversations, in the same kind of store."""
+    scheme = home.store_url.partition(":")[0]
+    if scheme not in SERVERS:
+        yield replace(home, store_url=home.store_url + "-other")
+        return
+    server: PostgreSQL | Valkey = request.getfixturevalue(SERVERS[scheme])
+    yield replace(home, store_url=(url := server.database()))
+    server.drop(url)
 
 
 async def test_a_file_that_changes_while_its_question_is_pending_and_then_goes_stays_as_it_was_asked(
@@ -187,9 +206,8 @@ async def test_two_servers_that_name_the_same_file_in_one_conversation_send_it_o
 
 
 def test_an_export_that_is_imported_elsewhere_goes_on_with_the_same_messages(
-    home: Home, code: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    home: Home, other: Home, code: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = replace(home, store_url=home.store_url + "-other")
     openai = FakeModels(name="openai")
 
     async def begin() -> str:

@@ -1,6 +1,7 @@
 """Files that go with a question: once, by content, as the conversation goes on."""
 
 import json
+from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from tests.fixtures.homes import Home
 from tests.fixtures.models import FakeModels
 from tests.fixtures.serving import data_of, error_of, serving, text_of
 
-from conversation_mcp.providers.base import ListedModel
+from conversation_mcp.providers.base import Answer, Event, Finished, ListedModel, Request
 from conversation_mcp.records.hashes import hash_of
 
 TOOLS = ("research", "models")
@@ -173,7 +174,7 @@ async def test_a_folder_with_more_files_than_a_small_window_can_list_sends_some_
     assert f"x = {len(sent) - 2}\n" in ollama.requests[0].messages[-1].content
 
 
-async def test_an_answer_may_take_its_share_of_a_known_window_and_no_more(home: Home, code: Path) -> None:
+async def test_an_answer_may_take_its_share_of_a_known_window_and_no_more(home: Home, code: Path) -> None:  # defect 24
     ollama = FakeModels(name="ollama", listed=[ListedModel("small", 10_000)])
     async with opened(home, code, ollama) as client:
         await chat(client, "one?", model="ollama:small")
@@ -183,7 +184,7 @@ async def test_an_answer_may_take_its_share_of_a_known_window_and_no_more(home: 
 async def test_files_that_were_named_one_by_one_are_counted_too_when_they_are_too_many_to_be_listed(
     home: Home, code: Path
 ) -> None:
-    paths = [code.with_name(f"part{number:02}.py") for number in range(40)]
+    paths = [code.with_name(f"part{number:03}.py") for number in range(140)]
     for path in paths:
         path.write_text(f"# {path.name}\n" + "value = 1\n" * 60)
     ollama = FakeModels(name="ollama", listed=[ListedModel("small", 4_096)])
@@ -191,6 +192,23 @@ async def test_files_that_were_named_one_by_one_are_counted_too_when_they_are_to
         result = await chat(client, "one?", files=[*map(str, paths)], model="ollama:small")
     assert [file["sent"] for file in result["files"]].count("whole") > 0
     (more,) = [notice for notice in result["notices"] if "more files were left out" in notice]
-    assert more.startswith(f"{40 - len(result['files'])} more files were left out: ")
+    assert more.startswith(f"{140 - len(result['files'])} more files were left out: ")
     left_out = next(file for file in result["files"] if file["sent"] == "skipped")
-    assert "all files of the question have room for about" in left_out["reason"]
+    assert "in all files of the question" in left_out["reason"]
+
+
+@pytest.mark.parametrize(
+    "answer", ['{"findings": []}', '```json\n{"a": 1}\n```', 'See `x`:\n\n```json\n{"a": 1}\n```\n\nThat is all.']
+)
+async def test_an_answer_in_json_is_kept_and_sent_again_as_it_is(  # defects 8 and 9
+    home: Home, code: Path, answer: str
+) -> None:
+    async def as_asked(_request: Request) -> AsyncGenerator[Event]:
+        yield Finished(Answer(content=answer, model="gpt-6-sol"))
+
+    openai = FakeModels(as_asked, name="openai")
+    async with opened(home, code, openai) as client:
+        first = await chat(client, "one?", files=[str(code)])
+        await chat(client, "two?", conversationId=first["conversationId"])
+    assert home.only()["messages"][2]["content"] == answer
+    assert openai.requests[1].messages[2].content == answer

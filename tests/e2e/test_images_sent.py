@@ -1,12 +1,15 @@
 """Images that go with a question: kept once, shown again at their message only, and refused by who cannot see them."""
 
+from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from dirty_equals import IsPartialDict
 from mcp import Client
+from PIL import Image
 from tests.fixtures.attached import lose
 from tests.fixtures.homes import Home
 from tests.fixtures.models import FakeModels
@@ -14,9 +17,10 @@ from tests.fixtures.serving import data_of, error_of, serving
 from tests.fixtures.sight import png
 
 from conversation_mcp.clock import utc_now
-from conversation_mcp.providers.base import ListedModel, Request
+from conversation_mcp.errors import ProviderUnavailableError
+from conversation_mcp.providers.base import Event, ListedModel, Request
 from conversation_mcp.records.hashes import hash_of
-from conversation_mcp.records.models import ConversationId
+from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.stores.catalog import open_store
 
 SOL = "openai:gpt-6-sol"
@@ -31,8 +35,8 @@ def image(tmp_path: Path) -> Path:
     return path
 
 
-def opened(home: Home, image: Path, *providers: FakeModels) -> AbstractAsyncContextManager[Client]:
-    return serving(home, *providers, tools=("research", "models"), roots=(image.parent,))
+def opened(home: Home, image: Path, *providers: FakeModels, **changes: Any) -> AbstractAsyncContextManager[Client]:
+    return serving(home, *providers, tools=("research", "models"), roots=(image.parent,), **changes)
 
 
 async def chat(client: Client, prompt: str, **arguments: object) -> dict[str, Any]:
@@ -83,6 +87,37 @@ async def test_an_image_that_is_too_wide_is_kept_as_it_is_and_shown_smaller_in_e
     assert kept.keys() == {record["sha256"], record["shown"]}
 
 
+async def test_images_are_made_smaller_once_for_each_limit_and_meanwhile_the_conversation_can_be_written(
+    home: Home, image: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def busy(_request: Request) -> AsyncGenerator[Event]:
+        raise ProviderUnavailableError("busy")
+        yield
+
+    def open_image(*args: Any, **options: Any) -> Image.Image:
+        anyio.from_thread.run(rename, f"while image {len(written)} is made smaller")
+        return decode(*args, **options)
+
+    async def rename(title: str) -> None:
+        with anyio.fail_after(10):
+            written.append(await other.update(ConversationId(opened_id), lambda stored, _: stored.changed(title=title)))
+
+    written: list[Conversation] = []
+    decode, other = Image.open, open_store(home.store_url, utc_now, is_durable=False)
+    openai, anthropic = FakeModels(name="openai"), FakeModels(name="anthropic")
+    fallbacks = ("openai:gpt-6-terra", "anthropic:claude-opus-5")
+    async with opened(home, image, openai, anthropic, fallback_models=fallbacks) as client:
+        opened_id = (await chat(client, "zero?"))["conversationId"]
+        image.write_bytes(png(width=9000, height=20))
+        openai.scripts += [busy, busy]
+        monkeypatch.setattr(Image, "open", open_image)
+        result = await chat(client, "one?", conversationId=opened_id, images=[str(image)])
+    assert [len(one.requests) for one in (openai, anthropic)] == [3, 1]
+    assert len(written) == 2
+    assert home.only()["title"] == "while image 1 is made smaller"
+    assert result["images"] == [IsPartialDict(sent="whole")]
+
+
 @pytest.mark.parametrize("is_follow_up", [False, True], ids=["start", "follow-up"])
 async def test_a_model_without_eyes_is_refused_by_name_with_those_that_see(
     home: Home, image: Path, *, is_follow_up: bool
@@ -131,3 +166,20 @@ async def test_an_image_that_was_lost_is_missed_aloud_and_can_be_shown_again(hom
     assert shown(openai.requests[1]) == [[], [], [], []]
     for request in openai.requests[2:]:
         assert [key for keys in shown(request) for key in keys] == [hash_of(png())]
+
+
+async def test_of_more_images_than_a_provider_takes_the_newest_go_and_a_notice_counts_the_others(
+    home: Home, image: Path
+) -> None:
+    other = image.with_name("other.png")
+    other.write_bytes(png(width=9, height=9))
+    openai = FakeModels(name="openai", images={"max_count": 1})
+    async with opened(home, image, openai) as client:
+        first = await chat(client, "one?", images=[str(image)])
+        same = {"conversationId": first["conversationId"]}
+        second = await chat(client, "two?", images=[str(other)], **same)
+        both = await chat(client, "three?", images=[str(image), str(other)])
+    assert [len(message.images) for message in openai.requests[1].messages] == [0, 0, 0, 1]
+    assert "no room for more images" in openai.requests[1].messages[1].content
+    assert any("no room for more images: 1 image of earlier messages" in notice for notice in second["notices"])
+    assert [one["sent"] for one in both["images"]] == ["whole", "skipped"]

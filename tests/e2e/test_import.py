@@ -78,6 +78,7 @@ def test_a_program_gets_one_document(here: Here, tmp_path: Path) -> None:
                 "problem": 1,
             },
             "undated": 0,
+            "redacted": {},
             "leftOut": {
                 "toolMessages": 0,
                 "hiddenMessages": 0,

@@ -176,7 +176,7 @@ async def test_any_query_gets_an_answer(client: Client) -> None:
         ({"limit": 0}, "limit must be at least 1; got 0."),
         ({"limit": 101}, "limit must be at most 100; got 101."),
         ({"limit": "five"}, "limit must be a whole number; got 'five'."),
-        ({"state": "open"}, "state must be one of running, interrupted, failed, archived; got 'open'."),
+        ({"state": "open"}, "state must be one of running, interrupted, failed, completed, archived; got 'open'."),
         ({"after": "tomorrow"}, "after must be a date or time such as 2026-01-31 or 2026-01-31T12:00:00Z."),
         ({"query": "x" * 10_001}, "query takes up to 10,000 characters; got 10,001."),
         ({"cursor": "abc"}, "cursor must be the nextCursor of an earlier result, unchanged."),

@@ -39,6 +39,7 @@ Providers
 - deepseek · chat · not configured: set DEEPSEEK_API_KEY
 - azure · chat · not configured: set AZURE_OPENAI_API_KEY and AZURE_OPENAI_ENDPOINT
 - openrouter · search, chat · not configured: set OPENROUTER_API_KEY
+- dial · chat · not configured: set DIAL_API_KEY and DIAL_BASE_URL
 - llamacpp · chat · not configured: set LLAMACPP_BASE_URL
 - vllm · chat · not configured: set VLLM_BASE_URL
 - custom · chat · not configured: set CUSTOM_API_URL\

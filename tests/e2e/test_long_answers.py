@@ -9,7 +9,7 @@ from tests.fixtures.serving import data_of, serving, text_of
 from conversation_mcp.providers.base import Answer, Event, Finished, Request
 
 
-async def test_an_answer_cut_at_the_token_limit_is_kept_and_says_so(home: Home) -> None:
+async def test_an_answer_cut_at_the_token_limit_is_kept_and_says_so(home: Home) -> None:  # defect 13
     async def cut(_request: Request) -> AsyncGenerator[Event]:
         yield Finished(Answer("half", finish_reason="length", notices=("the answer was cut",)))
 
@@ -19,7 +19,7 @@ async def test_an_answer_cut_at_the_token_limit_is_kept_and_says_so(home: Home) 
     assert home.only()["messages"][-1]["finishReason"] == "length"
 
 
-async def test_a_result_above_the_limit_is_cut_at_a_paragraph_and_names_the_file(home: Home) -> None:
+async def test_a_result_above_the_limit_is_cut_at_a_paragraph_and_names_the_file(home: Home) -> None:  # defect 18
     text = "\n\n".join(f"Paragraph {number} " + "word " * 40 for number in range(100))
 
     async def long(_request: Request) -> AsyncGenerator[Event]:

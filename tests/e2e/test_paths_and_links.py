@@ -20,6 +20,7 @@ from conversation_mcp.records.ids import created_at, id_at
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.base import Call
 from conversation_mcp.stores.files.calls import CallFiles
+from conversation_mcp.stores.files.vault import PlainVault
 
 SECRET = b'{"secret": "not yours"}'
 TURN = (("user", "one?"), ("assistant", "One."))
@@ -78,7 +79,7 @@ async def test_a_planted_entry_of_the_register_is_not_followed(tmp_path: Path) -
     """Planted links: a predictable name that leads to a file of somebody else."""
     target = tmp_path / "target"
     target.write_bytes(SECRET)
-    calls = CallFiles(tmp_path, Clock())
+    calls = CallFiles(tmp_path, Clock(), PlainVault(tmp_path))
     folder = tmp_path / ".calls"
     folder.mkdir()
     (folder / "key").symlink_to(target)

@@ -130,7 +130,7 @@ def test_an_unknown_tool_set_ends_the_start_with_the_names(tmp_path: Path) -> No
     assert run.returncode == 2
     assert (
         run.stderr
-        == "VALIDATION_ERROR: there is no tool set 'managed'; the sets are research, manage, models, consult, workflows.\n"
+        == "VALIDATION_ERROR: there is no tool set 'managed'; the sets are research, manage, models, consult, memories, log, workflows.\n"
     )
     assert run.stdout == ""
 
@@ -164,6 +164,7 @@ def test_serving_with_the_default_settings_imports_nothing_that_waits_for_a_ques
     late = (
         *("typer", "httpx", "sqlite3", "markdown_it", "pathspec", "pypdf", "mammoth"),
         *(f"conversation_mcp.{name}" for name in ("exporting", "importing", "tools.chat", "tools.delete_conversation")),
+        *(f"conversation_mcp.{name}" for name in ("asking", "turns.engine", "prompting.composition")),
         *(f"conversation_mcp.providers.{name}" for name in ("definitions", "local", "responses", "chat_completions")),
     )
     code = f"from conversation_mcp.cli.entry import run\nrun()\nimport sys\nprint([*{{*{late}}} & {{*sys.modules}}])"

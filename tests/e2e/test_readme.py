@@ -27,7 +27,9 @@ TYPED = re.compile(r"^(?:\$ )?((?:[\w\"' .?-]+\| *)?(?:\.venv/bin/)?conversation
 MAKE = re.compile(r"^(?:\$ )?(make(?: [^#\n]*)?)", re.MULTILINE)
 ASKED = re.compile(r"^> (\w+): ([^\n]+)\n(.*?)(?=^> \w+: |\Z)", re.MULTILINE | re.DOTALL)
 ANY_ID = re.compile(r"\b\d{8}-\d{13}\b")
-NEEDS_MORE = re.compile(r"--online|pplx-|PERPLEXITY_API_KEY|/path/to|…|\bcancel\b")
+NEEDS_MORE = re.compile(
+    r"--online|pplx-|PERPLEXITY_API_KEY|/path/to|…|\bcancel\b|mcp (?:view|database|token|encrypt|doctor --url)\b|serve --http"
+)
 PLACEHOLDER = re.compile(r"\b[A-Z]{3,}\b")
 CONSOLE = {"sh", "bash", "console", "text", ""}
 

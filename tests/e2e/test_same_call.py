@@ -214,7 +214,7 @@ async def test_a_register_that_cannot_be_written_hides_no_failure(tmp_path: Path
     assert error == IsPartialDict(code="PROVIDER_UNAVAILABLE", message=IsStr(regex=".*fell over.*"))
 
 
-async def test_a_start_that_failed_goes_on_in_its_conversation_when_it_is_called_again(home: Home) -> None:
+async def test_a_start_that_failed_goes_on_in_its_conversation_when_it_is_called_again(home: Home) -> None:  # defect 14
     failure = ProviderUnavailableError("the provider fell over.", maybe_billed=True)
     failure.usage = {"cost_usd": 0.25}
     provider = FakeProvider(failing(failure))

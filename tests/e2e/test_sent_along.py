@@ -94,7 +94,7 @@ async def test_the_command_line_sends_files_along_with_any_question(
     arguments = {"prompt" if kind == "chat" else "query": "Why?"} | ({"conversationId": ID} if conversation else {})
     caller = caller_for(question, Display(streams=False), [])
     async with open_app(settings_for(tmp_path), providers=()) as app:
-        listening = app._replace(turns=cast("TurnEngine", engine))
+        listening = app._replace(open_asking=lambda: app.open_asking()._replace(turns=cast("TurnEngine", engine)))
         result = await tool.run(parse(tool, arguments), listening, caller)
     heard = heard_of(result.data())
     assert (heard["files"], heard["images"], heard["roots"]) == (["/work/a.py", "-"], ["/work/a.png"], [str(tmp_path)])

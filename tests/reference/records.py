@@ -11,10 +11,11 @@ from typing import Any, cast, get_args
 from pydantic import BaseModel
 from tests.reference.types import words_of
 
-from conversation_mcp.tooling import workflow_tools
+from conversation_mcp.tooling import users, workflow_tools
 from conversation_mcp.tooling.step_arguments import StepInput
 
 Model = type[BaseModel]
+MAKERS = (users, workflow_tools)
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,13 @@ def sentences_of(model: Model) -> dict[str, str]:
     found: dict[str, str] = sentences_of(StepInput) if model.__module__ == workflow_tools.__name__ else {}
     for base in reversed(model.__mro__):
         if issubclass(base, BaseModel) and base is not BaseModel:
-            is_made = base.__module__ == workflow_tools.__name__ and not hasattr(workflow_tools, base.__name__)
-            found |= {} if is_made else _sentences(base)
+            found |= {} if _is_made(base) else _sentences(base)
     return found
+
+
+def _is_made(model: Model) -> bool:
+    """Tell whether the model stands nowhere in the code, because it is made of others."""
+    return any(model.__module__ == maker.__name__ and not hasattr(maker, model.__name__) for maker in MAKERS)
 
 
 def _sentences(model: Model) -> dict[str, str]:

@@ -17,6 +17,12 @@ TOOLS = {tool.name: tool for tool in tools_of(TOOL_SETS)}
 UNSET: list[Any] = ["", " ", None, [], {}, "[]", "{}", "null", "undefined", "None"]
 FILLED: dict[str, Any] = {
     "query": "Why?",
+    "userId": "ann",
+    "role": "user",
+    "messages": [{"role": "user", "content": "Why?"}],
+    "maxTokens": 500,
+    "content": "We picked Rust.",
+    "memoryId": "mem-1",
     "prompt": "Why?",
     "conversationId": "20260131-1769817600000",
     "conversationIds": ["20260131-1769817600000", "20260131-1769817600001"],
@@ -32,6 +38,7 @@ FILLED: dict[str, Any] = {
 WORDS = {
     ("update_conversation", "title"),
     ("update_conversation", "tags"),
+    ("update_memory", "tags"),
     ("list_conversations", "query"),
     ("list_models", "query"),
 }
@@ -47,7 +54,7 @@ def least(tool: AnyTool) -> dict[str, Any]:
     return {name: FILLED[name] for name in input_schema(tool)["required"]}
 
 
-def taken(name: str, **arguments: Any) -> Any:
+def taken(name: str, /, **arguments: Any) -> Any:
     return parse(TOOLS[name], {**least(TOOLS[name]), **arguments})
 
 

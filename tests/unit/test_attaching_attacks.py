@@ -18,7 +18,7 @@ from tests.fixtures.office import docx_of, zip_of
 from conversation_mcp.attaching.contents import FilesRead
 from conversation_mcp.attaching.limits import RefusedError
 from conversation_mcp.attaching.names import shown
-from conversation_mcp.attaching.opening import found, read
+from conversation_mcp.attaching.opening import LinkFollower, found, read
 from conversation_mcp.attaching.places import Places
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.settings import Settings
@@ -68,6 +68,18 @@ def test_a_folder_that_is_swapped_within_the_roots_is_read_where_it_is(shelf: Pa
     (shelf / "work/a").symlink_to(shelf / "other")
 
     assert read(checked.path, places, LIMIT, "too large").path == str(shelf / "other/f.txt")
+
+
+def test_a_folder_that_is_swapped_while_its_files_are_read_leads_nowhere_else(shelf: Path) -> None:
+    write(shelf, {"work/a/g.txt": "inside, too", "other/g.txt": WORDS})
+    places = Places([str(shelf / "work")], "a test")
+    follower = LinkFollower(places)
+    follower.found(str(shelf / "work/a/f.txt"))
+    (shelf / "work/a").rename(shelf / "moved")
+    (shelf / "work/a").symlink_to(shelf / "other")
+
+    with pytest.raises(RefusedError):
+        read(follower.found(str(shelf / "work/a/g.txt")).path, places, LIMIT, "too large")
 
 
 async def test_no_race_of_links_reads_what_is_outside(shelf: Path) -> None:
@@ -186,7 +198,7 @@ async def test_links_in_a_circle_lead_nowhere(shelf: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_folder_of_100_000_files_does_not_stop_the_loop(tmp_path: Path) -> None:
+async def test_a_folder_of_100_000_files_does_not_stop_the_loop(tmp_path: Path) -> None:  # defect 15
     for folder in range(100):
         (tmp_path / f"{folder}").mkdir()
         for number in range(1_000):

@@ -10,6 +10,7 @@ from tests.fixtures.attached_files import Desk, long_after, write
 from conversation_mcp.attaching.cache import ENTRY_BYTES, FileCache, SeenFile
 from conversation_mcp.attaching.files import FileReader
 from conversation_mcp.clock import utc_now
+from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.settings import Settings
 
 STAMP = (1, 2, 3, 4, 5)
@@ -75,6 +76,15 @@ async def test_a_path_in_the_cache_must_still_be_allowed(desk: Desk, tmp_path: P
     assert len(read.files) == 1
     with pytest.raises(Exception, match="outside of the folders"):
         await desk.read(tmp_path / "a.txt", roots=[tmp_path / "inner"])
+
+
+async def test_a_secret_that_was_read_by_permission_is_none_to_others(tmp_path: Path) -> None:
+    write(tmp_path, {".env": "COLOUR=red\n"})
+    allowed = Desk(tmp_path, Settings(allow_secrets=(tmp_path / ".env",)))
+    assert (await allowed.read(tmp_path / ".env")).files
+
+    with pytest.raises(InvalidInputError, match="a secret by its name"):
+        await Desk(tmp_path, cache=allowed.cache).read(tmp_path / ".env")
 
 
 def test_the_cache_drops_what_was_not_used_for_longest() -> None:

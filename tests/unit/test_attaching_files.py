@@ -169,7 +169,9 @@ async def test_what_is_missing_is_said_beside_what_is_sent(desk: Desk) -> None:
     }
 
 
-async def test_if_nothing_can_be_sent_the_error_lists_a_dozen_paths_with_reasons_and_the_next_step(desk: Desk) -> None:
+async def test_if_nothing_can_be_sent_the_error_lists_a_dozen_paths_with_reasons_and_the_next_step(
+    desk: Desk,
+) -> None:  # defect 16
     write(desk.folder, {"key.pem": "x"})
     missing = [desk.folder / f"{number}.py" for number in range(15)]
 
@@ -189,12 +191,12 @@ async def test_if_nothing_can_be_sent_the_error_lists_a_dozen_paths_with_reasons
 @pytest.mark.parametrize(
     ("limit", "sent", "reason"),
     [
-        ({"max_files": 2}, ["0.txt", "1.txt"], "there are more than 2 files (CONVERSATION_MCP_MAX_FILES)"),
+        ({"max_files": 2}, ["0.txt", "1.txt"], "beyond 2 files (CONVERSATION_MCP_MAX_FILES)"),
         ({"max_file_bytes": 14}, ["0.txt", "1.txt"], "larger than 14 bytes (CONVERSATION_MCP_MAX_FILE_BYTES)"),
         (
             {"max_files_total_bytes": 30},
             ["0.txt", "1.txt"],
-            "all files exceed 30 bytes (CONVERSATION_MCP_MAX_FILES_TOTAL_BYTES)",
+            "beyond 30 bytes of all files (CONVERSATION_MCP_MAX_FILES_TOTAL_BYTES)",
         ),
     ],
 )

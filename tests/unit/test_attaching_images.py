@@ -104,6 +104,15 @@ async def test_of_a_folder_or_pattern_only_the_images_are_meant(tmp_path: Path) 
     assert set(desk.reasons(read)) == {"e.png"}
 
 
+async def test_what_was_named_as_an_image_is_left_out_as_one(tmp_path: Path) -> None:
+    desk = Desk(write(tmp_path, {"a.png": png_of(1, 1), "b.png": "x", "c/d.png": "x", "e.txt": b"\0"}))
+
+    read = await desk.read(tmp_path / "e.txt", images=[tmp_path / name for name in ("a.png", "b.png", "c", "none")])
+
+    left_out = {Path(one.path).name: one.is_image for one in read.left_out}
+    assert left_out == {"b.png": True, "d.png": True, "none": True, "e.txt": False}
+
+
 async def test_an_image_among_files_is_left_out_with_what_to_do(tmp_path: Path) -> None:
     desk = Desk(write(tmp_path, {"a.png": png_of(3, 2), "b.txt": jpeg_of(3, 2)}))
 

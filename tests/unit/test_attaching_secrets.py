@@ -37,7 +37,7 @@ PASSWORD = "Tr0ub" + "4dor&3x9"
         ".config/gcloud/x", "release.jks",
     ],
 )  # fmt: skip
-def test_a_secret_is_known_by_its_name(path: str) -> None:
+def test_a_secret_is_known_by_its_name(path: str) -> None:  # defect 16
     assert RULES.by_name(f"/home/user/{path}")
 
 

@@ -85,6 +85,23 @@ async def test_a_hash_of_something_else_is_refused(store: Store) -> None:
     assert await store.attachments.sizes(conversation_id) == {}
 
 
+async def test_only_what_is_removed_is_gone_for_every_process(store: Store, new_store: NewStore) -> None:
+    conversation_id, other, reader = await started(store), await started(store), new_store()
+    first, *rest = CONTENTS
+    for each in (conversation_id, other):
+        await store.attachments.put(each, CONTENTS)
+        await reader.attachments.get(each, [*CONTENTS])
+    await store.attachments.remove(conversation_id, [first, "../conversation.json", "a" * 64])
+    await store.attachments.remove(UNKNOWN, [first])
+    for each in (store, reader, new_store()):
+        assert (await each.attachments.get(conversation_id, [*CONTENTS])).keys() == set(rest)
+        assert (await each.attachments.sizes(conversation_id)).keys() == set(rest)
+        assert (await each.attachments.get(other, [*CONTENTS])).keys() == CONTENTS.keys()
+    assert await reader.exists(conversation_id)
+    await store.attachments.put(conversation_id, {first: CONTENTS[first]})
+    assert (await reader.attachments.sizes(conversation_id)).keys() == CONTENTS.keys()
+
+
 @pytest.mark.parametrize("text", BAD_IDS)
 async def test_what_is_no_id_is_refused(store: Store, text: str) -> None:
     given = ConversationId(text)
@@ -92,6 +109,7 @@ async def test_what_is_no_id_is_refused(store: Store, text: str) -> None:
         store.attachments.put(given, CONTENTS),
         store.attachments.get(given, [*CONTENTS]),
         store.attachments.sizes(given),
+        store.attachments.remove(given, [*CONTENTS]),
     ):
         with pytest.raises(InvalidInputError):
             await call

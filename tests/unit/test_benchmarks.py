@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 from tests.benchmarks.__main__ import BENCHMARKS
+from tests.benchmarks.load_client import Answered
 from tests.benchmarks.measuring import alternate, is_named
+from tests.benchmarks.refusals import distance, largest_by_chance
 from tests.benchmarks.retrieval.corpora import write_corpora
 from tests.benchmarks.retrieval.labels import Labelled, Quality, answer_to, load_questions, quality, shared_share
 from tests.benchmarks.retrieval.methods import passages_below
@@ -136,3 +138,20 @@ def test_what_is_found_is_counted_up_to_the_fifth_and_weighed_by_its_place(tmp_p
     assert quality(lambda _question, limit: passages[:limit], questions, tmp_path) == Quality(
         4, recall_at_5=0.5, mean_reciprocal_rank=(1 + 1 / 4 + 1 / 8) / 4
     )
+
+
+def test_two_samples_are_as_far_apart_as_their_shares_below_a_value() -> None:
+    assert distance([1, 2, 3], [3, 1, 2]) == 0
+    assert distance([1, 2], [3, 4]) == 1
+    assert distance([1, 2, 3, 4], [3, 4, 5, 6]) == 0.5
+    assert largest_by_chance(1_000, 1_000) == pytest.approx(0.0872, abs=0.0001)
+
+
+def test_errors_count_against_none_at_all() -> None:
+    asked = replace(MEASURED, theirs=40_000, budget=Budget(0), unit="requests")
+    assert [replace(asked, ours=errors).verdict for errors in (0, 1)] == ["ok", "over"]
+
+
+def test_a_quantile_is_the_time_within_which_that_share_was_answered() -> None:
+    answered = Answered(seconds=[number / 1_000 for number in range(100, 0, -1)])
+    assert [answered.quantile(share) for share in (0.5, 0.99, 1.0)] == [51, 100, 100]

@@ -50,6 +50,27 @@ async def test_of_many_who_want_a_name_at_once_one_gets_it(store: Store, new_sto
     assert taken.count(None) == 11
 
 
+async def test_a_name_that_is_free_and_stands_for_nothing_is_taken_and_recorded_in_one_step(
+    store: Store, rival: Store
+) -> None:
+    held, found = await store.calls.take(KEY, CALL)
+    assert held
+    assert found is None
+    assert await rival.calls.take(KEY, LATER) == (None, CALL)
+    await held.release()
+    again, found = await rival.calls.take(KEY, LATER)
+    assert again
+    assert found == CALL
+    assert await store.calls.find(KEY) == CALL
+
+
+async def test_a_name_in_other_hands_is_not_recorded(store: Store, rival: Store) -> None:
+    held, _ = await store.calls.take(KEY)
+    assert held
+    assert await rival.calls.take(KEY, CALL) == (None, None)
+    assert await store.calls.find(KEY) is None
+
+
 async def test_what_a_name_stands_for_is_known_to_every_process(store: Store, new_store: NewStore) -> None:
     held, _ = await store.calls.take(KEY)
     assert held

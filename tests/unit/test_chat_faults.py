@@ -114,7 +114,7 @@ TEXTLESS = {
 
 
 @pytest.mark.parametrize("fault", TEXTLESS)
-async def test_an_answer_without_text_says_why_and_keeps_what_it_took(fault: str) -> None:
+async def test_an_answer_without_text_says_why_and_keeps_what_it_took(fault: str) -> None:  # defect 13
     async with chatting("openrouter") as chat:
         error, _ = await failure(chat, f"Why? [[fault:{fault}]]")
     assert error.sentence() == TEXTLESS[fault]

@@ -40,8 +40,19 @@ from conversation_mcp.records.modes import Mode
 )
 async def test_a_name_is_looked_for_at_direct_then_unified_then_local_providers_then_at_who_takes_any(
     name: str, expected: tuple[str, str]
-) -> None:
+) -> None:  # defect 11
     assert told(await providers(*everybody()).choose("chat", name)) == expected
+
+
+@pytest.mark.parametrize("name", ["gpt-6-lunna", "gemini-9-pro", "grok-4.77"])
+async def test_every_name_that_is_suggested_can_be_asked(name: str) -> None:  # defect 11
+    strict = providers(*(FakeModels(name=known) for known in ("openai", "xai", "gemini")))
+    with pytest.raises(ConversationMCPError, match="Similar names: ") as refused:
+        await strict.choose("chat", name)
+    similar = refused.value.sentence().partition("Similar names: ")[2].partition(". If")[0].split(", ")
+    assert [
+        f"{provider}:{model}" for provider, model in [told(await strict.choose("chat", one)) for one in similar]
+    ] == (similar)
 
 
 async def test_a_search_by_provider_and_model_is_perplexitys() -> None:

@@ -143,7 +143,7 @@ CONVERSATION_LOGS_DIR = "/my logs"
 
 @pytest.mark.skipif(sys.platform == "win32", reason="quotes for another shell")
 def test_clients_with_a_command_of_their_own_are_told_by_it() -> None:
-    assert [client.how_to_add(WITH_MORE) for client in CLIENTS.values()] == snapshot(
+    assert [WITH_MORE.how_to_add(client) for client in CLIENTS.values()] == snapshot(
         [
             "claude mcp add --env 'CONVERSATION_LOGS_DIR=/my logs' --scope user conversations -- /opt/conversation-mcp --documents '/my notes'",
             "",

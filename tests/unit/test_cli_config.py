@@ -43,11 +43,13 @@ perplexity_api_key	…cdef	PERPLEXITY_API_KEY
 perplexity_base_url		default
 logs_dir	/home/me/conversation-logs	CONVERSATION_LOGS_DIR
 store		default
+owner	local	default
 max_conversation_turns		default
 conversation_timeout_hours		default
 tools	research	default
 documents	/a:/b	--documents
 documents_model		default
+embeddings	auto	default
 roots		default
 allow_secrets		default
 max_files	500	default
@@ -59,6 +61,7 @@ answer_share		default
 files_share		default
 history_share		default
 summaries		default
+decisions		default
 max_image_pixels	64000000	default
 prompts_dir	/home/me/config/conversation-mcp/prompts	default
 workflows_dir	/home/me/config/conversation-mcp/workflows	default
@@ -67,6 +70,10 @@ preferred_models		default
 disabled_models		default
 fallback_models		default
 sharing	named	default
+redact		default
+encryption_key		default
+encryption_key_file		default
+encrypt	all	default
 provider_order	direct,unified,local,custom	default
 search_preset	medium	CONVERSATION_MCP_SEARCH_PRESET
 search_followup_preset	low	default
@@ -79,6 +86,18 @@ retries	2	default
 max_question_chars	500000	default
 max_result_chars	60000	default
 max_cost_usd_per_day		default
+max_questions_per_minute	120	default
+max_conversations_per_minute	60	default
+max_messages_per_minute	600	default
+max_message_chars	100000	default
+max_running_turns	32	default
+max_stored_bytes	10737418240	default
+tokens_file		default
+jwt_keys		default
+jwt_issuer		default
+jwt_audience		default
+jwt_algorithms	RS256,ES256	default
+trusted_proxies		default
 log_level	WARNING	default
 """)
 
@@ -127,11 +146,11 @@ def test_the_written_file_has_every_setting_as_a_comment_and_changes_nothing(her
 # the user's data folder. [CONVERSATION_LOGS_DIR]
 # logs_dir = "/path/to/conversation-logs"
 
-# The URL of the store of conversations; it takes precedence over the folder. Default: the folder.
+# The URL of the store of conversations, in place of the folder; redis: REDIS_URL. Default: none.
 # [CONVERSATION_MCP_STORE]
 # store = "file:///path/to/conversation-logs"
 
-# The most answers \
+# Whose conversation\
 """)
 
 

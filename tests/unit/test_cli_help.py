@@ -42,9 +42,14 @@ Commands:
   chat       Open a prompt that remembers.
   consult    Have a model judge something by a workflow, such as codereview.
   show       Show a conversation.
+  view       Show the conversations in a browser.
   files      Show the files that a conversation was asked about.
   list       List the conversations, newest first.
-  search     Find conversations by their words.
+  search     Find conversations by words, and by meaning where there is a...
+  related    Show which conversations are near another one, and why.
+  memories   Show and find what is remembered.
+  remember   Keep something to remember.
+  forget     Forget a memory for good.
   branch     Branch a conversation at an answer.
   merge      Merge two or more conversations into a new one.
   rename     Give a conversation a title.
@@ -52,9 +57,13 @@ Commands:
   archive    Put conversations away.
   delete     Move conversations to the trash.
   prune      Put old conversations away.
+  redact     Replace keys, cards and addresses in what is stored.
+  owners     Show whose conversations there are, with counts and cost.
+  user       Export or delete everything of a user.
   stats      Show turns, tokens and cost.
   export     Write conversations to files of other formats.
   import     Bring in conversations from ChatGPT, Claude, Claude Code and...
+  copy       Copy conversations from a folder or database into another.
   resume     Fetch answers that nobody waited for.
   cancel     Stop a question that is being answered.
   tokens     Show what the next question of a conversation carries.
@@ -64,7 +73,11 @@ Commands:
   doctor     Check everything, and show how to set up clients.
   verify     Check every conversation and the index.
   index      Show where the index is and what it knows.
-  serve      Serve MCP over stdio, as clients start it.
+  encrypt    Encrypt the conversations of a folder.
+  decrypt    Decrypt the conversations of a folder.
+  database   Show or renew the tables of a store in a database.
+  serve      Serve MCP over stdio, as clients start it, or over HTTP.
+  token      Make, list or revoke the tokens that open a server over HTTP.
   trash      Show, restore or empty the trash.
 """)
 
@@ -119,6 +132,8 @@ Options:
   --json                          Print the result as one JSON document.
   --logs-dir FOLDER               Where conversations are kept. [env:
                                   CONVERSATION_LOGS_DIR]
+  --owner NAME                    Whose conversations. Default: local, who
+                                  runs the program.
   --documents PATH                A file or folder to search with the local
                                   provider; may be repeated.
   --help                          Show this message and exit.
@@ -145,6 +160,8 @@ Options:
   --no-pager         Do not page a text longer than the screen.
   --logs-dir FOLDER  Where conversations are kept. [env:
                      CONVERSATION_LOGS_DIR]
+  --owner NAME       Whose conversations. Default: local, who runs the
+                     program.
   --help             Show this message and exit.
 """)
 
@@ -185,6 +202,8 @@ Options:
   --json                          Print one JSON document.
   --logs-dir FOLDER               Where conversations are kept. [env:
                                   CONVERSATION_LOGS_DIR]
+  --owner NAME                    Whose conversations. Default: local, who
+                                  runs the program.
   --help                          Show this message and exit.
 """)
 
@@ -193,7 +212,7 @@ def test_search_explains_itself(here: Here) -> None:
     assert here("search", "--help").out == snapshot("""\
 Usage: conversation-mcp search [OPTIONS] {WORDS}...
 
-  Find conversations by their words.
+  Find conversations by words, and by meaning where there is a model for it.
 
   Searches titles, tags, questions and answers. The best match comes first;
   each is shown with the matching passage and the number of its message.
@@ -205,6 +224,7 @@ Arguments:
                      beginning.  [required]
 
 Options:
+  --words                         Find by words alone, not by meaning.
   --limit N                       How many to show, 0 for all. Default: 20 on
                                   a terminal, all in a pipe.  [x>=0]
   --cursor CURSOR                 Continue after a list: the nextCursor of its
@@ -225,6 +245,8 @@ Options:
   --json                          Print one JSON document.
   --logs-dir FOLDER               Where conversations are kept. [env:
                                   CONVERSATION_LOGS_DIR]
+  --owner NAME                    Whose conversations. Default: local, who
+                                  runs the program.
   --help                          Show this message and exit.
 """)
 
@@ -252,6 +274,8 @@ Options:
   --json                          Print one JSON document.
   --logs-dir FOLDER               Where conversations are kept. [env:
                                   CONVERSATION_LOGS_DIR]
+  --owner NAME                    Whose conversations. Default: local, who
+                                  runs the program.
   --help                          Show this message and exit.
 """)
 

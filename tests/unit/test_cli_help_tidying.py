@@ -30,6 +30,8 @@ Arguments:
 Options:
   --logs-dir FOLDER  Where conversations are kept. [env:
                      CONVERSATION_LOGS_DIR]
+  --owner NAME       Whose conversations. Default: local, who runs the
+                     program.
   --documents PATH   A file or folder to search with the local provider; may
                      be repeated.
   --help             Show this message and exit.
@@ -52,6 +54,8 @@ Arguments:
 Options:
   --logs-dir FOLDER  Where conversations are kept. [env:
                      CONVERSATION_LOGS_DIR]
+  --owner NAME       Whose conversations. Default: local, who runs the
+                     program.
   --documents PATH   A file or folder to search with the local provider; may
                      be repeated.
   --help             Show this message and exit.
@@ -76,6 +80,8 @@ Options:
   --json             Print one JSON document.
   --logs-dir FOLDER  Where conversations are kept. [env:
                      CONVERSATION_LOGS_DIR]
+  --owner NAME       Whose conversations. Default: local, who runs the
+                     program.
   --documents PATH   A file or folder to search with the local provider; may
                      be repeated.
   --tools SETS       Tool sets to enable, separated by commas. Default:
@@ -91,8 +97,10 @@ Usage: conversation-mcp doctor [OPTIONS]
   Check everything, and show how to set up clients.
 
   The checks cover the settings, the folder, the keys, the network's variables
-  and the server itself. With --write, the change to the client's file is
-  shown first. The exit code is 1 if a check fails.
+  and the server itself. With --url, they cover a running server as clients
+  see it: TLS, token, both eras of the protocol, a round trip. With --write,
+  the change to the client's file is shown first. The exit code is 1 if a
+  check fails.
 
 Options:
   --online                        Try the key with a call that costs nothing.
@@ -101,10 +109,16 @@ Options:
                                   configuration file instead.
   --with-key                      With --write: also write the keys from your
                                   shell's environment.
+  --url URL                       Check the running server at this URL
+                                  instead, with the token in
+                                  CONVERSATION_MCP_TOKEN; with --write: tell
+                                  the client of it.
   --yes                           With --write: do not ask.
   --json                          Print one JSON document.
   --logs-dir FOLDER               Where conversations are kept. [env:
                                   CONVERSATION_LOGS_DIR]
+  --owner NAME                    Whose conversations. Default: local, who
+                                  runs the program.
   --documents PATH                A file or folder to search with the local
                                   provider; may be repeated.
   --tools SETS                    Tool sets to enable, separated by commas.
@@ -129,6 +143,8 @@ Options:
   --json             Print one JSON document.
   --logs-dir FOLDER  Where conversations are kept. [env:
                      CONVERSATION_LOGS_DIR]
+  --owner NAME       Whose conversations. Default: local, who runs the
+                     program.
   --help             Show this message and exit.
 """)
 
@@ -144,9 +160,13 @@ Usage: conversation-mcp index [OPTIONS]
 
 Options:
   --rebuild          Delete it and read all conversations again.
+  --meaning          Make the vectors for searches by meaning now, instead of
+                     in the background.
   --json             Print one JSON document.
   --logs-dir FOLDER  Where conversations are kept. [env:
                      CONVERSATION_LOGS_DIR]
+  --owner NAME       Whose conversations. Default: local, who runs the
+                     program.
   --help             Show this message and exit.
 """)
 
@@ -155,14 +175,37 @@ def test_serve_explains_itself(here: Here) -> None:
     assert here("serve", "--help").out == snapshot("""\
 Usage: conversation-mcp serve [OPTIONS]
 
-  Serve MCP over stdio, as clients start it.
+  Serve MCP over stdio, as clients start it, or over HTTP.
+
+  Over HTTP, the address is printed on stderr, and /health and /ready tell
+  whether the server lives and can work. Without tokens only this machine can
+  be served, and everybody on it then has the same conversations.
 
 Options:
-  --logs-dir FOLDER  Where conversations are kept. [env:
-                     CONVERSATION_LOGS_DIR]
-  --documents PATH   A file or folder to search with the local provider; may
-                     be repeated.
-  --tools SETS       Tool sets to enable, separated by commas. Default:
-                     research.
-  --help             Show this message and exit.
+  --http                   Serve streamable HTTP instead of stdio, for many
+                           clients.
+  --host HOST              The address to listen on. Default: 127.0.0.1.
+  --port PORT              The port, 0 for a free one. Default: 8765.
+                           [0<=x<=65535]
+  --path PATH              The path of the URL. Default: /mcp.
+  --allowed-host NAME      A name by which clients reach the server; may be
+                           repeated.
+  --allowed-origin ORIGIN  An origin whose pages may call the server; may be
+                           repeated.
+  --workers N              How many processes share the port. Default: 1.
+                           [1<=x<=64]
+  --view                   Also serve the viewer, to each owner behind their
+                           token.
+  --metrics-port PORT      Serve figures for Prometheus at /metrics on this
+                           port, without tokens; further workers use the next.
+                           [1<=x<=65535]
+  --logs-dir FOLDER        Where conversations are kept. [env:
+                           CONVERSATION_LOGS_DIR]
+  --owner NAME             Whose conversations. Default: local, who runs the
+                           program.
+  --documents PATH         A file or folder to search with the local provider;
+                           may be repeated.
+  --tools SETS             Tool sets to enable, separated by commas. Default:
+                           research.
+  --help                   Show this message and exit.
 """)

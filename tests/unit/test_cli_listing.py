@@ -19,6 +19,7 @@ from conversation_mcp.cli.output.rows import row_data, table_of
 from conversation_mcp.records.ids import id_at
 from conversation_mcp.records.titles import title_of
 from conversation_mcp.stores.files.newest import newest
+from conversation_mcp.stores.files.vault import PlainVault
 
 OTHER, THIRD, FOURTH = "20260201-1769904000000", "20260202-1769990400000", "20260203-1770076800000"
 LONG_BEFORE = 1_000_000_000
@@ -35,7 +36,7 @@ def logs(folder: Path) -> Path:
 
 
 def ids(folder: Path, limit: int | None = None) -> list[str]:
-    return [found.conversation_id for found in newest(logs(folder), limit).found]
+    return [found.conversation_id for found in newest(logs(folder), PlainVault(logs(folder)), limit).found]
 
 
 def test_a_pipe_gets_a_line_with_tabs_for_each_conversation_newest_first(here: Here, tmp_path: Path) -> None:
@@ -52,11 +53,13 @@ def test_a_pipe_gets_a_line_with_tabs_for_each_conversation_newest_first(here: H
 
 def test_tags_state_and_branches_have_columns_of_their_own_where_there_are_any(tmp_path: Path) -> None:
     put_conversation(tmp_path, OTHER)
-    plain = table_of(newest(logs(tmp_path)).found, 200, NOW, has_header=True, last_id=None)
+    plain = table_of(newest(logs(tmp_path), PlainVault(logs(tmp_path))).found, 200, NOW, has_header=True, last_id=None)
     assert [column.header for column in plain.columns] == ["when", "turns", "cost", "title", "id"]
     pending = {"question": "two?", "status": "failed", "error": {"code": "X", "message": "Broken."}}
     put_conversation(tmp_path, FOURTH, tags=["one"], parent={"conversationId": OTHER}, pendingTurn=pending)
-    rows = table_of(newest(logs(tmp_path)).found, 200, NOW, has_header=True, last_id=None).columns
+    rows = table_of(
+        newest(logs(tmp_path), PlainVault(logs(tmp_path))).found, 200, NOW, has_header=True, last_id=None
+    ).columns
     assert {column.header: list(column.cells) for column in rows if column.header not in ("when", "id")} == snapshot(
         {
             "turns": ["1", "1"],
@@ -68,7 +71,7 @@ def test_tags_state_and_branches_have_columns_of_their_own_where_there_are_any(t
             "branch of": ["20260201-1769904000000", ""],
         }
     )
-    narrow = table_of(newest(logs(tmp_path)).found, 60, NOW, has_header=True, last_id=None)
+    narrow = table_of(newest(logs(tmp_path), PlainVault(logs(tmp_path))).found, 60, NOW, has_header=True, last_id=None)
     assert [column.header for column in narrow.columns] == ["when", "turns", "cost", "state", "title"]
 
 
@@ -110,7 +113,7 @@ def test_json_has_everything_that_is_known(here: Here, tmp_path: Path) -> None:
 def test_a_question_without_an_answer_shows_what_became_of_it(tmp_path: Path) -> None:
     error = {"code": "PROVIDER_QUOTA", "message": "out of credit."}
     left_behind(tmp_path, status="failed", error=error, usage={"costUsd": 0.5})
-    (found,) = newest(logs(tmp_path)).found
+    (found,) = newest(logs(tmp_path), PlainVault(logs(tmp_path))).found
     assert row_data(found, "conversation.json") == IsPartialDict(
         state="failed", problem="out of credit.", tool="deep_research_followup", turnCount=1, costUsd=0.5
     )
@@ -168,7 +171,7 @@ def test_a_conversation_that_others_may_not_read_is_skipped_and_named(locked: st
 def test_a_file_as_an_editor_may_leave_it_is_listed(tmp_path: Path) -> None:
     path = put_conversation(tmp_path, ID, title="Half \ud83d of a pair", updatedAt="2026-01-31T12:00:00")
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b",", b",\r\n") + b"\r\n")
-    (found,) = newest(logs(tmp_path)).found
+    (found,) = newest(logs(tmp_path), PlainVault(logs(tmp_path))).found
     assert (found.title, found.turn_count) == ("Half � of a pair", 1)
 
 
@@ -177,7 +180,7 @@ def test_what_is_no_conversation_is_not_looked_at(tmp_path: Path) -> None:
     for name in ("20260131-1769817600000 (1)", ".locks", "notes", OTHER):
         (logs(tmp_path) / name).mkdir()
     (logs(tmp_path) / THIRD).write_text("a file", encoding="utf-8")
-    page = newest(logs(tmp_path))
+    page = newest(logs(tmp_path), PlainVault(logs(tmp_path)))
     assert (len(page.found), page.unreadable_count) == (1, 0)
 
 
@@ -197,8 +200,8 @@ def test_a_short_list_reads_no_file_that_cannot_be_in_it(tmp_path: Path) -> None
     os.utime(old, (LONG_BEFORE, LONG_BEFORE))
     for conversation_id in (THIRD, FOURTH):
         put_conversation(tmp_path, conversation_id)
-    assert newest(logs(tmp_path), 2).unreadable_count == 0
-    assert newest(logs(tmp_path), 3).unreadable_count == 1
+    assert newest(logs(tmp_path), PlainVault(logs(tmp_path)), 2).unreadable_count == 0
+    assert newest(logs(tmp_path), PlainVault(logs(tmp_path)), 3).unreadable_count == 1
 
 
 @given(

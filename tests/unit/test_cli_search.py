@@ -15,6 +15,7 @@ from tests.fixtures.homes import Home
 from conversation_mcp.conversations.phrases import notices_of
 from conversation_mcp.stores.files.finder import READ_AT_ONCE
 from conversation_mcp.stores.files.newest import newest
+from conversation_mcp.stores.files.vault import PlainVault
 
 OTHER, THIRD = "20260201-1769904000000", "20260202-1769990400000"
 
@@ -184,7 +185,8 @@ def test_a_long_list_comes_from_the_index_and_reads_like_one_from_the_files(on_f
     for number in range(READ_AT_ONCE + 10):
         put_conversation(tmp_path, f"20260131-{number:013}", archived=number % 10 == 0)
     put_conversation(tmp_path, ID).write_text("{", encoding="utf-8")
-    from_files = newest(tmp_path / "conversation-logs")
+    folder = tmp_path / "conversation-logs"
+    from_files = newest(folder, PlainVault(folder))
     first = on_files("list", "--limit", "5")
     assert "not all conversations yet" in on_files("index").out
     everything = on_files("list")

@@ -1,16 +1,9 @@
-"""How much may be sent to a model: shares by the size of the window, a reserve, and a correction that rests."""
+"""How much may be sent to a model: shares by the size of the window, and a reserve."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from tests.fixtures.composing import Talk, by_words
 
 from conversation_mcp.prompting.budget import Shares, budget_of
-from conversation_mcp.prompting.correction import TRUSTED_RATIOS, correction_of, settled
 from conversation_mcp.providers.model_facts import ModelFacts
-from conversation_mcp.records.models import Message
-from conversation_mcp.records.modes import Mode
-from conversation_mcp.records.usage import Usage
 
 
 @pytest.mark.parametrize(
@@ -57,52 +50,3 @@ def test_a_model_that_counts_more_tokens_gets_less_text() -> None:
     budget = budget_of(ModelFacts("m", context=100_000)).corrected(1.25)
     assert budget.input_tokens == 60_000 * 0.9 / 1.25
     assert budget.shown(1000) == 1250
-
-
-def _talk_with(*reported: tuple[int | None, int | None, str]) -> Talk:
-    talk = Talk()
-    for tokens, estimated, tool in reported:
-        usage = Usage.of(input_tokens=tokens)
-        talk.messages += [
-            Message(role="user", content="one two three four", tool=tool),
-            Message.of(role="assistant", content="five", model="m", usage=usage, estimated_tokens=estimated),
-        ]
-    return talk
-
-
-def _mode_of(tool: str | None) -> Mode | None:
-    return "chat" if tool == "chat" else "search"
-
-
-def _correction(*reported: tuple[int | None, int | None, str], model: str = "m") -> float:
-    return correction_of(_talk_with(*reported).conversation, model, _mode_of, by_words())
-
-
-def test_the_correction_follows_what_the_answers_of_the_model_report() -> None:
-    assert _correction((150, 100, "chat"), (150, 100, "chat")) == 1.5
-    assert _correction((150, 100, "chat"), model="other") == 1.0
-    assert _correction((9_000, 100, "search")) == 1.0  # the pages of a search count as input, too
-    assert _correction((None, 100, "chat")) == 1.0
-
-
-def test_answers_without_an_estimate_are_counted_from_their_texts() -> None:
-    estimated = 2 + 4 + 4 + 4  # two and four words, and two messages
-    assert _correction((estimated, None, "chat")) == 1.0
-    assert _correction((2 * estimated, None, "chat")) == 2.0
-
-
-def test_small_changes_of_the_ratio_do_not_change_the_correction() -> None:
-    ratios = [1.2, 1.24, 1.17, 1.22, 1.19, 1.23, 1.16, 1.2]
-    assert {settled(ratios[:count]) for count in range(1, len(ratios) + 1)} == {1.25}
-
-
-@given(st.lists(st.floats(0.01, 50)))
-def test_the_correction_is_in_eighths_and_never_far_from_what_is_trusted(ratios: list[float]) -> None:
-    correction = settled(ratios)
-    assert TRUSTED_RATIOS[0] <= correction <= TRUSTED_RATIOS[1]
-    assert (correction * 8).is_integer()
-
-
-@given(st.floats(0.5, 2.0), st.integers(1, 30))
-def test_the_reserve_holds_what_the_correction_leaves(ratio: float, count: int) -> None:
-    assert settled([ratio] * count) * (1 / 0.9) >= ratio

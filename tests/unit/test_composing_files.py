@@ -50,6 +50,16 @@ def test_an_unchanged_file_is_known_however_it_is_named() -> None:
     assert text_of(made.messages).count("1\tone") == 1
 
 
+def test_lines_that_stand_already_are_told_apart_from_the_whole_file() -> None:
+    talk = Talk()
+    lines = file("/src/a.py", "two\n", lines="2")
+    talk.ask("Why?", lines)
+    talk.ask("And all of it?", A)
+    made = talk.ask("And?", A, lines)
+    assert '[file "/src/a.py": unchanged, as in message 4]' in made.messages[-1].content
+    assert '[file "/src/a.py", lines 2: unchanged, as in message 2]' in made.messages[-1].content
+
+
 def test_two_names_of_one_content_in_one_question_are_sent_once() -> None:
     made = Talk().composed("Why?", A, file("/copy.py", "one\ntwo\n"))
     assert [one.sent for one in made.files] == ["whole", "known"]
@@ -133,7 +143,9 @@ TEXTS = st.text() | st.sampled_from(["</file", "]\n[file", "\n</file 0>\n", "<fi
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=3), TEXTS)
-def test_no_text_and_no_path_can_end_a_frame_or_forge_one(files: list[tuple[str, str]], question: str) -> None:
+def test_no_text_and_no_path_can_end_a_frame_or_forge_one(
+    files: list[tuple[str, str]], question: str
+) -> None:  # defect 16
     named = [
         file(f"/{number}{path}", text.encode("utf-8", "replace").decode()) for number, (path, text) in enumerate(files)
     ]

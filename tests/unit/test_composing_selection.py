@@ -88,6 +88,25 @@ def test_as_many_files_as_fit_are_sent() -> None:
     assert [one.sent for one in made.files] == ["skipped", "whole"]
 
 
+def test_files_that_were_named_first_go_before_smaller_ones() -> None:
+    files = [file(f"/{name}.py", body(name, lines)) for name, lines in (("a", 60), ("b", 50), ("c", 400), ("d", 10))]
+    made = Talk().within(500).composed("Why?", *files)
+    assert [one.sent for one in made.files] == ["whole", "skipped", "skipped", "whole"]
+
+
+@pytest.mark.parametrize("window", [700, 1_000, 2_000])
+def test_one_line_stands_for_most_of_the_files_that_do_not_fit(window: int) -> None:
+    files = [file(f"/a/rather/long/path/of/a/file/number {number}.py", body(f"n{number}")) for number in range(80)]
+    talk = Talk().within(window)
+    for made in [talk.ask(f"question {number}", *files) for number in range(6)]:
+        lines = [line for line in made.messages[-1].content.split("\n") if "not sent" in line]
+        skipped = sum(one.sent == "skipped" for one in made.files)
+        assert lines[3:] == [f"[{skipped - 3} more that this message names are not sent]"]
+        assert made.tokens <= window
+        sent = sum(part.tokens for one in made.parts for part in one.files if part.sent in ("whole", "diff"))
+        assert sent > window / 8
+
+
 def test_files_do_not_push_out_the_history() -> None:  # defect 4
     talk = _long_talk(3).within(600)
     made = talk.composed("Why?", file("/a.py", body("a", 40)), file("/b.py", body("b", 60)))
@@ -195,6 +214,14 @@ def test_skipped_files_are_counted_in_one_notice() -> None:
     (notice,) = made.notices
     assert notice.startswith('8 of 9 attachments not sent: "/0.bin" (binary), ')
     assert notice.endswith('"/4.bin" (binary) and 3 more')
+
+
+def test_an_image_that_cannot_be_sent_is_recorded_among_the_images() -> None:
+    left_out = [LeftOut("/wide.png", "too wide", is_image=True), LeftOut("/a.bin", "binary")]
+    made = Talk().composed("Why?", images=[image("/a.png")], left_out=left_out)
+    assert [(one.path, one.sent, one.reason) for one in made.files] == [("/a.bin", "skipped", "binary")]
+    assert [(one.path, one.sent) for one in made.images] == [("/a.png", "whole"), ("/wide.png", "skipped")]
+    assert '[image "/wide.png": not sent: too wide]' in made.messages[-1].content
 
 
 def test_a_child_carries_the_messages_of_its_parent_up_to_where_it_began() -> None:

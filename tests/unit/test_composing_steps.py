@@ -48,6 +48,17 @@ def test_a_larger_budget_never_leaves_out_more(
     assert large.files <= small.files
 
 
+@given(SIZES, st.lists(st.integers(1, 400), max_size=6), st.integers(0, 3000), st.integers(0, 800), SHARES)
+@settings(max_examples=500, deadline=None)
+def test_a_larger_budget_never_has_a_file_of_the_question_stand_back_for_one_named_after_it(
+    sizes: Sizes, own: list[int], more: int, still_more: int, shares: tuple[float, float]
+) -> None:
+    sizes = Sizes(sizes.fixed, sizes.turns, sizes.files, tuple(own), sizes.summaries, sizes.newest)
+    budget = _least(sizes) + more
+    small, large = (cut_to_fit(sizes, tokens, *shares).own for tokens in (budget, budget + still_more))
+    assert [place not in large for place in range(len(own))] >= [place not in small for place in range(len(own))]
+
+
 def test_a_budget_just_above_that_of_smaller_steps_leaves_out_no_more() -> None:
     cuts = [cut_to_fit(Sizes(0, (10,) * 500, ()), budget, 0.5, 0.3).turns for budget in range(380, 400)]
     assert cuts == sorted(cuts, reverse=True)

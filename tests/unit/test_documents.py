@@ -11,9 +11,12 @@ import pytest
 import typer.main
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
+from tests.fixtures.redaction_figures import figures
+from typer.core import TyperGroup
 from typer.testing import CliRunner
 
-from conversation_mcp.cli.main import app
+from conversation_mcp.cli.clients.remote import AUTHORIZATION_VARIABLE, TOKEN_VARIABLE
+from conversation_mcp.cli.main import app, load_command
 from conversation_mcp.conversations.history import HistoryPage
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.providers.choosing.offer import ModelList
@@ -23,7 +26,7 @@ from conversation_mcp.records.models import Conversation, ConversationId, Messag
 from conversation_mcp.records.usage import Usage
 from conversation_mcp.records.workflow_steps import WorkflowIssue, WorkflowStep, WorkflowValidation
 from conversation_mcp.settings import TABLES, Settings, load_settings
-from conversation_mcp.sources import provider_settings, variable_of
+from conversation_mcp.sources import STORE_ADDRESSES, provider_settings, variable_of
 from conversation_mcp.tooling.arguments import wire_name
 from conversation_mcp.tools.catalog import TOOL_SETS, AnyTool, tools_of
 from conversation_mcp.turns.result import TurnResult
@@ -47,6 +50,9 @@ FORBIDDEN = re.compile(
     re.IGNORECASE,
 )
 OF_OTHERS = {
+    *STORE_ADDRESSES.values(),
+    TOKEN_VARIABLE,
+    AUTHORIZATION_VARIABLE,
     "ALL_PROXY",
     "F_FULLFSYNC",
     "HTTPS_PROXY",
@@ -138,7 +144,7 @@ def test_every_tool_and_argument_stands_in_the_readme(tool: AnyTool) -> None:
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.__name__)
 def test_every_field_of_a_file_and_of_a_result_is_explained(record: type[BaseModel]) -> None:
     explained = set(CODE.findall(text_of("docs/how-it-works.md")))
-    assert {to_camel(name) for name in record.model_fields} - explained == set()
+    assert {field.alias or to_camel(name) for name, field in record.model_fields.items()} - explained == set()
 
 
 def test_every_error_code_is_explained() -> None:
@@ -173,7 +179,10 @@ def commands() -> set[tuple[str, ...]]:
 
 @pytest.mark.parametrize("words", sorted(commands()), ids=" ".join)
 def test_every_command_in_the_documents_is_a_real_one(words: tuple[str, ...]) -> None:
-    name = [word for word in words if not word.startswith("-")][:1]
+    name = [word for word in words if not word.startswith("-")][:2]
+    group = load_command(name[0]) if name else None
+    if name[1:] and not (isinstance(group, TyperGroup) and name[1] in group.commands):
+        del name[1:]
     shown = CliRunner().invoke(app, [*name, "--help"])
     assert shown.exit_code == 0, shown.output
     assert all(word in shown.output for word in words if word.startswith("-"))
@@ -222,3 +231,7 @@ def test_the_keys_in_the_examples_are_placeholders_that_the_settings_ignore(tmp_
         loaded = load_settings({}, {"PERPLEXITY_API_KEY": key}, tmp_path / "config.toml", tmp_path)
         assert loaded.settings.provider("perplexity").api_key is None
     assert keys
+
+
+def test_the_figures_of_redaction_are_those_that_are_measured() -> None:
+    assert figures() in (ROOT / "docs" / "privacy.md").read_text(encoding="utf-8")

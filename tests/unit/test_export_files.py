@@ -95,9 +95,9 @@ Right.
 
 def test_html_folds_the_texts() -> None:
     page = exported("html")
-    assert page.count("<li>/home/me/") == 5
-    assert page.count("<summary>/home/me/src/add.py</summary>\n<pre><code>def add(a, b):") == 2
-    assert "<pre><code>The text of it.</code></pre>" in page
+    assert page.count('<li dir="auto">/home/me/') == 5
+    assert page.count('<summary>/home/me/src/add.py</summary>\n<pre tabindex="0"><code>def add(a, b):') == 2
+    assert '<pre tabindex="0"><code>The text of it.</code></pre>' in page
 
 
 @pytest.mark.parametrize("name", ["markdown", "html"])

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from tests.fixtures.attacks import ATTACKS, URLS
 from tests.fixtures.chromium import dom_of
 from tests.fixtures.conversations import conversations
 from tests.fixtures.pages import conversation_of
@@ -14,28 +15,6 @@ from tests.fixtures.pages import conversation_of
 from conversation_mcp.exporting.catalog import export_format
 from conversation_mcp.records.models import Conversation
 
-ATTACKS = (
-    "<script>document.title = 'taken'</script>",
-    "<img src=x onerror=\"document.title='taken'\">",
-    "<svg/onload=document.title='taken'>",
-    "[click](javascript:document.title='taken')",
-    "[click](JaVaScRiPt:alert(1)) [click](&#106;avascript:alert(1)) [click](java\tscript:alert(1))",
-    "[click](data:text/html,<script>alert(1)</script>) [click](vbscript:x) [click](file:///etc/passwd)",
-    "<javascript:alert(1)> <data:text/html,x>",
-    "![remote](http://127.0.0.1:9/pixel.png) ![inline](data:image/png;base64,AAAA)",
-    "</div></section></main><h1>mine</h1>",
-    "[a]: javascript:alert(1)\n\n[a]",
-    '```"><script>alert(1)</script>\ncode\n```',
-    "<style>body{display:none}</style><link rel=stylesheet href=//x><iframe src=//x></iframe><base href=//x>",
-    "[x](https://example.org \"t' onmouseover=alert(1) x='\") [y](https://example.org/'onclick='alert(1)')",
-)  # fmt: skip
-URLS = (
-    "javascript:document.title='taken'",
-    "data:text/html,<b>",
-    "//example.org",
-    'https://example.org/"><script>',
-    "https:javascript:alert(1)",
-)
 LOADING = {
     "img",
     "script",
@@ -88,13 +67,13 @@ def assert_harmless(page: str) -> None:
     for tag, attributes in elements:
         assert not [name for name in attributes if name.startswith("on") or name in {"src", "style", "srcset"}], tag
         if target := attributes.get("href"):
-            assert re.match(r"https?://[^/]|mailto:|#m\d+-\d+\Z", target), target
+            assert re.match(r"https?://[^/]|mailto:|#m\d+-\d+(-c)?\Z", target), target
 
 
 def test_no_attack_leaves_anything_but_text_in_the_page() -> None:
     page = export_format("html").render(hostile())
     assert_harmless(page)
-    assert page.count("<style>") == page.count("<h1>") == page.count("<main>") == 1
+    assert page.count("<style>") == page.count("<h1") == page.count("<main>") == 1
 
 
 @pytest.mark.slow

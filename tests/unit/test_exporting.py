@@ -13,13 +13,13 @@ from tests.fixtures.pages import conversation_of
 from conversation_mcp.conversations.sections import sections
 from conversation_mcp.exporting.catalog import export_format
 from conversation_mcp.exporting.headings import nested
-from conversation_mcp.exporting.html_text import SafeMarkdown
-from conversation_mcp.exporting.redaction import clean_text, redacted
+from conversation_mcp.exporting.html.markdown import SafeMarkdown
+from conversation_mcp.exporting.redaction import redacted
 
 
 def test_markdown_becomes_the_page_that_its_writer_meant() -> None:
     text = "# A *title*\n\n| a | b |\n|--:|---|\n| 1 | ~~2~~ |\n\nSee [1], [2](https://example.org/two) and `[1]`.\n"
-    assert SafeMarkdown().html(text, "m3", [1, 2], 2) == snapshot("""\
+    assert SafeMarkdown().rendered(text, "m3", [1, 2], 2).html == snapshot("""\
 <h3>A <em>title</em></h3>
 <table>
 <thead>
@@ -35,7 +35,7 @@ def test_markdown_becomes_the_page_that_its_writer_meant() -> None:
 </tr>
 </tbody>
 </table>
-<p>See <a class="cite" href="#m3-1">[1]</a>, <a href="https://example.org/two" rel="noopener noreferrer nofollow" target="_blank">2</a> and <code>[1]</code>.</p>
+<p>See <a class="cite" id="m3-1-c" href="#m3-1">[1]</a>, <a href="https://example.org/two" rel="noopener noreferrer nofollow" target="_blank">2</a> and <code>[1]</code>.</p>
 """)
 
 
@@ -190,7 +190,8 @@ def test_a_line_of_messages_has_the_answered_turns_only() -> None:
     ],
 )  # fmt: skip
 def test_redaction_knows_keys_and_paths_by_their_shape(text: str, clean: str) -> None:
-    assert clean_text(text) == clean
+    shown, _ = redacted(conversation_of([{"role": "user", "content": text}]))
+    assert shown.messages[0].content == clean
 
 
 def test_redaction_reaches_every_field() -> None:

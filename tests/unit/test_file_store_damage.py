@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
-from tests.fixtures.stores import Clock, appended, content, conversation, put, started, tree
+from tests.fixtures.stores import Clock, appended, content, conversation, put, started, texts_of, tree
 
 from conversation_mcp.errors import ConversationCorruptedError
 from conversation_mcp.records.codec import decode, encode
@@ -195,3 +195,15 @@ def test_the_error_says_what_to_do() -> None:
         "CONVERSATION_CORRUPTED: /logs/c.json is not valid JSON at line 1, column 2 (byte 2). "
         "The file was not changed; mend it by hand or restore a copy."
     )
+
+
+async def test_an_edit_that_leaves_size_and_times_as_they_were_is_seen(store: FileStore) -> None:
+    conversation_id = await started(store)
+    await store.update(conversation_id, appended("one word"))
+    path = Path(store.location(conversation_id))
+    before = path.stat()
+    path.write_bytes(path.read_bytes().replace(b"one word", b"two word"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    assert texts_of(await store.load(conversation_id))[-1] == "two word"
+    assert texts_of(await store.update(conversation_id, appended("more")))[-2:] == ["two word", "more"]

@@ -12,10 +12,11 @@ from tests.fixtures.stores import UNKNOWN, Clock, appended, ignore, started, tex
 from conversation_mcp.disk.locks import FileLock, LockFolder
 from conversation_mcp.errors import FilesystemError
 from conversation_mcp.records.models import ConversationId
-from conversation_mcp.stores.files import folder, turn_locks
-from conversation_mcp.stores.files.lines import Lines
+from conversation_mcp.stores import turn_locks
+from conversation_mcp.stores.files import folder
 from conversation_mcp.stores.files.store import FileStore
-from conversation_mcp.stores.files.turn_locks import TurnLocks
+from conversation_mcp.stores.lines import Lines
+from conversation_mcp.stores.turn_locks import TurnLocks
 
 NAME = f"{UNKNOWN}.lock"
 

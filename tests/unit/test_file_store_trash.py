@@ -7,7 +7,7 @@ import pytest
 from tests.fixtures.stores import Clock, appended, child, ignore, public_folder, run_child, started, texts_of, tree
 
 from conversation_mcp.errors import ConversationNotFoundError, FilesystemError
-from conversation_mcp.records.models import Imported
+from conversation_mcp.records.imported import Imported
 from conversation_mcp.stores.files.store import FileStore
 
 posix = pytest.mark.skipif(os.name != "posix", reason="links and permissions of POSIX")

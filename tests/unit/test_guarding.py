@@ -183,7 +183,7 @@ SAID = Source(id=1, title="A", url="https://a.example", snippet="A <b>tree</b> k
     ("form", "quoted"),
     [
         ("markdown", "\n  > A "),
-        ("html", "<blockquote>A &lt;b&gt;tree&lt;/b&gt; keeps its keys in order.</blockquote>"),
+        ("html", '<blockquote dir="auto">A &lt;b&gt;tree&lt;/b&gt; keeps its keys in order.</blockquote>'),
         ("json", '"snippet": "A <b>tree</b> keeps\\nits keys in order."'),
     ],
 )

@@ -30,7 +30,8 @@ from conversation_mcp.records.costs import total_cost
 from conversation_mcp.records.facts import describe
 from conversation_mcp.records.found import Listed
 from conversation_mcp.records.ids import id_at
-from conversation_mcp.records.models import Conversation, Imported, Message, PendingTurn, Record, Source, TurnError
+from conversation_mcp.records.imported import Imported
+from conversation_mcp.records.models import Conversation, Message, PendingTurn, Record, Source, TurnError
 from conversation_mcp.records.plain import read_data
 from conversation_mcp.records.usage import Usage
 from conversation_mcp.tooling.rendering.history import render_history

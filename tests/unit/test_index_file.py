@@ -20,9 +20,10 @@ from conversation_mcp.records.found import Indexed
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.searching.database import IndexFile, lock_folder
 from conversation_mcp.stores.files.finder import FileFinder
-from conversation_mcp.stores.files.index.schema import SCHEMA
 from conversation_mcp.stores.files.index.sqlite import SqliteIndex
+from conversation_mcp.stores.files.vault import PlainVault
 from conversation_mcp.stores.headway import Headway
+from conversation_mcp.stores.index.schema import SCHEMA
 
 
 @pytest.fixture
@@ -230,7 +231,7 @@ def test_erasing_while_the_index_is_rebuilt_leaves_an_index_without_it(shelf: Sh
             shelf.index.erase([conversation_id])
         return describe(body, path, conversation_id)
 
-    SqliteIndex(shelf.root, shelf.indexes, describe_and_erase, shelf.clock).rebuild(Headway())
+    SqliteIndex(shelf.root, shelf.indexes, describe_and_erase, shelf.clock, PlainVault(shelf.root)).rebuild(Headway())
     left = b"".join(path.read_bytes() for path in shelf.indexes.rglob("*") if path.is_file()).lower()
     assert b"xanadu" not in left
     assert len(shelf.numbers("apples")) == 5

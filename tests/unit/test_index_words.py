@@ -263,9 +263,9 @@ def test_a_text_that_is_found_by_itself_is_marked(text: str) -> None:
 def test_words_that_stand_everywhere_only_order_what_rarer_words_choose(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("conversation_mcp.stores.files.index.rarity.RANKED_MESSAGES", 10)
-    monkeypatch.setattr("conversation_mcp.stores.files.index.queries.RANKED_MESSAGES", 10)
-    monkeypatch.setattr("conversation_mcp.stores.files.index.rarity.RARE_MESSAGES", 3)
+    monkeypatch.setattr("conversation_mcp.stores.index.rarity.RANKED_MESSAGES", 10)
+    monkeypatch.setattr("conversation_mcp.stores.index.queries.RANKED_MESSAGES", 10)
+    monkeypatch.setattr("conversation_mcp.stores.index.rarity.RARE_MESSAGES", 3)
     shelf = Shelf(tmp_path)
     for number in range(20):
         shelf.put(number, "common words", tags=["old"] if number < 5 else [])

@@ -4,7 +4,7 @@ import threading
 from collections.abc import AsyncGenerator, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
@@ -20,24 +20,30 @@ from conversation_mcp.stores.files.finder import FileFinder
 from conversation_mcp.stores.files.index.sqlite import SqliteIndex
 from conversation_mcp.stores.files.keeper import IndexKeeper
 from conversation_mcp.stores.files.store import FileStore
+from conversation_mcp.stores.files.vault import PlainVault
 from conversation_mcp.stores.headway import Headway
+
+if TYPE_CHECKING:
+    from conversation_mcp.searching.vectors.nearest import Neighbourhood
 
 
 class HeldIndex(SqliteIndex):
     """An index whose comparisons are counted and wait until they are let go."""
 
     def __init__(self, shelf: Shelf) -> None:
-        super().__init__(shelf.root, shelf.indexes, describe, shelf.clock)
+        super().__init__(shelf.root, shelf.indexes, describe, shelf.clock, PlainVault(shelf.root))
         self.gate = threading.Event()
         self.compared = 0
         self.taken_in = anyio.Event()
         self.is_lost_next = False
 
-    def page(self, wanted: Wanted, limit: int, place: Place | None = None) -> Page:
+    def page(
+        self, wanted: Wanted, limit: int, place: Place | None = None, around: "Neighbourhood | None" = None
+    ) -> Page:
         if self.is_lost_next:
             (Path(self.location) / "index.db").unlink()
             self.is_lost_next = False
-        return super().page(wanted, limit, place)
+        return super().page(wanted, limit, place, around)
 
     def compare(self, headway: Headway) -> None:
         self.compared += 1

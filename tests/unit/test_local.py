@@ -127,7 +127,10 @@ async def test_nothing_that_fits_is_said_with_the_nearest_headings(tmp_path: Pat
     near = f"Kettle guide > Limits (`{tmp_path / 'guide.md'}`)"
     assert misspelled.sources == elsewhere.sources == ()
     assert near in misspelled.content
-    assert elsewhere.content == f"No passage in the named documents speaks of zeppelins. The nearest headings: {near}."
+    assert elsewhere.content == (
+        f"No passage in the named documents speaks of zeppelins. The nearest headings: {near}. "
+        "Words to try, which these documents use: kettle, guide, limits."
+    )
 
 
 async def test_what_cannot_be_honoured_is_said_once_each(tmp_path: Path) -> None:

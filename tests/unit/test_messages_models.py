@@ -9,13 +9,13 @@ from tests.fixtures.models import FakeModels
     ("asked", "model"),
     [
         ("opus", "claude-opus-5-5"),
-        ("sonnet", "claude-sonnet-5"),
-        ("haiku", "claude-haiku-4-5-20251001"),
+        ("sonnet", "claude-sonnet-5-5"),
+        ("haiku", "claude-haiku-5-5"),
         ("anthropic:opus", "claude-opus-5-5"),
         ("claude-haiku-4-5", "claude-haiku-4-5"),
         ("anthropic:claude-sonnet-9", "claude-sonnet-9"),
-        ("auto:fast", "claude-haiku-4-5-20251001"),
-        ("auto:balanced", "claude-sonnet-5"),
+        ("auto:fast", "claude-haiku-5-5"),
+        ("auto:balanced", "claude-sonnet-5-5"),
         ("auto:deep", "claude-opus-5-5"),
     ],
 )

@@ -1,10 +1,11 @@
 """The snapshot of what is known of models: small, dated, and of a form that every reader takes."""
 
-from datetime import date
+from datetime import date, datetime
 from importlib.resources import files
 
 import pytest
 
+from conversation_mcp.conversations.prices import Prices
 from conversation_mcp.providers.definitions import load_definitions
 from conversation_mcp.providers.model_facts import Catalogue, ModelFacts
 from conversation_mcp.settings import OwnModel
@@ -57,3 +58,21 @@ def test_the_user_corrects_one_fact_and_keeps_the_others() -> None:
     new = own.find("openai", "new")
     assert new is not None
     assert own.find("openai", "N") is new
+
+
+@pytest.mark.parametrize(("day", "price_usd"), [("2026-11-30", 2), ("2026-12-01", 4), ("2030-01-01", 4)])
+def test_a_price_that_is_announced_counts_from_its_day(day: str, price_usd: float) -> None:
+    catalogue = Catalogue({}, lambda: datetime.fromisoformat(day)).load()
+    argon = catalogue.find("gemini", "gemini-4-argon")
+    assert argon is not None
+    assert (argon.price_in, argon.images) == (price_usd, None)
+    assert argon.source.startswith("Google's documentation")
+
+
+@pytest.mark.parametrize(("sent", "usd"), [(100_000, 0.0105), (100_001, 0.0525005)])
+def test_a_long_prompt_is_paid_at_its_own_price(sent: int, usd: float) -> None:
+    usage = {"inputTokens": sent, "outputTokens": 1000}
+    told = {"provider": "anthropic", "model": "claude-haiku-5-5", "usage": usage}
+    assert Prices(CATALOGUE).estimate(told) == pytest.approx(usd)
+    own = Catalogue({"anthropic:claude-haiku-5-5": OwnModel(price_in=1, price_out=0)}).load()
+    assert Prices(own).estimate(told) == pytest.approx(sent / 10**6)

@@ -19,7 +19,6 @@ KNOWING = {
     "providers/perplexity": "the adapter itself",
     "providers/catalog.py": "finds adapters by name",
     "importing": "formats are named after who writes them",
-    "exporting/redaction.py": "shapes of keys",
     "logs.py": "shapes of keys",
     "text.py": "shapes of keys",
 }

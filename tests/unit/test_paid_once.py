@@ -82,7 +82,9 @@ async def test_what_may_have_been_billed_is_called_once_and_says_so(failure: str
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("failure", FREE)
-async def test_what_cannot_have_been_billed_is_called_three_times_at_most(failure: str, family: Family) -> None:
+async def test_what_cannot_have_been_billed_is_called_three_times_at_most(
+    failure: str, family: Family
+) -> None:  # defect 12
     act, limit = FREE[failure]
     calls, error = await asked(family, act)
     assert calls == limit

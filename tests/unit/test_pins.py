@@ -21,7 +21,7 @@ CONFIGURATION = [
     )
     for path in ROOT.glob(pattern)
 ] + [*ROOT.glob("tests/*/*.txt"), *ROOT.glob("tests/*/*.json")]
-OF_THE_ENVIRONMENT = {"pip", "setuptools", "wheel", "conversation-mcp"}
+OF_THE_ENVIRONMENT = {"pip", "setuptools", "wheel", "conversation-mcp", "conversation-mcp-minilm"}
 PIN = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==([A-Za-z0-9.!+]+)")
 SOURCE = re.compile(
     r"https?://\S+/simple\b|registry[.:=]|(?:index|find)[-_](?:url|links)|trusted[-_]host|--(?:registry|proxy)\b",

@@ -125,10 +125,10 @@ def test_no_two_settings_have_one_name_or_one_variable() -> None:
 def test_lists_of_models_go_by_the_names_that_people_know_and_one_that_nobody_reads_is_a_warning(
     tmp_path: Path,
 ) -> None:
-    variables = {"GOOGLE_ALLOWED_MODELS": "flash, pro", "DIAL_ALLOWED_MODELS": "mini"}
+    variables = {"GOOGLE_ALLOWED_MODELS": "flash, pro", "VERTEX_ALLOWED_MODELS": "mini"}
     loaded = load_settings({}, variables, tmp_path / "config.toml", tmp_path)
     assert loaded.settings.provider("gemini").allowed_models == ("flash", "pro")
-    assert loaded.warnings == ("DIAL_ALLOWED_MODELS is not read: there is no provider of that name",)
+    assert loaded.warnings == ("VERTEX_ALLOWED_MODELS is not read: there is no provider of that name",)
 
 
 @pytest.mark.parametrize(

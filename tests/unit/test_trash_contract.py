@@ -8,7 +8,8 @@ from tests.fixtures.stores import UNKNOWN, Clock, NewStore, appended, conversati
 
 from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError, FilesystemError, InvalidInputError
 from conversation_mcp.records.found import Wanted
-from conversation_mcp.records.models import ConversationId, Imported
+from conversation_mcp.records.imported import Imported
+from conversation_mcp.records.models import ConversationId
 from conversation_mcp.records.origins import OWN, mark_of
 from conversation_mcp.stores.base import Call, Store
 

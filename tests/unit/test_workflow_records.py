@@ -8,7 +8,7 @@ from conversation_mcp.conversations.history import history_page
 from conversation_mcp.conversations.markdown import markdown
 from conversation_mcp.conversations.merges import merged
 from conversation_mcp.conversations.sections import sections
-from conversation_mcp.exporting.html import render as html
+from conversation_mcp.exporting.html.page import render as html
 from conversation_mcp.exporting.markdown import render as exported
 from conversation_mcp.exporting.redaction import redacted
 from conversation_mcp.records.codec import decode

@@ -16,8 +16,12 @@ class FileContent:
     text: str
     lines: str | None = None
     """The lines that were named, as `10-80`."""
+    pages: int | None = None
+    """The number of pages of a whole PDF."""
     is_converted: bool = False
     """Whether the text was made from another format, so that it is kept, too."""
+    is_scan: bool = False
+    """Whether its pages are pictures; the text only says so."""
 
     @cached_property
     def sha256(self) -> str:
@@ -59,6 +63,8 @@ class LeftOut:
 
     path: str
     reason: str
+    is_image: bool = False
+    """Whether it was named as an image."""
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from conversation_mcp.attaching.contents import FilesRead
 from conversation_mcp.attaching.limits import ReadLimits
 from conversation_mcp.attaching.names import Naming
 from conversation_mcp.attaching.outcome import nothing_to_send
-from conversation_mcp.attaching.places import Exempt, places
-from conversation_mcp.attaching.reading import FilesReading
+from conversation_mcp.attaching.places import Exempt, Places, places
+from conversation_mcp.attaching.reading import Brought, FilesReading
 from conversation_mcp.attaching.secrets import SecretRules
 from conversation_mcp.attaching.tools import StoppedError, Tools
 from conversation_mcp.documents.formats import Formats
@@ -64,6 +64,7 @@ class FileReader:
         working_folder: Path,
         home: Path | None,
         pipe: bytes | None = None,
+        handed: Mapping[str, bytes] | None = None,
         takes_relative: bool = False,
     ) -> FilesRead:
         """Return the contents of what is named, and what is left out and why.
@@ -76,6 +77,7 @@ class FileReader:
             working_folder: where relative paths begin, and what may be read if nothing else is said.
             home: what `~` stands for.
             pipe: what is piped in.
+            handed: the contents of all that is named, if they came with the call; no path is followed then.
             takes_relative: whether relative paths are understood, as in a command line.
 
         Raises:
@@ -86,7 +88,7 @@ class FileReader:
             return NOTHING
         naming = Naming(working_folder, home, takes_relative)
         stopped = anyio.Event()
-        work = partial(self._read, files, images, naming, roots, pipe, stopped.is_set)
+        work = partial(self._read, files, images, naming, roots, Brought(pipe, handed), stopped.is_set)
         try:
             with anyio.fail_after(self._limits.seconds + GRACE_SECONDS):
                 return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._limiter)
@@ -102,7 +104,7 @@ class FileReader:
         images: Sequence[str],
         naming: Naming,
         roots: Sequence[Path] | None,
-        pipe: bytes | None,
+        brought: Brought,
         is_stopped: Callable[[], bool],
     ) -> FilesRead:
         until = time.monotonic() + self._limits.seconds
@@ -116,9 +118,13 @@ class FileReader:
             is_stopped=is_stopped,
             environment=self._environment,
         )
-        allowed = places(roots, self._settings.roots, naming.working_folder, naming.home)
+        allowed = Places((), "")
+        if brought.handed is None:
+            allowed = places(roots, self._settings.roots, naming.working_folder, naming.home)
         try:
-            read = FilesReading(tools, naming, allowed, Exempt(self._settings.allow_secrets), pipe).run(files, images)
+            read = FilesReading(tools, naming, allowed, Exempt(self._settings.allow_secrets), brought).run(
+                files, images
+            )
         except StoppedError:
             return NOTHING
         if not read.files and not read.images:

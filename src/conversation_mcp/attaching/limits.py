@@ -39,12 +39,12 @@ class ReadLimits:
     @property
     def too_many(self) -> str:
         """The reason for a file after the last one that is read."""
-        return f"there are more than {self.files:,} files (CONVERSATION_MCP_MAX_FILES)"
+        return f"beyond {self.files:,} files (CONVERSATION_MCP_MAX_FILES)"
 
     @property
     def too_much(self) -> str:
         """The reason for a file that exceeds the total."""
-        return f"all files exceed {self.total_bytes:,} bytes (CONVERSATION_MCP_MAX_FILES_TOTAL_BYTES)"
+        return f"beyond {self.total_bytes:,} bytes of all files (CONVERSATION_MCP_MAX_FILES_TOTAL_BYTES)"
 
     @property
     def too_late(self) -> str:

@@ -64,7 +64,7 @@ class Naming:
         if ADDRESS.match(given):
             raise RefusedError(NO_ADDRESS)
         path = self._absolute(given)
-        if not with_lines or not (found := LINES.fullmatch(path)) or _exists(path):
+        if not with_lines or ":" not in path or not (found := LINES.fullmatch(path)) or _exists(path):
             return Named(path)
         first = int(found["first"])
         last = int(found["last"] or first)

@@ -58,6 +58,39 @@ def found(path: str, places: Places) -> Found:
     return looked_at(real)
 
 
+class LinkFollower:
+    """Follows paths through every link, for one reading: the folders that they lead through are followed once."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._folders: dict[str, str] = {}
+
+    def found(self, path: str) -> Found:
+        """Follow a path; raises as the function `found`."""
+        folder, name = os.path.split(path)
+        if os.name == "nt" or name in ("", ".", ".."):  # Windows has more than links that lead elsewhere
+            return found(path, self._places)
+        real = os.path.join(self._real(folder), name)  # noqa: PTH118 -- for each file
+        try:
+            status = os.lstat(real)
+        except OSError:
+            return found(path, self._places)
+        if stat.S_ISLNK(status.st_mode):
+            return found(path, self._places)
+        self._places.check(real)
+        check_regular(status, or_folder=True)
+        return Found(real, status)
+
+    def _real(self, folder: str) -> str:
+        real = self._folders.get(folder)
+        if real is None:
+            try:
+                real = self._folders[folder] = os.path.realpath(folder)
+            except OSError as error:  # a link on the way has just been replaced
+                raise RefusedError(reason_of(error)) from None
+        return real
+
+
 def looked_at(real: str) -> Found:
     """Return what the disk says of a real path.
 

@@ -56,14 +56,14 @@ class Outcome:
         else:
             self._images[content.path] = content
 
-    def leave_out(self, path: str, reason: str, *, is_named: bool) -> None:
+    def leave_out(self, path: str, reason: str, *, is_named: bool, is_image: bool = False) -> None:
         """Record why a file is not sent; of those that were not named themselves, only so many are listed."""
         if is_named:
-            self._named.append(LeftOut(shown(path), str(reason)))
+            self._named.append(LeftOut(shown(path), str(reason), is_image))
             return
         kept = self._expected if reason in BY_CONVENTION else self._found
         if len(kept) < SHOWN:
-            kept.append(LeftOut(shown(path), str(reason)))
+            kept.append(LeftOut(shown(path), str(reason), is_image))
         self._counts[str(reason)] += 1
 
     def result(self) -> FilesRead:

@@ -12,6 +12,7 @@ from conversation_mcp.errors import InvalidInputError
 ROOTS = "CONVERSATION_MCP_ROOTS"
 CLIENT = "the client's roots"
 OF_SYSTEM = ("/proc", "/sys", "/dev")
+BELOW_SYSTEM = tuple(f"{folder}/" for folder in OF_SYSTEM)
 OUTSIDE = "outside of the folders that may be read"
 SYSTEM = "a part of the system, not a file of yours"
 
@@ -30,9 +31,9 @@ class Places:
         Raises:
             RefusedError: it may not be read.
         """
-        if real.startswith("/") and any(is_below(real, folder) for folder in OF_SYSTEM):
+        if real.startswith(BELOW_SYSTEM) or real in OF_SYSTEM:
             raise RefusedError(SYSTEM)
-        if real not in self.roots and not real.startswith(self._starts):
+        if not real.startswith(self._starts) and real not in self.roots:
             raise RefusedError(OUTSIDE)
 
 

@@ -1,8 +1,9 @@
 """The reading of everything that one question names. It blocks; it ends between two files when it is told to."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from conversation_mcp.attaching.cache import SeenFile
 from conversation_mcp.attaching.contents import FileContent, FilesRead, ImageContent
@@ -11,14 +12,14 @@ from conversation_mcp.attaching.git.change import ChangeReader
 from conversation_mcp.attaching.headers import header_of
 from conversation_mcp.attaching.limits import RefusedError
 from conversation_mcp.attaching.names import PIPE, LineRange, Naming, shown
-from conversation_mcp.attaching.opening import Found, ReadFile, found, looked_at, read, stamp_of
+from conversation_mcp.attaching.opening import Found, LinkFollower, ReadFile, looked_at, read, stamp_of
 from conversation_mcp.attaching.outcome import SECRET, Outcome
 from conversation_mcp.attaching.places import Exempt, Places
 from conversation_mcp.attaching.texts import AN_IMAGE, text_of
 from conversation_mcp.attaching.tools import Tools
 from conversation_mcp.attaching.walking import FolderSearch, is_named_image
 from conversation_mcp.documents.formats import CONVERTED
-from conversation_mcp.documents.roots import split_pattern
+from conversation_mcp.documents.roots import MAGIC, split_pattern
 from conversation_mcp.documents.skips import Reason
 
 PIPE_NAME = "stdin"
@@ -29,15 +30,24 @@ LINES_OF_ONE = "lines can only be named of one text file"
 """For folders, patterns and images."""
 
 
+class Brought(NamedTuple):
+    """What came with a call and is not read from disk."""
+
+    pipe: bytes | None = None
+    handed: Mapping[str, bytes] | None = None
+    """By name; if it is given, the call can name nothing else."""
+
+
 class FilesReading:
     """Reads what is named, once."""
 
-    def __init__(self, tools: Tools, naming: Naming, places: Places, exempt: Exempt, pipe: bytes | None) -> None:
+    def __init__(self, tools: Tools, naming: Naming, places: Places, exempt: Exempt, brought: Brought) -> None:
         self._tools = tools
         self._naming = naming
         self._places = places
         self._exempt = exempt
-        self._pipe = pipe
+        self._pipe, self._handed = brought
+        self._follower = LinkFollower(places)
         self._outcome = Outcome(tools.limits)
 
     def run(self, files: Sequence[str], images: Sequence[str]) -> FilesRead:
@@ -51,13 +61,16 @@ class FilesReading:
                 try:
                     self._one(given, is_image=is_image)
                 except RefusedError as refused:
-                    self._outcome.leave_out(given, str(refused), is_named=True)
+                    self._outcome.leave_out(given, str(refused), is_named=True, is_image=is_image)
         return self._outcome.result()
 
     def _one(self, given: str, *, is_image: bool) -> None:
         self._tools.check_time()
+        if self._handed is not None:
+            self._take_brought(given, self._handed.get(given), is_image=is_image)
+            return
         if given == PIPE:
-            self._piped(is_image=is_image)
+            self._take_brought(PIPE_NAME, self._pipe, is_image=is_image)
             return
         if not is_image and is_change(given) and not self._is_file(given):
             folder = str(self._naming.working_folder) if self._naming.takes_relative else None
@@ -65,14 +78,15 @@ class FilesReading:
             changes.read(asked_in(given, self._naming), folder)
             return
         named = self._naming.of(given, with_lines=not is_image)
-        base, pattern = split_pattern(Path(named.path))
-        there = found(str(base) if pattern else named.path, self._places)
+        base, pattern = _split(named.path)
+        there = self._follower.found(base)
         if (pattern or there.is_folder) and named.lines:
             raise RefusedError(LINES_OF_ONE)
         if pattern or there.is_folder:
             count = self._folder(there, pattern, is_image=is_image)
             if not count:
-                self._outcome.leave_out(given, NOTHING_MATCHES if pattern else NO_FILES, is_named=True)
+                why = NOTHING_MATCHES if pattern else NO_FILES
+                self._outcome.leave_out(given, why, is_named=True, is_image=is_image)
         else:
             self._outcome.take(self._content(there, named.lines, is_image=is_image))
 
@@ -80,14 +94,18 @@ class FilesReading:
         """Tell whether a file has the name of a change."""
         return self._naming.takes_relative and (self._naming.working_folder / given).exists()
 
-    def _piped(self, *, is_image: bool) -> None:
-        if self._pipe is None:
+    def _take_brought(self, name: str, data: bytes | None, *, is_image: bool) -> None:
+        """Take in what came with the call."""
+        if data is None:
             raise RefusedError(NO_PIPE)
-        limit = self._tools.limits.document_bytes if is_image else self._tools.limits.file_bytes
-        if len(self._pipe) > limit:
-            raise RefusedError(self._tools.limits.too_large(is_document=is_image))
-        seen = self._judged(PIPE_NAME, self._pipe, is_image=is_image)
-        self._outcome.take(self._allowed(seen, PIPE_NAME, None))
+        tools = self._tools
+        if self._handed is not None and (what := tools.secrets.by_name(name)):
+            raise RefusedError(_secret(what, "name"))
+        is_document = is_image or (self._handed is not None and tools.formats.named(name) in CONVERTED)
+        if len(data) > (tools.limits.document_bytes if is_document else tools.limits.file_bytes):
+            raise RefusedError(tools.limits.too_large(is_document=is_document))
+        seen = self._judged(name, data, is_image=is_image)
+        self._outcome.take(self._allowed(seen, name, None))
 
     def _folder(self, folder: Found, pattern: Sequence[str], *, is_image: bool) -> int:
         """Read what is in a folder and matches a pattern, and return the number of files there."""
@@ -103,19 +121,19 @@ class FilesReading:
                 self._outcome.check_room()
                 self._outcome.take(self._content(looked_at(path), None, is_image=is_image))
             except RefusedError as refused:
-                self._outcome.leave_out(path, str(refused), is_named=False)
+                self._outcome.leave_out(path, str(refused), is_named=False, is_image=is_image)
         return count
 
     def _content(self, there: Found, lines: LineRange | None, *, is_image: bool) -> FileContent | ImageContent:
-        tools = self._tools
-        if not self._exempt.takes(there.path) and (what := tools.secrets.by_name(there.path)):
+        seen = self._tools.cache.get(there.path, stamp_of(there.status), is_image=is_image)
+        what = seen.secret_name if seen else self._tools.secrets.by_name(there.path)
+        if what and not self._exempt.takes(there.path):
             raise RefusedError(_secret(what, "name"))
-        seen = tools.cache.get(there.path, stamp_of(there.status), is_image=is_image)
         if seen is None:
-            seen = self._read(there, is_image=is_image)
+            seen = self._read(there, what, is_image=is_image)
         return self._allowed(seen, there.path, lines)
 
-    def _read(self, there: Found, *, is_image: bool) -> SeenFile:
+    def _read(self, there: Found, secret_name: str | None, *, is_image: bool) -> SeenFile:
         tools = self._tools
         is_document = is_image or tools.formats.named(there.path) in CONVERTED
         limit = tools.limits.document_bytes if is_document else tools.limits.file_bytes
@@ -127,7 +145,7 @@ class FilesReading:
         file = read(there.path, self._places, limit, too_large)
         if file.path != there.path and not self._exempt.takes(file.path) and tools.secrets.by_name(file.path):
             raise RefusedError(Reason.UNREADABLE)
-        seen = self._judged(there.path, file.data, is_image=is_image)
+        seen = replace(self._judged(there.path, file.data, is_image=is_image), secret_name=secret_name)
         self._keep(there.path, file, seen, is_image=is_image)
         return seen
 
@@ -155,10 +173,20 @@ class FilesReading:
             raise RefusedError(_secret(seen.secret, "content"))
         if lines is None or isinstance(content, ImageContent):
             return content
+        if content.is_scan:
+            raise RefusedError(Reason.NO_TEXT)
         text, which = lines.of(content.text)
         if self._tools.formats.named(path) in CONVERTED:  # its bytes are kept, from which lines cannot be cut
-            return replace(content, text=text, lines=which)
+            return replace(content, text=text, lines=which, pages=None)
         return FileContent(content.path, text.encode(), text, which)
+
+
+def _split(path: str) -> tuple[str, Sequence[str]]:
+    """Split a pattern from the folder that it begins with; a plain path has none."""
+    if not MAGIC.search(path):
+        return path, ()
+    base, pattern = split_pattern(Path(path))
+    return (str(base), pattern) if pattern else (path, ())
 
 
 def _secret(what: str, where: str) -> str:

@@ -1,45 +1,12 @@
-"""Secrets, by the names of files and by what is in them; the rules are in secret_rules.toml."""
+"""Secrets, by the names of files, with rules in secret_rules.toml, and by what is in them, as `redacting` knows it."""
 
-import re
 import tomllib
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.resources import files
-from math import log2
-from typing import Any, Literal
+from typing import Any
 
 from conversation_mcp.documents.formats import Formats
 from conversation_mcp.documents.name_patterns import NamePatterns
-
-MAX_LINE_CHARS = 4_000
-"""How far around a word a line is looked at; the files of programs may be one line."""
-KEY_CHARS = 6_000
-MIN_BITS = 3.2
-"""The bits of chance for each character that words and names do not have."""
-MIN_DISTINCT = 5
-PLACEHOLDER = re.compile(
-    r"(?i)your|change.?me|change.?it|example|sample|placeholder|dummy|fake|mock|redacted|secret.?here|not.?a|x{4,}|"
-    r"\*{3,}|\.{3}|todo|fixme|12345|abcde|qwerty|0000|foo|bar\b|test|p[a@]ssw(?:o|0)?r?d|^secret|^token|lorem|none|null"
-)
-VARIABLE = re.compile(r"\$[{(\w]|[{}<>\\|]|%[({s]|&\w+;")
-NAME = re.compile(
-    r"[a-z_]+(?:[._/-][a-z_]+)*|[A-Z_]+(?:[._/-][A-Z_]+)*|\.{0,2}/.*|.*(?:://|\w\().*|[a-z0-9_.-]+(?:/[a-z0-9_.-]+)+/?|"
-    r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|(?:[A-Z]*[a-z]{2,}|[A-Z]{2,}|[A-Z]?\d{1,5})+"
-)
-"""A path, an expression, or a name that is made of words."""
-EXAMPLE_HOST = re.compile(
-    r"(?i)(?:.*\.)?example(?:\.\w+)?|host(?:name)?|server|localhost|127\.0\.0\.1|\[?::1\]?|proxy|domain.*"
-)
-
-
-@dataclass(frozen=True)
-class _Rule:
-    what: str
-    words: tuple[str, ...]
-    pattern: re.Pattern[str]
-    value: Literal["token", "password", "drawn"]
-    is_long: bool
+from conversation_mcp.redacting.patterns import load_patterns, lowered
 
 
 class SecretRules:
@@ -54,16 +21,7 @@ class SecretRules:
         self._any_name = NamePatterns(name for one in facts["names"] for name in one["names"])
         self._harmless = NamePatterns(facts["harmless"]["names"])
         self._folders = [(f"/{path}/", one["what"]) for one in facts["folders"] for path in one["paths"]]
-        self._contents = [
-            _Rule(
-                one["what"],
-                tuple(one["words"]),
-                re.compile(one["pattern"], re.MULTILINE),
-                one.get("value", "token"),
-                "PRIVATE KEY" in one["pattern"],
-            )
-            for one in facts["contents"]
-        ]
+        self._contents = [one for one in load_patterns(("keys",)) if not one.is_wide]
 
     def by_name(self, path: str) -> str | None:
         """Return what a file is whose path says that it is secret; None for all others."""
@@ -79,51 +37,5 @@ class SecretRules:
 
     def by_content(self, text: str) -> str | None:
         """Return what secret a text holds; None if it seems to hold none."""
-        lower = text.lower()
-        if len(lower) != len(text):  # a few letters have longer small forms, and places would differ
-            lower = text
-        return next((rule.what for rule in self._contents if _holds(rule, text, lower)), None)
-
-
-def _holds(rule: _Rule, text: str, lower: str) -> bool:
-    return any(
-        _is_secret(found, rule)
-        for start, end in _lines_with(rule, lower)
-        for found in rule.pattern.finditer(text, start, end)
-    )
-
-
-def _lines_with(rule: _Rule, lower: str) -> Iterator[tuple[int, int]]:
-    """Yield the lines that contain a word of the rule, of very long ones the part around it, each once."""
-    for word in rule.words:
-        place, seen = lower.find(word), 0
-        while place >= 0:
-            start = max(lower.rfind("\n", max(0, place - MAX_LINE_CHARS), place) + 1, place - MAX_LINE_CHARS, seen)
-            end = lower.find("\n", place, place + MAX_LINE_CHARS)
-            end = min(place + MAX_LINE_CHARS, len(lower)) if end < 0 else end
-            yield start, min(place + KEY_CHARS, len(lower)) if rule.is_long else end
-            seen = end
-            place = lower.find(word, end)
-
-
-def _is_secret(found: re.Match[str], rule: _Rule) -> bool:
-    groups = found.groupdict()
-    value = groups.get("value")
-    if value is None:
-        return True
-    if PLACEHOLDER.search(value) or len(set(value)) < MIN_DISTINCT:
-        return False
-    if VARIABLE.search(value) and rule.value != "token":
-        return False
-    if place := groups.get("place"):
-        return not EXAMPLE_HOST.fullmatch(place)
-    if rule.value == "token":
-        return True
-    is_mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
-    return is_mixed and not NAME.fullmatch(value) and (rule.value == "password" or _bits(value) >= MIN_BITS)
-
-
-def _bits(value: str) -> float:
-    """Return how much chance there is in each character of a value, by how often each occurs in it."""
-    total = len(value)
-    return -sum(count / total * log2(count / total) for count in Counter(value).values())
+        lower = lowered(text)
+        return next((one.what for one in self._contents if any(one.found_in(text, lower))), None)

@@ -37,7 +37,7 @@ class FolderSearch:
         walk = FolderWalk(
             self._root.path,
             is_foreign=self._tools.formats.is_foreign,
-            leave_out=lambda reason, path: self._outcome.leave_out(path, reason, is_named=False),
+            leave_out=lambda reason, path: self._leave_out(path, reason),
             enters=_entering(str(self._root.path), self._pattern) if self._pattern else bool,
             with_hidden=self._with_hidden,
         )
@@ -46,7 +46,7 @@ class FolderSearch:
             self._tools.check_stop()
             count += len(entries)
             if count > MAX_ENTRIES or self._tools.seconds_left() < 0:
-                self._outcome.leave_out(str(self._root.path), self._tools.limits.too_late, is_named=True)
+                self._leave_out(str(self._root.path), self._tools.limits.too_late, is_named=True)
                 return
             yield from self._judged(entries, ignoring)
 
@@ -66,8 +66,11 @@ class FolderSearch:
             elif reason is None and not entry.is_file(follow_symlinks=False):
                 reason = Reason.LINKED if entry.is_symlink() else SPECIAL
             if reason is not None:
-                self._outcome.leave_out(path, reason, is_named=False)
+                self._leave_out(path, reason)
             yield path, reason is None
+
+    def _leave_out(self, path: str, reason: str, *, is_named: bool = False) -> None:
+        self._outcome.leave_out(path, reason, is_named=is_named, is_image=self._is_image)
 
     def _judge_file(self, name: str) -> str | None:
         """Return why a file is left out whatever is in it."""

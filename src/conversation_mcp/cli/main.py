@@ -17,9 +17,14 @@ COMMANDS = {
     "chat": "Open a prompt that remembers.",
     "consult": "Have a model judge something by a workflow, such as codereview.",
     "show": "Show a conversation.",
+    "view": "Show the conversations in a browser.",
     "files": "Show the files that a conversation was asked about.",
     "list": "List the conversations, newest first.",
-    "search": "Find conversations by their words.",
+    "search": "Find conversations by words, and by meaning where there is a model for it.",
+    "related": "Show which conversations are near another one, and why.",
+    "memories": "Show and find what is remembered.",
+    "remember": "Keep something to remember.",
+    "forget": "Forget a memory for good.",
     "branch": "Branch a conversation at an answer.",
     "merge": "Merge two or more conversations into a new one.",
     "rename": "Give a conversation a title.",
@@ -27,9 +32,13 @@ COMMANDS = {
     "archive": "Put conversations away.",
     "delete": "Move conversations to the trash.",
     "prune": "Put old conversations away.",
+    "redact": "Replace keys, cards and addresses in what is stored.",
+    "owners": "Show whose conversations there are, with counts and cost.",
+    "user": "Export or delete everything of a user.",
     "stats": "Show turns, tokens and cost.",
     "export": "Write conversations to files of other formats.",
     "import": "Bring in conversations from ChatGPT, Claude, Claude Code and others.",
+    "copy": "Copy conversations from a folder or database into another.",
     "resume": "Fetch answers that nobody waited for.",
     "cancel": "Stop a question that is being answered.",
     "tokens": "Show what the next question of a conversation carries.",
@@ -39,7 +48,11 @@ COMMANDS = {
     "doctor": "Check everything, and show how to set up clients.",
     "verify": "Check every conversation and the index.",
     "index": "Show where the index is and what it knows.",
-    "serve": "Serve MCP over stdio, as clients start it.",
+    "encrypt": "Encrypt the conversations of a folder.",
+    "decrypt": "Decrypt the conversations of a folder.",
+    "database": "Show or renew the tables of a store in a database.",
+    "serve": "Serve MCP over stdio, as clients start it, or over HTTP.",
+    "token": "Make, list or revoke the tokens that open a server over HTTP.",
     "trash": "Show, restore or empty the trash.",
 }
 """Each command with the first sentence of its help, in the order of `--help`.
@@ -73,13 +86,17 @@ app = typer.Typer(
 
 def load_command(name: str) -> TyperCommand | TyperGroup:
     """Import a command and return it, ready to run."""
+    from conversation_mcp.cli.users.noting import OwnersCommand, OwnersGroup
+
     module = MODULES.get(name, name)
     found: object = getattr(import_module(f"conversation_mcp.cli.commands.{module}"), module)
     alone = typer.Typer(rich_markup_mode=None)  # typer builds a command only as a part of an app
     if isinstance(found, typer.Typer):
-        alone.add_typer(found, name=name)
+        alone.add_typer(found, name=name, cls=OwnersGroup)
+        for each in found.registered_commands:
+            each.cls = OwnersCommand
     else:
-        alone.command(name)(cast("Any", found))
+        alone.command(name, cls=OwnersCommand)(cast("Any", found))
     return cast("TyperCommand | TyperGroup", typer.main.get_group(alone).commands[name])
 
 

@@ -10,6 +10,10 @@ from conversation_mcp.cli.selection.completion import complete_ids, complete_mod
 LogsDir = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="Where conversations are kept. [env: CONVERSATION_LOGS_DIR]")
 ]
+Owner = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Whose conversations. Default: local, who runs the program."),
+]
 Documents = Annotated[
     list[Path] | None,
     typer.Option(metavar="PATH", help="A file or folder to search with the local provider; may be repeated."),

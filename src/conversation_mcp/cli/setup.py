@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from conversation_mcp.cli.output.terminal import say
 from conversation_mcp.clock import utc_now
-from conversation_mcp.sources import config_path, store_of
+from conversation_mcp.sources import config_path, encryption_of, owner_of, store_of
 from conversation_mcp.stores.catalog import open_finder
 
 if TYPE_CHECKING:
@@ -40,11 +40,19 @@ def _check(settings: "Settings") -> "Iterable[str]":
         yield from idle_lists(settings, catalogue)
 
 
-def finder_from(logs_dir: Path | None) -> "Finder":
-    """Return the finder of the store; no other setting is read."""
-    return open_finder(store_of(logs_dir, os.environ, config_path(), Path.cwd()), utc_now)
+def store_url_from(logs_dir: Path | None) -> str:
+    """Return the URL of the store; no other setting is read."""
+    return store_of(logs_dir, os.environ, config_path(), Path.cwd())
 
 
-def finder_of(settings: "Settings") -> "Finder":
-    """Return the finder of the store in these settings."""
-    return open_finder(settings.store_url, utc_now)
+def finder_from(logs_dir: Path | None, owner: str | None = None) -> "Finder":
+    """Return the finder of the owner's conversations; no other setting is read."""
+    sources = os.environ, config_path(), Path.cwd()
+    return open_finder(
+        store_of(logs_dir, *sources), utc_now, owner_of(owner, *sources), encryption=encryption_of(*sources)
+    )
+
+
+def finder_of(settings: "Settings", owner: str | None = None) -> "Finder":
+    """Return the finder of the store in these settings, for another owner than theirs if one is given."""
+    return open_finder(settings.store_url, utc_now, owner or settings.owner, encryption=settings.encryption)

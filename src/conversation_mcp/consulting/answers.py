@@ -1,15 +1,20 @@
 """The validation of a run in its conversation: its message, and the answer if it is there already."""
 
+import logging
 from collections.abc import Sequence
 
+from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.records.models import Conversation
 from conversation_mcp.records.workflow_steps import WorkflowStep
 from conversation_mcp.text import storable
 from conversation_mcp.workflows.definition import Workflow
 from conversation_mcp.workflows.engine import settled, state_of, stored_with
+from conversation_mcp.workflows.library import Workflows
 from conversation_mcp.workflows.message import validation_message
 from conversation_mcp.workflows.order import latest_run
 from conversation_mcp.workflows.outcome import outcome_of
+
+logger = logging.getLogger(__name__)
 
 Steps = tuple[WorkflowStep, ...]
 NO_STEPS: Steps = ()
@@ -37,6 +42,19 @@ def steps_with_answers(definition: Workflow, conversation: Conversation) -> Step
         return steps
     outcome = outcome_of(conversation.messages[number - 1].content)
     return stored_with(steps, settled(run[-1], outcome, number))
+
+
+def with_validations(workflows: Workflows, conversation: Conversation) -> Conversation:
+    """Return the conversation; each last step whose validation was answered says so."""
+    steps = conversation.workflow_steps or NO_STEPS
+    for name in {step.workflow for step in steps if state_of(step) == "validation_due"}:
+        try:
+            definition = workflows.find(name)
+        except ConversationMCPError as error:  # the file of a user's own workflow may be gone or broken by now
+            logger.warning("the validation of a workflow could not be recorded: %s", error.message)
+            continue
+        conversation = conversation.changed(workflow_steps=steps_with_answers(definition, conversation))
+    return conversation
 
 
 def _answer_number(conversation: Conversation, question: str) -> int | None:

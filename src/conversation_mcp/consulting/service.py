@@ -20,14 +20,16 @@ from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.text import listed
 from conversation_mcp.turns.ask import Ask, Caller
 from conversation_mcp.turns.changes import new_conversation
-from conversation_mcp.turns.composer import NO_CHAIN, Composer, Material
+from conversation_mcp.turns.composer import NO_CHAIN, Composer
 from conversation_mcp.turns.earlier_calls import note_told
 from conversation_mcp.turns.engine import TurnEngine
+from conversation_mcp.turns.material import Material
 from conversation_mcp.turns.result import TurnResult, answer_result
 from conversation_mcp.turns.stored_turns import stored_answer
 from conversation_mcp.workflows.definition import Workflow
 from conversation_mcp.workflows.ending import words_after
 from conversation_mcp.workflows.engine import Accepted, ChoiceDue, next_step, state_of, stored_with
+from conversation_mcp.workflows.given import redacted
 from conversation_mcp.workflows.library import Workflows
 from conversation_mcp.workflows.message import answer_of, files_of, images_of, system_text
 from conversation_mcp.workflows.severity import returned_issues
@@ -85,6 +87,7 @@ class Consulting:
         definition = await self.definition(wanted.workflow)
         if definition.kind == "template":
             return _filled(definition, wanted)
+        wanted = replace(wanted, given=redacted(wanted.given, self._composer.redaction.text))
         notices = (*_early(wanted), *await self._check_files(wanted, caller))
         try:
             conversation, accepted = await self._taken(definition, wanted, caller)
@@ -140,7 +143,8 @@ class Consulting:
         named = {*given.files, *given.images}
         if missing := [each for each in read.left_out if each.path in named]:
             told = listed(f"{each.path} ({each.reason})" for each in missing)
-            raise InvalidInputError(Argument("files"), f" has what cannot be sent: {told}. Send the step without it.")
+            name = "images" if all(each.is_image for each in missing) else "files"
+            raise InvalidInputError(Argument(name), f" has what cannot be sent: {told}. Send the step without it.")
         return tuple(f"{each.path} is left out: {each.reason}" for each in read.left_out)
 
     async def _taken(self, definition: Workflow, wanted: WantedStep, caller: Caller) -> tuple[Conversation, Accepted]:
@@ -209,10 +213,13 @@ class Consulting:
         self, definition: Workflow, conversation: Conversation, wanted: WantedStep
     ) -> tuple[Conversation, Accepted]:
         """Record in the step that its validation was answered, and return what the definition says then."""
-        conversation = await self._store.update(
-            ConversationId(conversation.conversation_id),
-            lambda stored, _now: stored.changed(workflow_steps=steps_with_answers(definition, stored)),
-        )
+        conversation_id = ConversationId(conversation.conversation_id)
+        conversation = await self._store.load(conversation_id)
+        if steps_with_answers(definition, conversation) is not conversation.workflow_steps:
+            conversation = await self._store.update(
+                conversation_id,
+                lambda stored, _now: stored.changed(workflow_steps=steps_with_answers(definition, stored)),
+            )
         steps = conversation.workflow_steps or NO_STEPS
         again = _accepted(next_step(definition, steps, wanted.given, messages=conversation.messages))
         return conversation, again
@@ -241,7 +248,7 @@ class Consulting:
         if wanted.conversation_id is None and done.conversation is not None:
             own = ConversationId(done.conversation.conversation_id)
             call, key = Call(own, created_at(own)), wanted.key(caller.owner)
-            await finish(caller.on_result(partial(note_told, self._store.calls, key, call, is_failed_start=False)))
+            await finish(caller.on_result(partial(note_told, self._store.calls, key, call, stays=False)))
         return done
 
 

@@ -17,7 +17,7 @@ def attached_line(named: AttachedFile | AttachedImage) -> str:
     """Return the path of a file or image with its size and how it was sent, on one line."""
     if isinstance(named, AttachedFile):
         place = f"{named.path}:{named.lines}" if named.lines else named.path
-        since, size = named.changed_since, ""
+        since, size = named.changed_since, counted(named.pages, "page") if named.pages else ""
     else:
         place, since = named.path, None
         size = f"{named.width} by {named.height}" if named.width and named.height else ""
@@ -25,7 +25,7 @@ def attached_line(named: AttachedFile | AttachedImage) -> str:
         one_line(place),
         size,
         "" if named.bytes is None else counted(named.bytes, "byte"),
-        SENT[named.sent],
+        "sent as PDF" if isinstance(named, AttachedFile) and named.as_pdf else SENT[named.sent],
         f"changed since message {since}" if since else "",
         one_line(named.reason or ""),
     )

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from conversation_mcp.conversations.recipients import with_recipients
 from conversation_mcp.errors import Argument, InvalidInputError
 from conversation_mcp.records.ids import created_at
+from conversation_mcp.records.memories import Memory
 from conversation_mcp.records.models import Conversation, ConversationId, Message, Summary
 from conversation_mcp.records.transcript import placed_steps
 from conversation_mcp.records.workflow_steps import WorkflowStep
@@ -30,15 +31,24 @@ def branched(original: Conversation, message_number: int, conversation_id: Conve
         created_at=now,
         updated_at=now,
         archived=None,
+        ended_at=None,
         imported=None,
         parent={"conversationId": original.conversation_id, "messageCount": message_number},
         parents=None,
+        related=None,  # somebody has confirmed it of the original
         pending_turn=None,
         unanswered_turns=None,
+        extractions=None,
         summaries=_summaries(original, message_number),
         workflow_steps=_steps(original, message_number),
+        memories=_memories(original, message_number),
         messages=with_recipients(original)[:message_number],  # `imported`, which told them, is gone
     )
+
+
+def _memories(original: Conversation, message_number: int) -> tuple[Memory, ...] | None:
+    """Return those that do not come from a message that the branch lacks."""
+    return tuple(each for each in original.memories or () if (each.message_number or 0) <= message_number) or None
 
 
 def _summaries(original: Conversation, message_number: int) -> tuple[Summary, ...] | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from conversation_mcp.records.facts import facet, milliseconds_of
-from conversation_mcp.records.found import State, Wanted
+from conversation_mcp.records.found import RELATED, State, Wanted
 
 
 def wanted_of(
@@ -24,3 +24,13 @@ def wanted_of(
         after_milliseconds=None if after is None else milliseconds_of(after),
         before_milliseconds=None if before is None else milliseconds_of(before),
     )
+
+
+def branches_of(conversation_id: str) -> Wanted:
+    """Return the filter of the conversations that came from this one."""
+    return Wanted(facets=(facet("parent", conversation_id),))
+
+
+def naming(conversation_id: str) -> Wanted:
+    """Return the filter of the conversations in which this one is named as related."""
+    return Wanted(facets=(facet(RELATED, conversation_id),))

@@ -7,11 +7,12 @@ from typing import TypeVar
 
 from pydantic import JsonValue
 
-from conversation_mcp.conversations.expiry import archived_after
+from conversation_mcp.conversations.expiry import Expiry
 from conversation_mcp.conversations.steps import step_text
 from conversation_mcp.records.attached import named_by
 from conversation_mcp.records.models import Conversation, Message, PendingTurn, Summary, without_snippets
 from conversation_mcp.records.record import Record
+from conversation_mcp.records.relations import Relation
 from conversation_mcp.records.transcript import placed, placed_steps
 from conversation_mcp.records.workflow_steps import WorkflowStep
 from conversation_mcp.text import counted, cut
@@ -44,8 +45,12 @@ class HistoryPage(Record):
     """All messages in the file, the system message included."""
     parents: tuple[dict[str, JsonValue], ...] | None = None
     """Of a merge: the conversations whose messages it holds, and how many messages each contributed."""
+    related: tuple[Relation, ...] | None = None
+    """Other conversations that somebody has confirmed to belong with it."""
     archived_after: str | None = None
     """When it is archived if it is not used before; absent if it stays."""
+    forgotten_after: str | None = None
+    """When the store forgets it, with all its messages, if it is not used before; absent if it stays."""
     summary: Summary | None = None
     """On the first page: what is sent in place of the first messages when they do not fit into a request."""
     messages: tuple[NumberedMessage, ...]
@@ -66,7 +71,7 @@ class HistoryPage(Record):
     """Whether there are messages after this page."""
     notices: tuple[str, ...] | None = None
     """What was cut, and what was found out meanwhile."""
-    conversation_path: str
+    conversation_path: str | None
     """The absolute path of conversation.json."""
 
     def noting(self, notices: tuple[str, ...], pending_age_seconds: int | None) -> "HistoryPage":
@@ -85,7 +90,7 @@ def history_page(
     offset: int | None = None,
     with_system_prompt: bool = False,
     max_chars: int,
-    timeout_hours: float | None = None,
+    expiry: Expiry | None = None,
 ) -> HistoryPage:
     """Return up to `limit` messages from `offset` on, or the last ones if no offset is given.
 
@@ -110,14 +115,16 @@ def history_page(
     left -= sum(map(_size_of_turn, fitting))
     steps = _of_page(placed_steps(conversation), numbers, shown_page)
     fitting_steps = _fitting(steps, [len(step_text(step)) for step in steps], left)
-    summary = conversation.summary if first == 0 else None
+    summary = conversation.longest_summary if first == 0 else None
     return HistoryPage.of(
         conversation_id=conversation.conversation_id,
         created_at=conversation.created_at,
         updated_at=conversation.updated_at,
         message_count=len(conversation.messages),
         parents=conversation.parents,
-        archived_after=archived_after(conversation, timeout_hours),
+        related=conversation.related,
+        archived_after=expiry and expiry.archived_after,
+        forgotten_after=expiry and expiry.forgotten_after,
         summary=summary and summary.model_copy(update={"content": cut(summary.content, max(left, SUMMARY_CHARS))}),
         messages=tuple(page),
         unanswered_turns=fitting or None,

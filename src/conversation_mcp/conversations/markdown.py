@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 
 from conversation_mcp.conversations.attached import attached_lines
-from conversation_mcp.conversations.phrases import dotted, merged_from, minute, paragraphs
+from conversation_mcp.conversations.phrases import dotted, merged_from, minute, paragraphs, related_to
 from conversation_mcp.conversations.sections import Section, sections
 from conversation_mcp.records.costs import total_cost
 from conversation_mcp.records.models import Conversation, Source
@@ -66,7 +66,7 @@ class ReadingPage(MarkdownPage):
     """The page for reading: messages with numbers, facts and sources, unanswered questions where they were asked."""
 
     def head(self, conversation: Conversation) -> Iterable[str]:
-        """Yield the title, the facts, and what was merged."""
+        """Yield the title, the facts, what was merged, and what belongs with it."""
         yield f"# {title_of_conversation(conversation)}"
         facts = (
             f"`{conversation.conversation_id}`",
@@ -77,6 +77,7 @@ class ReadingPage(MarkdownPage):
         )
         yield dotted(*facts)
         yield merged_from(conversation.parents)
+        yield related_to(conversation.related)
 
     def sections(self, conversation: Conversation) -> Iterator[Section]:
         """Yield all sections but the system text."""

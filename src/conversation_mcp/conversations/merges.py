@@ -12,7 +12,9 @@ from conversation_mcp.conversations.recipients import (
 )
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.records.ids import created_at
+from conversation_mcp.records.memories import Memory
 from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn
+from conversation_mcp.records.relations import MAX_RELATIONS, Relation
 from conversation_mcp.records.transcript import placed, placed_steps
 from conversation_mcp.records.workflow_steps import WorkflowStep
 
@@ -61,15 +63,39 @@ def merged(originals: Sequence[Conversation], conversation_id: ConversationId) -
         title=next((original.title for original in originals if original.title), None),
         tags=tags or None,
         archived=None,
+        ended_at=None,
+        closing_summary=None,
         imported=None,
         parent={"conversationId": ids[0], "messageCount": len(messages)},
         parents=tuple({"conversationId": one, "messageCount": count} for one, count in zip(ids, counts, strict=True)),
+        related=_related(originals, ids) or None,
         pending_turn=None,
         summaries=None,
+        extractions=None,
         unanswered_turns=tuple(chain.from_iterable(map(_unanswered, originals, moved))) or None,
         workflow_steps=_steps(originals, moved) or None,
+        memories=_memories(originals, moved) or None,
         messages=messages,
     )
+
+
+def _related(originals: Sequence[Conversation], ids: Sequence[str]) -> tuple[Relation, ...]:
+    """Return what belongs with any of the originals and is not one of them; nothing is a duplicate of a merge."""
+    kept: dict[str, Relation] = {}
+    for relation in chain.from_iterable(original.related or () for original in originals):
+        if relation.conversation_id not in ids and relation.type != "duplicate":
+            kept.setdefault(relation.conversation_id, relation)
+    return tuple(kept.values())[:MAX_RELATIONS]
+
+
+def _memories(originals: Sequence[Conversation], moved: Sequence[int]) -> tuple[Memory, ...]:
+    """Return the memories of all, each once; those of messages follow where these have moved."""
+    kept: dict[str, Memory] = {}
+    for original, by in zip(originals, moved, strict=True):
+        for memory in original.memories or ():
+            number = memory.message_number
+            kept.setdefault(memory.id, memory.model_copy(update={"message_number": number + by}) if number else memory)
+    return tuple(kept.values())
 
 
 def _steps(originals: Sequence[Conversation], moved: Sequence[int]) -> tuple[WorkflowStep, ...]:

@@ -4,9 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from conversation_mcp.records.found import SHOWN_PROBLEMS, Page
-from conversation_mcp.text import dollars
+from conversation_mcp.text import dollars, one_line
 
 if TYPE_CHECKING:
+    from conversation_mcp.records.models import PendingTurn
+    from conversation_mcp.records.relations import Relation
     from conversation_mcp.records.usage import Usage
 
 
@@ -28,11 +30,27 @@ def answered_by(provider: str | None, preset: str | None, model: str | None) -> 
     return f"{name} ({model})" if name else model
 
 
+def called(turn: "PendingTurn") -> str:
+    """Return a line for each model of a consensus: who was asked, and what came of it."""
+    return "\n".join(
+        f"- {one_line(call.model or call.provider)} ({one_line(call.stance or '')}): "
+        f"{'answered' if call.answer else call.status}"
+        for call in turn.calls or ()
+    )
+
+
 def charged(usage: "Usage | None") -> str:
     """Return the cost in dollars, and how much of the input came from the provider's cache; empty if unknown."""
     if usage is None:
         return ""
     return ", ".join(filter(None, (dollars(usage.cost_usd), cached(usage.cached_input_tokens, usage.input_tokens))))
+
+
+def spent(usage: "Usage | None") -> str:
+    """Return the tokens, as `4,252 tokens in, 310 out`; empty if they are unknown."""
+    if usage is None or usage.input_tokens is None or usage.output_tokens is None:
+        return ""
+    return f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
 
 
 def cached(cached_tokens: int | None, input_tokens: int | None) -> str:
@@ -45,6 +63,17 @@ def merged_from(parents: Iterable[Mapping[str, object]] | None) -> str:
     """Return which conversations were merged, with the number of messages of each; empty if it is not a merge."""
     parts = [f"{one.get('conversationId')} ({one.get('messageCount')} messages)" for one in parents or ()]
     return f"Merged from {' and '.join(parts)}" if parts else ""
+
+
+def relations_of(related: "Iterable[Relation] | None") -> tuple[str, ...]:
+    """Return each conversation that belongs with one, as `20260131-1769817600000 (follow-up)`."""
+    return tuple(one_line(f"{each.conversation_id} ({each.type.replace('_', '-')})") for each in related or ())
+
+
+def related_to(related: "Iterable[Relation] | None") -> str:
+    """Return which conversations belong with one, on one line; empty if none does."""
+    names = ", ".join(relations_of(related))
+    return f"Belongs with {names}" if names else ""
 
 
 def minute(time: str | None) -> str:

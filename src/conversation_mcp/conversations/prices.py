@@ -23,7 +23,7 @@ class Prices:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
-        self._known: dict[tuple[str, str], Price | None] = {}
+        self._known: dict[tuple[str, str], ModelFacts | None] = {}
 
     @property
     def date(self) -> str:
@@ -40,17 +40,18 @@ class Prices:
             return None
         for field in ("model", "requestedModel"):
             name = (turn.get(field) or "").removeprefix(f"{provider}:")
-            if name and (price := self._price(provider, name)):
+            if name and (price := self._price(provider, name, sent)):
                 plain = sent - cached - written
                 tokens = plain * price.sent + cached * price.cached + written * price.written + came * price.came
                 return tokens / TOKENS_PER_PRICE + (usage.get("searches") or 0) * price.search
         return None
 
-    def _price(self, provider: str, model: str) -> Price | None:
+    def _price(self, provider: str, model: str, sent_tokens: int) -> Price | None:
         if (provider, model) not in self._known:
-            facts = self._catalogue.find(provider, model) or self._catalogue.find_by_last_part(provider, model)
-            self._known[provider, model] = _price_of(facts) if facts else None
-        return self._known[provider, model]
+            found = self._catalogue.find(provider, model) or self._catalogue.find_by_last_part(provider, model)
+            self._known[provider, model] = found
+        facts = self._known[provider, model]
+        return _price_of(facts.for_prompt(sent_tokens)) if facts else None
 
 
 def _price_of(facts: ModelFacts) -> Price | None:

@@ -15,7 +15,7 @@ from conversation_mcp.errors import ConversationBusyError, ConversationMCPError,
 from conversation_mcp.records.facts import milliseconds_of
 from conversation_mcp.records.found import Listed, Place, State, Wanted
 from conversation_mcp.records.models import Conversation, ConversationId, iso
-from conversation_mcp.stores.base import Store
+from conversation_mcp.stores.base import Store, silent
 from conversation_mcp.stores.finder import PAGE
 
 Action = Literal["trash", "archive"]
@@ -62,7 +62,7 @@ class Pruner:
         Raises:
             FilesystemError: the folder cannot be read.
         """
-        await self._store.freshen(math.inf, _silent)
+        await self._store.freshen(math.inf, silent)
         now = milliseconds_of(iso(self._now()))
         before: dict[Action, int] = {}
         for action, age in ages.items():
@@ -126,13 +126,9 @@ class Pruner:
             return with_facts(conversation, archived=True)
 
         if action == "trash":
-            await self._tidier.delete(conversation_id, _silent, wait_seconds=0, check=check)
+            await self._tidier.delete(conversation_id, silent, wait_seconds=0, check=check)
         else:
             await self._store.update(conversation_id, archive)
-
-
-async def _silent(_text: str) -> None:
-    """Report to nobody."""
 
 
 class _KeptError(Exception):

@@ -16,7 +16,7 @@ Recipients = Mapping[str, Side]
 
 
 def whereabouts_of(conversation: Conversation, sides: Recipients) -> Whereabouts:
-    """Return who has the text, according to its answers, its summaries, and the questions that were not answered.
+    """Return who has the text, according to its answers, calls beside them, and the questions that were not answered.
 
     A file that names nobody, such as one written by hand, counts as not sent anywhere yet. A merge with a part that has
     only been on this machine counts like that part. `sides` says on which side the configured providers are.
@@ -25,8 +25,8 @@ def whereabouts_of(conversation: Conversation, sides: Recipients) -> Whereabouts
     for said in (*conversation.messages, *_unanswered(conversation)):
         for name, side in recipients_of(said, conversation, sides).items():
             found = found.also_at(name, side)
-    for summary in conversation.summaries or ():
-        for name, side in (summary.sent_to or {}).items():
+    for aside in (*(conversation.summaries or ()), *(conversation.extractions or ())):
+        for name, side in (aside.sent_to or {}).items():
             found = found.also_at(name, OUTSIDE if side == OUTSIDE else HERE)
     kept = [had for had in recipients_of_questions(conversation, sides) if had and OUTSIDE not in had.values()]
     if kept and found.outside:

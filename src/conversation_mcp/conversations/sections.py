@@ -3,10 +3,20 @@
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from conversation_mcp.conversations.phrases import answered_by, charged, minute
+from conversation_mcp.conversations.phrases import (
+    answered_by,
+    called,
+    charged,
+    dotted,
+    minute,
+    paragraphs,
+    relations_of,
+    spent,
+)
 from conversation_mcp.conversations.steps import step_name, step_text
 from conversation_mcp.records.attached import AttachedFile, AttachedImage, named_by
 from conversation_mcp.records.costs import total_cost
+from conversation_mcp.records.memories import Memory
 from conversation_mcp.records.models import Conversation, Message, PendingTurn, Source, Summary
 from conversation_mcp.records.transcript import timeline
 from conversation_mcp.records.workflow_steps import WorkflowStep
@@ -36,6 +46,8 @@ class Section(NamedTuple):
     text: str
     partial_text: str = ""
     reasoning: str = ""
+    tokens: str = ""
+    """What the answer took, as `4,252 tokens in, 310 out`; only pages with room show it."""
     attached: tuple[AttachedFile | AttachedImage, ...] = ()
     """The files and images that a question names."""
     sources: tuple[Source, ...] = ()
@@ -70,6 +82,7 @@ def facts(conversation: Conversation) -> dict[str, str | int | float | list[str]
         "archived": "yes" if conversation.archived else None,
         "branchOf": None if merged_from else str((conversation.parent or {}).get("conversationId") or "") or None,
         "mergedFrom": merged_from,
+        "related": list(relations_of(conversation.related)),
         "importedFrom": conversation.imported.source if conversation.imported else None,
     }
     return {name: value for name, value in known.items() if value not in (None, [])}
@@ -78,8 +91,12 @@ def facts(conversation: Conversation) -> dict[str, str | int | float | list[str]
 def sections(conversation: Conversation) -> Iterator[Section]:
     """Yield the summary if there is one, the messages in order, and other entries where they came."""
     questions = 0
-    if conversation.summary:
-        yield _summary(conversation.summary)
+    if conversation.closing_summary:
+        yield _beside("Outcome", conversation.closing_summary, conversation.ended_at)
+    if conversation.memories:
+        yield _beside("Memories", "\n".join(map(_remembered, conversation.memories)))
+    if conversation.longest_summary:
+        yield _summary(conversation.longest_summary)
     for number, entry in timeline(conversation):
         if isinstance(entry, WorkflowStep):
             yield _step(entry, number)
@@ -88,6 +105,16 @@ def sections(conversation: Conversation) -> Iterator[Section]:
         else:
             questions += entry.role == "user"
             yield _message(entry, number, max(questions, 1))
+
+
+def _beside(name: str, text: str, time: str | None = None) -> Section:
+    """Return what belongs to the whole conversation and is no message of it."""
+    return Section("summary", name, name, 0, "", "", "", one_line(minute(time)), text)
+
+
+def _remembered(memory: Memory) -> str:
+    facts = dotted(minute(memory.created_at), ", ".join(memory.tags or ()), memory.model)
+    return f"- {one_line(memory.content)}{f' ({facts})' if facts else ''}"
 
 
 def _summary(summary: Summary) -> Section:
@@ -113,8 +140,9 @@ def _message(message: Message, number: int, question: int) -> Section:
         heading=f"{message.role.capitalize()} message" if kind == "system" else f"{kind.capitalize()} {question}",
         number=number,
         tool=one_line(message.tool or ""),
-        by=one_line(answered_by(message.provider, message.preset, message.model)),
+        by=one_line(dotted(answered_by(message.provider, message.preset, message.model), message.stance or "")),
         cost=charged(message.usage),
+        tokens=spent(message.usage),
         time=one_line(minute(message.created_at)),
         text=message.content,
         reasoning=message.reasoning or "",
@@ -137,7 +165,7 @@ def _unanswered(turn: PendingTurn, number: int, *, is_waited_for: bool) -> Secti
         by=one_line(turn.provider or ""),
         cost=charged(turn.usage),
         time=one_line(minute(turn.started_at)),
-        text=turn.question,
+        text=paragraphs(turn.question, called(turn)),
         partial_text=turn.partial_text or "",
         attached=named_by(turn),
         notices=(f"{turn.error.code}: {turn.error.message}",) if turn.error else (),

@@ -10,6 +10,9 @@ from conversation_mcp.records.facts import facts_of, milliseconds_of, moment_of
 from conversation_mcp.stores.finder import Finder
 from conversation_mcp.stores.headway import Headway
 
+COST_DIGITS = 9
+"""Sums of floats are rounded to this; no price has more digits."""
+
 By = Literal["day", "tool", "provider", "model", "conversation"]
 
 
@@ -60,6 +63,18 @@ class Sums:
         self.output_tokens += turn.output_tokens
         self.cost_usd += turn.cost_usd
         self.estimated_usd += turn.cost_usd if turn.is_estimate else 0.0
+
+    def data(self) -> dict[str, float]:
+        """Return the totals as JSON data."""
+        return {
+            "turns": self.answered,
+            "unanswered": self.unanswered,
+            "inputTokens": self.input_tokens,
+            **({"cachedInputTokens": self.cached_tokens} if self.cached_tokens else {}),
+            "outputTokens": self.output_tokens,
+            "costUsd": round(self.cost_usd, COST_DIGITS),
+            **({"estimatedCostUsd": round(self.estimated_usd, COST_DIGITS)} if self.estimated_usd else {}),
+        }
 
 
 class Statistics(NamedTuple):

@@ -4,10 +4,11 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
+from typing import BinaryIO
 
 from conversation_mcp.clock import utc_now
 
@@ -18,6 +19,7 @@ MAX_FILE_BYTES = 64 * 1024 * 1024
 PLAIN_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 """Follow no link, wait for no pipe, and leave line ends alone on Windows."""
 NO_FOLDER_SYNC = frozenset({errno.EINVAL, errno.ENOTSUP})
+NO_HARD_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK})
 SHARING_WINERRORS = frozenset({5, 32, 33})
 """Access denied, sharing violation, lock violation: how Windows refuses while another program has the file open."""
 HAS_DRAFT_LOCKS = os.name == "posix"
@@ -126,6 +128,39 @@ def _replace(path: Path, pieces: Iterable[bytes], *, is_durable: bool) -> None:
         with suppress(OSError):
             draft.unlink()
         raise
+
+
+@contextmanager
+def new_file(path: Path) -> Generator[BinaryIO]:
+    """Yield a file to fill, which then appears at the path, whole and durable; what is there is never replaced.
+
+    Raises:
+        FileExistsError: something is at the path, even if it came while the block ran.
+    """
+    draft, descriptor = _open_draft(path)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(descriptor)
+            if HAS_DRAFT_LOCKS:
+                _put_new(draft, path)
+        if not HAS_DRAFT_LOCKS:
+            patiently(lambda: draft.rename(path))  # which Windows refuses if there is anything
+    finally:
+        with suppress(OSError):
+            draft.unlink()
+    sync_folder(path.parent)
+
+
+def _put_new(draft: Path, path: Path) -> None:
+    try:
+        os.link(draft, path)
+    except OSError as error:
+        if error.errno not in NO_HARD_LINKS:
+            raise
+        os.close(create_private(path, os.O_WRONLY))
+        draft.replace(path)
 
 
 def patiently(step: Callable[[], object], sleep: Callable[[float], object] = time.sleep) -> None:

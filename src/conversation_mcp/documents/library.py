@@ -10,19 +10,24 @@ from typing import TYPE_CHECKING, TypeVar
 from conversation_mcp.documents.formats import Formats
 from conversation_mcp.documents.query_words import RelatedWords, load_related_words
 from conversation_mcp.documents.question import Question
-from conversation_mcp.documents.ranking import Ranker
+from conversation_mcp.documents.ranking import CANDIDATES, Ranker
 from conversation_mcp.documents.readings import Reading, Readings
 from conversation_mcp.documents.roots import Root
 from conversation_mcp.documents.rows import DocumentRows, problems
 from conversation_mcp.documents.schema import schema
-from conversation_mcp.documents.scope import Scope
+from conversation_mcp.documents.scope import Scope, wanted_paths
 from conversation_mcp.documents.selection import Findings, PassageFinder
 from conversation_mcp.documents.skips import Skipped
+from conversation_mcp.documents.vectors import Meant, PassageTexts, meant_by
 from conversation_mcp.documents.walk import Document, Documents, current_stamp
+from conversation_mcp.embeddings.catalog import Embedders
+from conversation_mcp.embeddings.meaning import Meaning
 from conversation_mcp.errors import FilesystemError, ProviderUnavailableError
 from conversation_mcp.searching.cache import Cache, Work
 from conversation_mcp.searching.database import IndexFile, purge_orphans
 from conversation_mcp.searching.stamped import UNTRUSTED, Backlog, Follower
+from conversation_mcp.searching.vectors.index import VectorIndex
+from conversation_mcp.searching.vectors.schema import schema as vector_schema
 
 if TYPE_CHECKING:
     import sqlite3
@@ -36,7 +41,14 @@ ATTEMPTS = 3
 class DocumentLibrary:
     """The documents that the user named. All methods block; each step of `catch_up` for about a second."""
 
-    def __init__(self, roots: Sequence[Root], indexes: Path, now: Callable[[], datetime], formats: Formats) -> None:
+    def __init__(
+        self,
+        roots: Sequence[Root],
+        indexes: Path,
+        now: Callable[[], datetime],
+        formats: Formats,
+        embedders: Embedders | None = None,
+    ) -> None:
         self.roots = tuple(roots)
         self._formats = formats
         self._left_out = Skipped()
@@ -46,6 +58,8 @@ class DocumentLibrary:
         kind = "\0".join(("documents", *sorted(formats.missing), *(root.pattern for root in self.roots)))
         self._file = IndexFile([root.path for root in self.roots], indexes, schema(kind))
         self._cache = Cache(self._file, self._build_at_once)
+        vectors = IndexFile([root.path for root in self.roots], indexes, vector_schema(kind))
+        self.meaning = Meaning(VectorIndex(vectors), embedders) if embedders and embedders.chosen else None
 
     @property
     def problem(self) -> str | None:
@@ -66,6 +80,13 @@ class DocumentLibrary:
             for _ in self.catch_up():
                 pass
         return False
+
+    @property
+    def passage_count(self) -> int:
+        """How many passages the index knows, without making one."""
+        if not self._file.path.exists():
+            return 0
+        return self._ask(lambda database: database.execute("SELECT count(*) FROM passages").fetchone()[0])
 
     def survey(self) -> tuple[int, Skipped]:
         """Count the documents and what is left out; files without readable text are known only if an index exists."""
@@ -112,7 +133,20 @@ class DocumentLibrary:
         if not scope.is_all and not scope.apply(database):
             return Findings((), (), is_out_of_scope=True)
         ranker = Ranker(database, self._related, is_scoped=not scope.is_all)
-        return PassageFinder(database, ranker).find(question, limit, by_parts=by_parts)
+        meant = self._meant(database, question, scope)
+        phrasings = [(one, self._meant(database, one, scope)) for one in question.phrasings]
+        return PassageFinder(database, ranker, meant, phrasings).find(question, limit, by_parts=by_parts)
+
+    def _meant(self, database: "sqlite3.Connection", question: Question, scope: Scope) -> Meant | None:
+        if self.meaning is None:
+            return None
+        around = self.meaning.near(question.text, CANDIDATES, None if scope.is_all else wanted_paths(database))
+        return None if around is None else meant_by(database, around)
+
+    @property
+    def texts(self) -> PassageTexts:
+        """The passages for an index of vectors."""
+        return PassageTexts(self._ask)
 
     @cached_property
     def _related(self) -> RelatedWords:

@@ -1,7 +1,7 @@
 """The words to search for: those of the last question, with earlier questions as weaker context."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from conversation_mcp.records.chat import ChatMessage
@@ -10,6 +10,7 @@ from conversation_mcp.text import PUNCTUATION, fold, match_query
 MAX_QUESTION_CHARS = 4_000
 EARLIER_QUESTIONS = 3
 MAX_PARTS = 6
+MAX_PHRASINGS, MAX_PHRASING_CHARS = 6, 300
 CITATION = re.compile(r"^\[\d+\] `(.+(?::\d+(?:-\d+)?|, (?:page|paragraph|row|slide) \d+(?:-\d+)?))`", re.MULTILINE)
 SENTENCES = re.compile("[?!;\\n\u3002\uff1f\uff01\uff1b]+|\\.(?=\\s|\\Z)")
 CLAUSES = re.compile(r",|\b(?:and|or|as well as)\b", re.IGNORECASE)
@@ -26,7 +27,11 @@ class Question:
     context: Words
     cited: frozenset[str]
     parts: tuple[Words, ...] = ()
+    text: str = ""
+    """The question as it was asked, after the one before if it has no words of its own."""
     is_shortened: bool = False
+    phrasings: tuple["Question", ...] = ()
+    """The question in other words each time, if it has a few short lines."""
 
     @classmethod
     def of(cls, messages: Sequence[ChatMessage], stopwords: frozenset[str]) -> "Question":
@@ -41,8 +46,18 @@ class Question:
             context={word: typed for word, typed in context.items() if word not in words} if words else {},
             cited=frozenset(CITATION.findall(answers)),
             parts=_parts(last, stopwords),
+            text=_bounded(last if words else "\n".join(questions[-2:])),
             is_shortened=len(last) > MAX_QUESTION_CHARS,
+            phrasings=tuple(_phrasings(last, stopwords)),
         )
+
+
+def _phrasings(text: str, stopwords: frozenset[str]) -> Iterator[Question]:
+    lines = [line for line in map(str.strip, text[:MAX_QUESTION_CHARS].splitlines()) if line]
+    if 1 < len(lines) <= MAX_PHRASINGS and max(map(len, lines)) <= MAX_PHRASING_CHARS:
+        for line in lines:
+            if words := _words(line, stopwords):
+                yield Question(words, {}, frozenset(), text=line)
 
 
 def _parts(text: str, stopwords: frozenset[str]) -> tuple[Words, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from conversation_mcp.documents.passages import Passage
 from conversation_mcp.documents.query_words import RelatedWords, by_word, other_terms
@@ -17,6 +17,8 @@ from conversation_mcp.text import FTS_TOKENIZER
 
 if TYPE_CHECKING:
     import sqlite3
+
+FoundBy = Literal["words", "meaning", "both"]
 
 CANDIDATES = 100
 TITLE_WEIGHT, HEADING_WEIGHT = 1.0, 1.5
@@ -49,6 +51,7 @@ class Ranked:
     score: float
     words: frozenset[str]
     coverage: float
+    by: FoundBy = "words"
 
 
 @dataclass(frozen=True)

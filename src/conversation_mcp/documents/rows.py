@@ -40,6 +40,11 @@ DROP_WORDS = "INSERT INTO words (words, rowid, title, heading, body) VALUES ('de
 KEPT = """
     SELECT p.id, f.title, f.shown, p.headings, p.text FROM passages p JOIN files f ON f.id = p.file WHERE p.file = ?
 """
+STATE = "SELECT digest FROM files WHERE path = ? AND problem IS NULL AND digest IS NOT NULL"
+STATES = "SELECT path, digest FROM files WHERE problem IS NULL AND digest IS NOT NULL ORDER BY path"
+PASSAGES_OF = """
+    SELECT p.id, p.headings, p.text FROM passages p JOIN files f ON f.id = p.file WHERE f.path = ? ORDER BY p.id
+"""
 PASSAGES = """
     SELECT p.id, f.path, f.title, p.headings, p.first, p.last, p.text, f.unit
     FROM passages p JOIN files f ON f.id = p.file WHERE p.id IN (?)

@@ -77,6 +77,12 @@ class Scope:
         return takes
 
 
+def wanted_paths(database: "sqlite3.Connection") -> list[str]:
+    """Return the paths of the files in the table `wanted`."""
+    found = database.execute("SELECT f.path FROM files f JOIN wanted w ON w.file = f.id")
+    return [os.fsdecode(path) for (path,) in found]
+
+
 def _specs(patterns: tuple[str, ...]) -> "Iterator[GitIgnoreSpec]":
     """Yield the rules for paths below the named folders, and those for whole paths, as lines of a `.gitignore`."""
     posix = [pattern.replace(os.sep, "/").removeprefix("./") for pattern in patterns]

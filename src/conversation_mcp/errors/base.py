@@ -5,7 +5,9 @@ from typing import ClassVar, Literal
 
 from conversation_mcp.text import without_keys
 
-Step = Literal["start", "continue", "find", "read", "wait", "fetch", "stop", "compare", "check", "name", "chat"]
+Step = Literal[
+    "start", "continue", "find", "read", "wait", "fetch", "stop", "compare", "check", "name", "chat", "migrate"
+]
 """A possible next step: to start, find or read a conversation, to wait for, fetch or stop an answer, and so on."""
 Steps = Mapping[Step, str]
 """The steps that can be taken where an error is shown, with their names there; `{}` stands for the object of a step."""

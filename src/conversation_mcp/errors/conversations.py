@@ -1,5 +1,6 @@
 """Errors about conversations, input and the program itself."""
 
+import math
 from collections.abc import Mapping
 
 from conversation_mcp.errors.base import NO_STEPS, ConversationMCPError, Steps, new_conversation
@@ -120,6 +121,39 @@ class BudgetReachedError(ConversationMCPError):
         )
 
 
+class RateLimitedError(ConversationMCPError):
+    """An owner asks for more than one owner may."""
+
+    code = "RATE_LIMITED"
+    retryable = True
+
+    def __init__(self, limit: str, retry_after_seconds: float) -> None:
+        super().__init__(f"the limit of {limit} is reached. Nothing was sent.")
+        self.retry_after_seconds = max(1, math.ceil(retry_after_seconds))
+        self.advice = f"Ask again in {self.retry_after_seconds} s."
+
+    def data(self, steps: Steps = NO_STEPS) -> dict[str, object]:
+        return {**super().data(steps), "retryAfterSeconds": self.retry_after_seconds}
+
+
+class ForbiddenError(ConversationMCPError):
+    """Something belongs to somebody else."""
+
+    code = "FORBIDDEN"
+
+
+class StorageLimitReachedError(ConversationMCPError):
+    """The conversations of an owner take as much room as they may."""
+
+    code = "STORAGE_LIMIT_REACHED"
+    advice = "Remove conversations for good, in the trash too, or ask whoever runs this server for more room."
+
+    def __init__(self, size_bytes: int, limit_bytes: int) -> None:
+        super().__init__(
+            f"your conversations take {size_bytes:,} bytes, the limit is {limit_bytes:,}. Nothing was sent."
+        )
+
+
 class FilesystemError(ConversationMCPError):
     """A folder or file cannot be read or written."""
 
@@ -129,6 +163,59 @@ class FilesystemError(ConversationMCPError):
 
     def __init__(self, path: str, problem: str, conversation_id: str | None = None) -> None:
         super().__init__(f"{path}: {problem}.", conversation_id=conversation_id)
+
+
+class DatabaseError(FilesystemError):
+    """The database of the conversations cannot be used."""
+
+    advice = "Nothing was changed. Check that the database runs and can be reached, then try again."
+
+
+class CopyDiffersError(FilesystemError):
+    """A copy of a conversation was read back, and it is not what was written."""
+
+    advice = "Delete the copy, and copy it again."
+
+    def __init__(self, path: str, conversation_id: str) -> None:
+        super().__init__(path, "the copy differs from its original", conversation_id)
+
+
+class SchemaError(DatabaseError):
+    """The tables of the database are not those that this version of the program needs."""
+
+    retryable = False
+    advice = "Nothing was changed."
+
+    def __init__(self, path: str, present: int, needed: int) -> None:
+        found = f"have version {present}" if present else "are missing"
+        way = "use a newer version of the program" if present > needed else "they must be migrated first"
+        super().__init__(path, f"the tables {found}, and this program needs version {needed}; {way}")
+        self._is_old = present <= needed
+
+    def next_step(self, steps: Steps = NO_STEPS) -> str:
+        """Return that nothing was changed, and what brings old tables up to date."""
+        way = f" Run {steps['migrate']}." if self._is_old and "migrate" in steps else ""
+        return f"{self.advice}{way}"
+
+
+class TurnLostError(DatabaseError):
+    """The turn was taken over by another process, because this one was not heard of for long."""
+
+    retryable = False
+    advice = "Nothing was changed. Look at the conversation before you ask again."
+
+    def __init__(self, path: str, conversation_id: str) -> None:
+        super().__init__(path, "another process has taken over the turn of this one", conversation_id)
+
+
+class ConversationClosedError(ConversationMCPError):
+    """A message was to be logged in a completed conversation."""
+
+    code = "CONVERSATION_CLOSED"
+    advice = "Nothing was stored. Take it out of the archive to go on with it, or open another one."
+
+    def __init__(self, conversation_id: str, ended_at: str) -> None:
+        super().__init__(f"{conversation_id} was completed at {ended_at}.", conversation_id=conversation_id)
 
 
 class IndexNotErasedError(FilesystemError):

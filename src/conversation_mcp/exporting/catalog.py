@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 FormatName = Literal["markdown", "html", "json", "jsonl"]
 EXPORT_FORMATS: dict[FormatName, str] = {
     "markdown": "conversation_mcp.exporting.markdown:MARKDOWN",
-    "html": "conversation_mcp.exporting.html:HTML",
+    "html": "conversation_mcp.exporting.html.page:HTML",
     "json": "conversation_mcp.exporting.json_file:JSON",
     "jsonl": "conversation_mcp.exporting.jsonl:JSONL",
 }

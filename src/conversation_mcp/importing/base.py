@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from conversation_mcp.records.memories import Memory
 from conversation_mcp.records.models import Conversation, Message, PendingTurn, parse_time
 
 EARLIEST_YEAR = 2000
@@ -52,6 +53,10 @@ class Sourced:
     """Unanswered questions at its end, in order."""
     failed: tuple[PendingTurn, ...] = ()
     """Unanswered questions before these, in order."""
+    memories: tuple[Memory, ...] = ()
+    """What is to be remembered, each text once."""
+    all_known: bool = False
+    """Whether other conversations hold all of its memories already, and there is nothing else in it."""
     branch_of: str | None = None
     """The id in the source of the conversation that this one is a branch of."""
     left_out: Counter[LeftOut] = field(default_factory=Counter["LeftOut"])

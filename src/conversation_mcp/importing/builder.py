@@ -3,10 +3,12 @@
 from datetime import datetime
 
 from conversation_mcp.importing.base import Sourced
+from conversation_mcp.records.imported import Imported
+from conversation_mcp.records.memories import Memory
+from conversation_mcp.records.memory_ids import same_text
 from conversation_mcp.records.models import (
     Conversation,
     ConversationId,
-    Imported,
     Message,
     PendingTurn,
     iso,
@@ -43,6 +45,7 @@ def built(
         updated_at=iso(max(begun, found.updated_at or max(_times(found), default=begun))),
         message_count=len(found.messages),
         messages=found.messages,
+        memories=found.memories or None,
         **facts,
     )
 
@@ -63,6 +66,7 @@ def holds(stored: Conversation, found: Sourced) -> bool:
         _starts_with(stored.messages, found.messages)
         and all(question in _asked(stored) for question in _questions(found))
         and not _are_more(*_both_steps(stored, found))
+        and not _new_memories(stored, found)
     )
 
 
@@ -91,7 +95,13 @@ def grown(stored: Conversation, found: Sourced) -> Conversation:
         pending_turn=kept[-1] if ends_asking else None,
         unanswered_turns=tuple(kept[:-1] if ends_asking else kept) or None,
         workflow_steps=_steps(stored, found) or None,
+        memories=(*(stored.memories or ()), *_new_memories(stored, found)) or None,
     )
+
+
+def _new_memories(stored: Conversation, found: Sourced) -> list[Memory]:
+    known = {same_text(each.content) for each in stored.memories or ()}
+    return [each for each in found.memories if same_text(each.content) not in known]
 
 
 def _steps(stored: Conversation, found: Sourced) -> tuple[WorkflowStep, ...]:

@@ -17,6 +17,8 @@ IMPORT_FORMATS = {
     "claude-code": "conversation_mcp.importing.formats.claude_code:CLAUDE_CODE",
     "sharegpt": "conversation_mcp.importing.formats.sharegpt:SHAREGPT",
     "openai-messages": "conversation_mcp.importing.formats.openai_messages:OPENAI_MESSAGES",
+    "memory-server": "conversation_mcp.importing.formats.memory_server:MEMORY_SERVER",
+    "basic-memory": "conversation_mcp.importing.formats.basic_memory:BASIC_MEMORY",
     "llm": "conversation_mcp.importing.formats.llm:LLM",
 }
 

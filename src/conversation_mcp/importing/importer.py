@@ -14,10 +14,14 @@ from conversation_mcp.cancellation import finish
 from conversation_mcp.errors import ConversationMCPError, FilesystemError
 from conversation_mcp.importing.base import ImportProblem, Item, LeftOut, Sourced, Unplaced
 from conversation_mcp.importing.builder import built, created_at, grown, holds, is_grown
+from conversation_mcp.importing.known_memories import KnownMemories
+from conversation_mcp.importing.redaction import as_redacted, redacted
 from conversation_mcp.records.ids import EPOCH, SHAPE, check_id
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.origins import Origin, mark_of
 from conversation_mcp.records.transcript import contents_named_in
+from conversation_mcp.redacting.kinds import SensitiveKind
+from conversation_mcp.redacting.texts import TextRedaction
 from conversation_mcp.stores.base import Store
 from conversation_mcp.text import counted
 
@@ -32,6 +36,8 @@ class Report:
 
     counts: Counter[Outcome] = field(default_factory=Counter["Outcome"])
     left_out: Counter[LeftOut] = field(default_factory=Counter["LeftOut"])
+    redacted: Counter[SensitiveKind] = field(default_factory=Counter["SensitiveKind"])
+    """How often something of each kind was replaced in what was imported."""
     undated: int = 0
     """The number of imported conversations without a time in the source; they have that of the import."""
     problems: list[ImportProblem] = field(default_factory=list[ImportProblem])
@@ -48,17 +54,25 @@ class Importer:
     """Imports conversations into a store; those deleted there only if `deleted`. A dry run writes nothing."""
 
     def __init__(
-        self, store: Store, now: Callable[[], datetime], *, dry_run: bool = False, deleted: bool = False
+        self,
+        store: Store,
+        now: Callable[[], datetime],
+        redaction: TextRedaction,
+        *,
+        dry_run: bool = False,
+        deleted: bool = False,
     ) -> None:
         self.report = Report()
         self._store = store
         self._now = now
+        self._redaction = redaction
         self._dry_run = dry_run
         self._with_deleted = deleted
         self._deleted: frozenset[str] = frozenset()
         self._known: dict[Origin, ConversationId | None] = {}
         self._in_hand: dict[Origin, anyio.Event] = {}
         self._failure: FilesystemError | None = None
+        self._elsewhere = KnownMemories(store)
 
     async def run(self, items: Iterator[tuple[str, Item]]) -> None:
         """Import all items, a few at a time, because durable writes mostly wait for the disk.
@@ -99,6 +113,7 @@ class Importer:
             await earlier.wait()
         self._in_hand[origin] = anyio.Event()
         try:
+            item, counts = await self._redacted(item)
             outcome = await self._take(source, item)
         except ConversationMCPError as error:
             self.report.add_problem(ImportProblem(item.place, error.message.rstrip(".")))
@@ -112,13 +127,20 @@ class Importer:
             self.report.counts[outcome] += 1
         if outcome in {"imported", "extended", "empty"}:
             self.report.left_out.update(item.left_out)
+            self.report.redacted.update(counts)
+
+    async def _redacted(self, found: Sourced) -> tuple[Sourced, Counter[SensitiveKind]]:
+        if not self._redaction.is_on:
+            return found, Counter()
+        return await to_thread.run_sync(redacted, found, self._redaction)
 
     async def _take(self, source: str, found: Sourced) -> Outcome:
-        if found.whole is None and not found.messages and not found.unanswered:
+        if found.whole is None and not found.messages and not found.unanswered and not found.memories:
             return "empty"
+        found = await self._elsewhere.without_known(found, self._known.get(_origin(source, found)))
         origin = _origin(source, found)
-        if origin in self._known:
-            earlier = self._known[origin]
+        if origin in self._known or found.all_known:
+            earlier = self._known.get(origin)
             return "unchanged" if earlier is None else await self._again(earlier, found)
         if (outcome := await self._under_an_earlier_id(source, found)) is not None:
             return outcome
@@ -174,18 +196,23 @@ class Importer:
     async def _again(self, conversation_id: ConversationId, found: Sourced) -> Outcome:
         """Compare with the earlier import, which may have been followed up here or have grown in the source."""
         stored = await self._store.load(conversation_id)
-        outcome = _compared(stored, found)
+        outcome = await to_thread.run_sync(self._compared, stored, found)
         if outcome == "unchanged" and not self._dry_run:
             await self._keep_contents(stored, found)  # some may have been lost here
         if self._dry_run or outcome != "extended":
             return outcome
 
         def extend(stored: Conversation, _now: str) -> Conversation:
-            return grown(stored, found) if _compared(stored, found) == "extended" else stored
+            seen = as_redacted(stored, self._redaction)
+            return grown(seen, found) if _compared(seen, found) == "extended" else stored
 
         after = await self._store.update(conversation_id, extend)
         self._note_lack(found, await self._keep_contents(after, found))
         return "extended" if holds(after, found) else "changed"
+
+    def _compared(self, stored: Conversation, found: Sourced) -> Outcome:
+        """Compare as if the stored conversation had been redacted, too, when it was imported."""
+        return _compared(as_redacted(stored, self._redaction), found)
 
     async def _under_an_earlier_id(self, source: str, found: Sourced) -> Outcome | None:
         """Return the outcome if the conversation is stored under an earlier id of it, which others may have too."""

@@ -10,7 +10,8 @@ from conversation_mcp.importing.formats.llm_database import is_database
 from conversation_mcp.importing.sources import Listing
 
 SHOWN_PROBLEMS = 3
-PAGES = (".html", ".htm")
+PAGES, NOTES = (".html", ".htm"), ".md"
+"""What is no JSON; of Markdown, most of which holds no conversation, nobody is told that it was not read."""
 
 
 @dataclass
@@ -57,7 +58,7 @@ def plan_of(listing: Listing, formats: Sequence[ImportFormat], wanted: str | Non
         else:
             if chosen is None:
                 plan.others += 1
-                plan.unread.append(file.name)
+                plan.unread += [] if file.name.lower().endswith(NOTES) else [file.name]
             else:
                 plan.groups.setdefault(chosen.name, (chosen, []))[1].append(file)
     if not plan.groups:
@@ -66,7 +67,7 @@ def plan_of(listing: Listing, formats: Sequence[ImportFormat], wanted: str | Non
 
 
 def _format_of(file: SourceFile, formats: Sequence[ImportFormat], wanted: str | None) -> ImportFormat | None:
-    if file.name.lower().endswith(PAGES):
+    if file.name.lower().endswith((*PAGES, NOTES)):
         return next((each for each in formats if wanted in {None, each.name} and each.claims(file, None)), None)
     for value in [None] if is_database(file) else sample(file):
         for each in formats:

@@ -5,6 +5,7 @@ import re
 import stat
 import weakref
 import zipfile
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -16,9 +17,9 @@ from conversation_mcp.disk.files import PLAIN_FLAGS
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.importing.base import ImportProblem, SourceFile
 from conversation_mcp.records.hashes import HASH
-from conversation_mcp.records.layout import EXPORT_STEM, FILE_NAME, FILES, TRASH
+from conversation_mcp.records.layout import CONVERSATIONS, EXPORT_STEM, FILE_NAME, FILES, TRASH, USER_FILE
 
-ENDINGS = (".json", ".jsonl", ".ndjson", ".db", ".sqlite", ".sqlite3", ".html", ".htm")
+ENDINGS = (".json", ".jsonl", ".ndjson", ".db", ".sqlite", ".sqlite3", ".html", ".htm", ".md")
 NUMBERED_TEXT = re.compile(r"(?:^|/)conversation_[0-9]+\.txt$")
 """The name that Google's Takeout gives to JSON files."""
 CONTENT = re.compile(rf"(?:^|/){FILES}/{HASH.pattern}\Z")
@@ -76,14 +77,28 @@ class _Collected:
 
     def listing(self) -> Listing:
         readable = [file for file in self.files.values() if not CONTENT.search(file.name)]
-        kept = [file for file in readable if not self._is_ours(PurePosixPath(file.name))]
+        users = self._users()
+        kept = [file for file in readable if not self._is_ours(PurePosixPath(file.name), users)]
         ordered = sorted(kept, key=lambda file: _natural(file.name))
         return Listing(tuple(ordered), tuple(self.problems), self.others + len(readable) - len(kept))
 
-    def _is_ours(self, name: PurePosixPath) -> bool:
+    def _is_ours(self, name: PurePosixPath, users: Collection[PurePosixPath]) -> bool:
         """Tell whether a file in a folder of ours is not a conversation: deleted, or an export beside its file."""
         is_export = name.stem == EXPORT_STEM and str(name.with_name(FILE_NAME)) in self.files
-        return TRASH in name.parts or is_export
+        return TRASH in name.parts or is_export or _is_of_a_user(name, users)
+
+    def _users(self) -> Collection[PurePosixPath]:
+        """Return the folders that hold the data of a user, as we export it."""
+        named = {path.parent for path in map(PurePosixPath, self.files) if path.name == USER_FILE}
+        if not named:
+            return named
+        folders = {above for name in self.files for above in PurePosixPath(name).parents}
+        return {above for above in named if above / CONVERSATIONS in folders}  # ChatGPT's have a file of that name, too
+
+
+def _is_of_a_user(name: PurePosixPath, users: Collection[PurePosixPath]) -> bool:
+    """Tell whether a file of an archive of a user's data is none of the conversations in it."""
+    return any(name.relative_to(above).parts[0] != CONVERSATIONS for above in users if above in name.parents)
 
 
 def list_files(path: Path) -> Listing:

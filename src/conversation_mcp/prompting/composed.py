@@ -22,6 +22,7 @@ class FilePart:
     sent: SentAs
     tokens: int
     why: str | None = None
+    as_pdf: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,10 @@ class Composition:
         )
 
     def _part(self, one: Rendered) -> Part:
-        files = tuple(FilePart(shown.named.path, shown.sent, self._file(shown), shown.why) for shown in one.shown)
-        images = sum(map(self._image, one.shown))
+        files = tuple(
+            FilePart(shown.named.path, shown.sent, self._file(shown), shown.why, bool(shown.pdf)) for shown in one.shown
+        )
+        images = sum(map(self._beside, one.shown))
         said = one.said
         return Part(said.conversation_id, said.number, said.role, self._size(one.message) + images, files=files)
 
@@ -86,9 +89,12 @@ class Composition:
         return self.measure.tokens(message.content) + TOKENS_PER_MESSAGE
 
     def _file(self, shown: ShownContent) -> int:
-        return self.measure.tokens(shown.text) + self._image(shown)
+        return self.measure.tokens(shown.text) + self._beside(shown)
 
-    def _image(self, shown: ShownContent) -> int:
+    def _beside(self, shown: ShownContent) -> int:
+        """Return the tokens of an image or PDF that stands beside the text."""
+        if shown.pdf:
+            return shown.pdf.tokens
         if shown.image is None or not isinstance(shown.named, AttachedImage):
             return 0
         return image_size(shown.named, self.image_tokens)

@@ -10,10 +10,18 @@ from conversation_mcp.prompting.budget import Budget
 from conversation_mcp.prompting.composed import Composition
 from conversation_mcp.prompting.correction import TRUSTED_RATIOS
 from conversation_mcp.prompting.measure import Measure
+from conversation_mcp.prompting.media import NO_LIMITS, MediaLimits, notices_of_texts, within
 from conversation_mcp.prompting.notices import notices_of
-from conversation_mcp.prompting.presentation import NOWHERE, Contents, Presenter, Rendered
+from conversation_mcp.prompting.presentation import NOWHERE, Contents, Presenter, Rendered, too_large_for
 from conversation_mcp.prompting.selection import Omission, Sizes, cut_to_fit
-from conversation_mcp.prompting.sizing import ImageTokens, Scales, contents_of, longest_paths
+from conversation_mcp.prompting.sizing import (
+    ImageTokens,
+    Scales,
+    changing_files,
+    contents_of,
+    longest_paths,
+    repeated_mentions,
+)
 from conversation_mcp.prompting.summaries import (
     SUMMARY_SHARE,
     Lead,
@@ -53,6 +61,7 @@ def compose(
     withheld: Collection[str] = (),
     summarises: bool = False,
     role: str | None = None,
+    media_limits: MediaLimits = NO_LIMITS,
 ) -> Composition:
     """Return the request for the question, or for what would be sent before one.
 
@@ -71,7 +80,7 @@ def compose(
     wanted = _Wanted(
         chain, question, read, kept, budget, sees, image_tokens, measure, correction, withheld, summarises, role
     )
-    return _Work(wanted).composed()
+    return _Work(wanted, media_limits).composed()
 
 
 @dataclass(frozen=True)
@@ -95,8 +104,8 @@ class _Wanted:
 class _Work:
     """One call of compose."""
 
-    def __init__(self, wanted: _Wanted) -> None:
-        self._wanted, self._budget = wanted, wanted.budget
+    def __init__(self, wanted: _Wanted, media_limits: MediaLimits) -> None:
+        self._wanted, self._budget, self._media_limits = wanted, wanted.budget, media_limits
         self._is_counted = False
         self._whole: Composition | None = None
         own = wanted.chain[-1]
@@ -107,8 +116,21 @@ class _Work:
         self._turns = turns_of(self._said)
         self._new = _asked(own, wanted)
         everything = (*self._said, *self._new)
-        self._scales = Scales(wanted.kept, wanted.measure, wanted.image_tokens, longest_paths(everything))
-        self._contents = contents_of(everything, wanted.kept, wanted.withheld, sees=wanted.sees)
+        kept = within(wanted.kept, everything, media_limits, wanted.measure, wanted.withheld)
+        wanted = self._wanted = replace(wanted, kept=kept)
+        self._most_lines = naming.most_lines(wanted.budget.input_tokens)
+        self._scales = Scales(
+            wanted.kept,
+            wanted.measure,
+            wanted.image_tokens,
+            longest_paths(everything),
+            self._most_lines,
+            changing_files(everything),
+            repeated_mentions(everything),
+        )
+        self._contents = contents_of(
+            everything, wanted.kept, wanted.withheld, new_from=len(self._said), sees=wanted.sees
+        )
         self._earlier = [one for one in self._contents if one.last.message < len(self._said)]
         self._own = self._contents[len(self._earlier) :]
 
@@ -125,7 +147,15 @@ class _Work:
         first = sum(map(len, self._turns[: cut.turns]))
         gone = frozenset(one.key for one in (*self._earlier[: cut.files], *(self._own[place] for place in cut.own)))
         after = self._earlier[cut.files - 1].last if cut.files else NOWHERE
-        presenter = Presenter(wanted.kept, wanted.measure, gone, after, wanted.withheld, sees=wanted.sees)
+        presenter = Presenter(
+            wanted.kept,
+            wanted.measure,
+            gone,
+            after,
+            wanted.withheld,
+            sees=wanted.sees,
+            most_lines=self._most_lines,
+        )
         lead = lead_of(wanted.chain, self._said[:first], wanted.measure, self._summary_room())
         sent = (*self._said[first:], *self._without(cut))
         rendered = tuple(
@@ -145,7 +175,7 @@ class _Work:
     def _cut(self) -> Omission | None:
         """Return what is left out; nothing if all of it fits as it stands, with only the changes of changed files."""
         scales, limit = self._scales, self._budget.input_tokens or 0
-        system, question = sum(map(scales.said, self._system)), sum(map(scales.said, self._new))
+        system, question = sum(map(scales.said, self._system)), sum(map(scales.asked, self._new))
         line = self._wanted.measure.tokens(left_out_line(len(self._said)) + "\n\n") if len(self._turns) > 1 else 0
         turns = tuple(sum(map(scales.said, turn)) for turn in self._turns)
         last = turns[-1] if turns else 0
@@ -198,10 +228,10 @@ class _Work:
             return self._new
         shown = self._budget.shown
         sizes = {one.key: shown(self._scales.content(one)) for one in (self._own[place] for place in cut.own)}
-        room = f"all files of the question have room for about {max(0, shown(cut.own_room)):,} tokens"
-        reasons = {key: f"it has about {size:,} tokens, and {room}" for key, size in sizes.items()}
+        room = max(0, shown(cut.own_room))
+        reasons = {key: too_large_for(size, room) for key, size in sizes.items()}
         new = self._new[0]
-        return (replace(new, **naming.without(new, reasons)),)
+        return (new._replace(**naming.without(new, reasons)),)
 
     def _composition(self, rendered: tuple[Rendered, ...], first: int, lead: Lead) -> Composition:
         wanted = self._wanted
@@ -214,7 +244,10 @@ class _Work:
             files=tuple(record for record in records if isinstance(record, AttachedFile)),
             images=tuple(record for record in records if isinstance(record, AttachedImage)),
             contents=naming.contents_to_keep(wanted.read, records),
-            notices=notices_of(self._budget.model, len(self._said[:first]), lead.summarised, earlier, shown),
+            notices=(
+                *notices_of(self._budget.model, len(self._said[:first]), lead.summarised, earlier, shown),
+                *notices_of_texts(wanted.kept, self._new, self._media_limits),
+            ),
             summaries=lead.needed if wanted.summarises else (),
             standing=lead.standing,
             left_out=self._said[:first],

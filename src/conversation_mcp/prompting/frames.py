@@ -27,9 +27,15 @@ def frame(mark: str, path: str, text: str, facts: str = "") -> str:
     return f"<file {mark} {quoted(path)}{facts}>\n{text}\n</file {mark}>"
 
 
-def line(kind: str, path: str, facts: str) -> str:
-    """Return the line that stands in place of a file or an image."""
-    return f"[{kind} {quoted(path)}: {facts}]"
+def line(kind: str, path: str, facts: str, lines: str | None = None) -> str:
+    """Return the line that stands in place of a file, of these lines of it, or of an image."""
+    which = f", lines {lines}" if lines else ""
+    return f"[{kind} {quoted(path)}{which}: {facts}]"
+
+
+def more_line(count: int) -> str:
+    """Return the line that stands for files and images that are not sent, beside those with a line of their own."""
+    return f"[{count:,} more that this message names are not sent]"
 
 
 def summary_frame(mark: str, text: str, count: int) -> str:
@@ -47,7 +53,8 @@ def numbered(text: str, first: int = 1) -> str:
 
 def quoted(path: str) -> str:
     """Return the path in quotes, on one line, with everything escaped that could end them or cannot be seen."""
-    return '"' + "".join(map(_shown, path)) + '"'
+    is_plain = path.isprintable() and '"' not in path and "\\" not in path
+    return f'"{path}"' if is_plain else f'"{"".join(map(_shown, path))}"'
 
 
 def _shown(character: str) -> str:

@@ -1,7 +1,7 @@
 """How what is selected stands in a request: each content once, where it is named first; later mentions are a line."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from conversation_mcp.prompting import frames
@@ -9,13 +9,21 @@ from conversation_mcp.prompting.diffs import changes_between
 from conversation_mcp.prompting.measure import Measure
 from conversation_mcp.prompting.transcript import Said, key_of
 from conversation_mcp.records.attached import AttachedFile, AttachedImage, SentAs, named_by
-from conversation_mcp.records.chat import ChatMessage, ImagePart
+from conversation_mcp.records.chat import ChatMessage, ImagePart, PdfPart
 
 LEFT_OUT = "left out here, because it does not fit"
 NOT_KEPT = "its content is no longer kept"
 WITHHELD = "left out here, because it was only sent on the user's own machine until now"
+CROWDED = "left out here, because a request to this provider has no room for more images"
 BELOW = "attached to this message"
 NOT_SEEN = "not sent, because this model does not see images"
+
+
+class SentPdf(NamedTuple):
+    """A PDF that is sent as it is, and the tokens of its pages."""
+
+    data: bytes
+    tokens: int
 
 
 @dataclass(frozen=True)
@@ -24,6 +32,12 @@ class Contents:
 
     texts: Mapping[str, str] = field(default_factory=dict[str, str])
     images: Mapping[str, ImagePart] = field(default_factory=dict[str, ImagePart])
+    pdfs: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    """The PDFs by the hash of their text."""
+    sent_pdfs: Mapping[str, SentPdf] = field(default_factory=dict[str, SentPdf])
+    """Those of them that are sent as they are."""
+    crowded: frozenset[str] = frozenset()
+    """The images that are too many for one request."""
 
 
 class Mention(NamedTuple):
@@ -43,15 +57,15 @@ class ShownContent:
     named: AttachedFile | AttachedImage
     sent: SentAs
     text: str
-    """The frame, or the line in its place."""
+    """The frame, or the line in its place; empty if one line stands for several."""
     why: str | None = None
     """Why its content is not sent at all."""
     changed_since: Said | None = None
     image: ImagePart | None = None
+    pdf: SentPdf | None = None
 
 
-@dataclass(frozen=True)
-class Rendered:
+class Rendered(NamedTuple):
     """A message as it is sent."""
 
     said: Said
@@ -71,8 +85,13 @@ class Presenter:
         withheld: Collection[str] = (),
         *,
         sees: bool = True,
+        most_lines: int | None = None,
     ) -> None:
-        """Begin a request; the contents `left_out` and `withheld` do not stand in it, the others only after a place."""
+        """Begin a request; the contents `left_out` and `withheld` do not stand in it, the others only after a place.
+
+        Of each message, at most `most_lines` lines stand for what is not sent, and one for all others.
+        """
+        self._most_lines = most_lines
         self._withheld = withheld
         self._kept, self._measure = kept, measure
         self._left_out, self._after, self._sees = left_out, after, sees
@@ -84,19 +103,25 @@ class Presenter:
 
     def render(self, said: Said, place: int, before: str = "") -> Rendered:
         """Return the message; `before` stands before everything else in it."""
+        if not (said.files or said.images):
+            text = f"{before}\n\n{said.text}" if before and said.text else before or said.text
+            return Rendered(said, ChatMessage(said.role, text))
         shown = tuple(
             self._file(said, Mention(place, index), named)
             if isinstance(named, AttachedFile)
             else self._image(said, Mention(place, index), named)
             for index, named in enumerate(named_by(said))
         )
-        blocks = [one.text for one in shown]
-        if any(one.sent in ("whole", "diff") for one in shown if isinstance(one.named, AttachedFile)):
+        shown, more = _listed(shown, self._most_lines)
+        blocks = [one.text for one in shown if one.text]
+        blocks += [frames.more_line(more)] if more else []
+        if any(one.sent in ("whole", "diff") and not one.pdf for one in shown if isinstance(one.named, AttachedFile)):
             blocks.insert(0, frames.introduction(self._mark(said)))
         parts = (before, "\n".join(blocks), said.text)
         content = "\n\n".join(part for part in parts if part)
         images = tuple(one.image for one in shown if one.image)
-        return Rendered(said, ChatMessage(said.role, content, images), shown)
+        pdfs = tuple(PdfPart(one.pdf.data) for one in shown if one.pdf)
+        return Rendered(said, ChatMessage(said.role, content, images, pdfs), shown)
 
     def _file(self, said: Said, place: Mention, file: AttachedFile) -> ShownContent:
         key = key_of(file)
@@ -107,16 +132,22 @@ class Presenter:
             self._newest[file.path, file.lines] = key
             return shown
         if why := self._why_not(key, place, self._kept.texts):
-            return ShownContent(file, "skipped", frames.line("file", file.path, why), why)
+            return ShownContent(file, "skipped", frames.line("file", file.path, why, file.lines), why)
         base = self._newest.get((file.path, file.lines))
         self._standing[key] = said, file.path
         self._newest[file.path, file.lines] = key
+        if pdf := self._kept.sent_pdfs.get(key):
+            since = self._standing[base][0] if base else None
+            line = frames.line("PDF", file.path, f"{BELOW}, {file.pages} pages")
+            return ShownContent(file, "whole", line, changed_since=since, pdf=pdf)
         return self._framed(file, key, self._mark(said), base)
 
     def _why_not(self, key: str, place: Mention, kept: Mapping[str, object]) -> str | None:
         """Return why a content does not stand at a place where it is named; None if it does."""
         if key in self._withheld:
             return WITHHELD
+        if key in self._kept.crowded:
+            return CROWDED
         if key in self._left_out or place <= self._after:
             return LEFT_OUT
         return None if key in kept else NOT_KEPT
@@ -142,7 +173,7 @@ class Presenter:
             framed = frames.frame(mark, file.path, text.rstrip("\n"), facts)
             return ShownContent(file, "whole", framed, changed_since=since)
         whole = self._measure.text(("numbered", key, file.lines), lambda: frames.numbered(text, first_line(file)))
-        if base and since and not file.lines:
+        if base and since and not file.lines and base not in self._kept.sent_pdfs:
             changes = self._changes(base, key, text)
             if changes is not None and self._measure.tokens(changes) < self._measure.tokens(whole):
                 framed = frames.frame(mark, file.path, changes, f"{facts}, only the changes")
@@ -169,12 +200,27 @@ class Presenter:
     def _known(self, kind: str, said: Said, named: AttachedFile | AttachedImage, key: str) -> ShownContent:
         where, path = self._standing[key]
         facts = known_as(path if path != named.path else None, "above" if where is said else f"in {where.name}")
-        return ShownContent(named, "known", frames.line(kind, named.path, facts))
+        lines = named.lines if isinstance(named, AttachedFile) else None
+        return ShownContent(named, "known", frames.line(kind, named.path, facts, lines))
+
+
+def _listed(shown: tuple[ShownContent, ...], most_lines: int | None) -> tuple[tuple[ShownContent, ...], int]:
+    """Return what is shown with lines for the first that are not sent, and the number of the others, if several."""
+    skipped = [place for place, one in enumerate(shown) if one.sent == "skipped"]
+    if most_lines is None or len(skipped) <= most_lines + 1:
+        return shown, 0
+    hidden = frozenset(skipped[most_lines:])
+    return tuple(replace(one, text="") if place in hidden else one for place, one in enumerate(shown)), len(hidden)
 
 
 def known_as(other_path: str | None, where: str) -> str:
     """Return what is said of a content that stands in the request already."""
     return f"unchanged, as {where}" if other_path is None else f"the same as {frames.quoted(other_path)} {where}"
+
+
+def too_large_for(tokens: int, room_tokens: int) -> str:
+    """Return why a file of the new question is skipped."""
+    return f"it has about {tokens:,} tokens, with room for about {room_tokens:,} in all files of the question"
 
 
 def first_line(file: AttachedFile) -> int:

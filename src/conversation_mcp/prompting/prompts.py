@@ -9,7 +9,7 @@ from conversation_mcp.disk.files import read_linked_file
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.records.modes import Mode
 
-SUMMARY_FILE = "summary.md"
+SUMMARY_FILE, DECISIONS_FILE = "summary.md", "decisions.md"
 PROMPT_FILES: Mapping[Mode, str] = {"search": "search.md", "deep_research": "deep_research.md", "chat": "chat.md"}
 
 
@@ -25,6 +25,11 @@ def load_prompts(folder: Path) -> Mapping[Mode, str]:
 def load_summary_prompt(folder: Path) -> str:
     """Return the system prompt of a summary; raises as `load_prompts`."""
     return _prompt(folder, SUMMARY_FILE)
+
+
+def load_decisions_prompt(folder: Path) -> str:
+    """Return the system prompt of a search for decisions; raises as `load_prompts`."""
+    return _prompt(folder, DECISIONS_FILE)
 
 
 def _prompt(folder: Path, name: str) -> str:

@@ -1,7 +1,7 @@
 """The requests for a summary: rounds, each as large as a window allows, in which the summary so far is taken in."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from conversation_mcp.prompting import frames
 from conversation_mcp.prompting.measure import Measure
@@ -57,8 +57,8 @@ def next_round(
         if room < LEAST_TOKENS:
             return None
         count = _fitting_chars(rest[0].text, room - FRAME_TOKENS, measure)
-        taken.append(replace(rest[0], text=rest[0].text[:count]))
-        rest[0] = replace(rest[0], text=rest[0].text[count:])
+        taken.append(rest[0]._replace(text=rest[0].text[:count]))
+        rest[0] = rest[0]._replace(text=rest[0].text[count:])
     request = (ChatMessage("system", instructions), ChatMessage("user", _request(so_far, taken, words)))
     return Round(request, tuple(rest), last)
 

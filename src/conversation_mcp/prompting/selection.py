@@ -56,7 +56,7 @@ def cut_to_fit(sizes: Sizes, budget: int, history_share: float, files_share: flo
     own = _taken(sizes.own, own_room)
     if sizes.own and not own:  # an error would be worse than a step
         own_room = min(shares.beside(budget, history), budget - fixed - last)
-        own = _taken(sizes.own, own_room, most=1)
+        own = _smallest(sizes.own, own_room)
     asked, sent = files + sum(sizes.own), files + sum(sizes.own[place] for place in own)
 
     def too_much_history(of: int) -> int:
@@ -128,14 +128,23 @@ def _rounded_up(tokens: int, step: int) -> int:
     return math.ceil(tokens / step) * step
 
 
-def _taken(own: Sequence[int], room: int, most: int | None = None) -> frozenset[int]:
-    """Return the places of the files that are sent: the smallest first, as many as fit.
+def _taken(own: Sequence[int], room: int) -> frozenset[int]:
+    """Return the places of the files that are sent: those that were named first, and of the others what still fits.
 
-    A fixed order makes sure that more room never means that fewer are sent.
+    More room never means that a file has to stand back for one that was named after it.
     """
-    order = sorted(range(len(own)), key=lambda place: own[place])[:most]
-    ends = accumulate(own[place] for place in order)
-    return frozenset(place for place, end in zip(order, ends, strict=True) if end <= room)
+    taken: set[int] = set()
+    for place, size in enumerate(own):
+        if size <= room:
+            taken.add(place)
+            room -= size
+    return frozenset(taken)
+
+
+def _smallest(own: Sequence[int], room: int) -> frozenset[int]:
+    """Return the place of the smallest file, if it fits."""
+    place = min(range(len(own)), key=lambda place: own[place])
+    return frozenset({place} if own[place] <= room else ())
 
 
 def _starts(sizes: Sequence[int]) -> list[int]:

@@ -14,12 +14,14 @@ from conversation_mcp.prompting.presentation import (
     Mention,
     first_line,
     known_as,
+    too_large_for,
 )
 from conversation_mcp.prompting.transcript import Said, key_of
 from conversation_mcp.providers.estimate import TOKENS_PER_MESSAGE
 from conversation_mcp.records.attached import AttachedFile, AttachedImage, named_by
 
 LONG_MARK, LONG_NAME = "0123456789abcdef", "message 1,000,000 of 20000101-1000000000000"
+NO_ROOM = f"not sent: {too_large_for(1_000_000, 1_000_000)}"
 UNKNOWN_SIDE_PIXELS = 1024
 ImageTokens = Callable[[int, int], int]
 
@@ -32,10 +34,12 @@ class SentContent:
     named: AttachedFile | AttachedImage
     last: Mention
     """Where it is named last."""
+    again: tuple[AttachedFile | AttachedImage, ...] = ()
+    """Its mentions in the new question, but for the first of all mentions: lines that stand only if it is sent."""
 
 
 def contents_of(
-    said: Sequence[Said], kept: Contents, withheld: Collection[str] = (), *, sees: bool = True
+    said: Sequence[Said], kept: Contents, withheld: Collection[str] = (), *, new_from: int, sees: bool = True
 ) -> tuple[SentContent, ...]:
     """Return the contents that may be sent, by the place where each is named last."""
     last: dict[str, SentContent] = {}
@@ -45,11 +49,13 @@ def contents_of(
             if (
                 key
                 and key not in withheld
+                and key not in kept.crowded
                 and (sees or not is_image)
                 and key in (kept.images if is_image else kept.texts)
             ):
-                last.pop(key, None)
-                last[key] = SentContent(key, named, Mention(message, index))
+                former = last.pop(key, None)
+                again = (*former.again, named) if former and message >= new_from else ()
+                last[key] = SentContent(key, named, Mention(message, index), again)
     return tuple(last.values())
 
 
@@ -67,32 +73,80 @@ def longest_paths(said: Iterable[Said]) -> Mapping[str, str]:
     return paths
 
 
+def repeated_mentions(said: Iterable[Said]) -> frozenset[tuple[tuple[str, int], int]]:
+    """Return the mentions, by message and place in it, of contents that are mentioned before."""
+    first: dict[str, tuple[tuple[str, int], int]] = {}
+    mentions = ((key_of(named), (one.place, index)) for one in said for index, named in enumerate(named_by(one)))
+    return frozenset(place for key, place in mentions if key and first.setdefault(key, place) != place)
+
+
+def changing_files(said: Iterable[Said]) -> frozenset[tuple[str, str | None]]:
+    """Return the files, by path and lines, that are named with more than one content."""
+    first: dict[tuple[str, str | None], str | None] = {}
+    files = ((file.path, file.lines, key_of(file)) for one in said for file in one.files if key_of(file))
+    return frozenset((path, lines) for path, lines, key in files if first.setdefault((path, lines), key) != key)
+
+
 class Scales:
     """Counts the parts of a request."""
 
     def __init__(
-        self, kept: Contents, measure: Measure, image_tokens: ImageTokens, paths: Mapping[str, str] | None = None
+        self,
+        kept: Contents,
+        measure: Measure,
+        image_tokens: ImageTokens,
+        paths: Mapping[str, str] | None = None,
+        most_lines: int | None = None,
+        changing: Collection[tuple[str, str | None]] = (),
+        repeated: Collection[tuple[tuple[str, int], int]] = (),
     ) -> None:
-        """Count with what is kept; `paths` has the longest path of each content that has several."""
+        """Count with what is kept.
+
+        `paths` has the longest path of each content that has several, `changing` the files that have several contents,
+        `repeated` the mentions that are not the first of their contents.
+        """
         self._paths = paths or {}
+        self._most_lines = most_lines
+        self._changing, self._repeated = changing, repeated
         self._kept, self._measure, self._image_tokens = kept, measure, image_tokens
 
     def said(self, one: Said) -> int:
-        """Return the tokens of a message, with a line for each file and image that it names."""
-        count = self._measure.tokens(one.text) + TOKENS_PER_MESSAGE
-        if named := named_by(one):
-            count += self._introduction() + sum(map(self._line, named))
-        return count
+        """Return the tokens of an earlier message, with the lines that may stand in it."""
+        named = named_by(one)
+        again = [other for index, other in enumerate(named) if (one.place, index) in self._repeated]
+        first = [other for index, other in enumerate(named) if (one.place, index) not in self._repeated]
+        return self._text(one) + self._lines(first) + sum(map(self._line, again))
+
+    def asked(self, one: Said) -> int:
+        """Return the tokens of a new question, with the lines that may stand for what it names and is not sent."""
+        return self._text(one) + self._lines(named_by(one))
+
+    def _text(self, one: Said) -> int:
+        introduction = self._introduction() if named_by(one) else 0
+        return self._measure.tokens(one.text) + TOKENS_PER_MESSAGE + introduction
+
+    def _lines(self, named: Sequence[AttachedFile | AttachedImage]) -> int:
+        lines, most = sorted(map(self._skipped_line, named), reverse=True), self._most_lines
+        if most is None or len(lines) <= most + 1:
+            return sum(lines)
+        more = self._measure.tokens(frames.more_line(len(lines)) + "\n")
+        return sum(lines[:most]) + max(lines[most], more)
 
     def content(self, content: SentContent) -> int:
-        """Return the tokens of a content with its frame, whole."""
-        named = content.named
+        """Return the tokens of a content, whole: with its frame, and with other mentions in the new question."""
+        named, lines = content.named, sum(map(self._known_line, content.again))
         if isinstance(named, AttachedImage):
-            return self.image(named)
+            return lines + self._known_line(named) + self.image(named)
+        if pdf := self._kept.sent_pdfs.get(content.key):
+            return lines + self._known_line(named) + self._framing(named) + pdf.tokens
         text = self._kept.texts[content.key]
-        return self._framing(named) + self._measure.count(
-            ("numbered", content.key, named.lines),
-            lambda: self._measure.tokens(frames.numbered(text, first_line(named))),
+        return (
+            lines
+            + self._framing(named)
+            + self._measure.count(
+                ("numbered", content.key, named.lines),
+                lambda: self._measure.tokens(frames.numbered(text, first_line(named))),
+            )
         )
 
     def image(self, image: AttachedImage) -> int:
@@ -104,8 +158,12 @@ class Scales:
         chars = sum(len(one.text) for one in said) + sum(self._chars(content) for content in contents)
         lines = sum(self._introduction() + sum(map(self._line, named_by(one))) for one in said if named_by(one))
         images = sum(self.image(one.named) for one in contents if isinstance(one.named, AttachedImage))
-        framed = sum(self._framing(one.named) for one in contents)
+        framed = sum(self._framing(one.named) for one in contents) + sum(map(self._pdf, contents))
         return math.ceil(chars * self._measure.most_per_char) + len(said) * TOKENS_PER_MESSAGE + lines + images + framed
+
+    def _pdf(self, content: SentContent) -> int:
+        pdf = self._kept.sent_pdfs.get(content.key)
+        return pdf.tokens if pdf else 0
 
     def _chars(self, content: SentContent) -> int:
         text = self._kept.texts.get(content.key)
@@ -119,20 +177,33 @@ class Scales:
         return self._measure.tokens(frames.introduction(LONG_MARK) + "\n\n")
 
     def _line(self, named: AttachedFile | AttachedImage) -> int:
-        other = self._paths.get(key_of(named) or "", named.path)
-        key = ("line", named.path, other, named.reason if named.sent == "skipped" else None)
-        return self._measure.count(key, lambda: self._longest_line(named, other))
+        return max(self._skipped_line(named), self._known_line(named))
 
-    def _longest_line(self, named: AttachedFile | AttachedImage, other: str) -> int:
-        """Return the tokens of the longest of the lines that may stand for it."""
-        facts = [LEFT_OUT, NOT_SEEN, WITHHELD, known_as(other, f"in {LONG_NAME}")]
-        if named.sent == "skipped":
-            facts = [f"not sent: {named.reason}"]
-        return max(self._measure.tokens(frames.line("image", named.path, one) + "\n") for one in facts)
+    def _known_line(self, named: AttachedFile | AttachedImage) -> int:
+        other = self._paths.get(key_of(named) or "", named.path)
+        facts = [known_as(other, f"in {LONG_NAME}")]
+        key = ("known", named.path, _lines_of(named), other)
+        return self._measure.count(key, lambda: self._longest_line(named, facts))
+
+    def _skipped_line(self, named: AttachedFile | AttachedImage) -> int:
+        facts = [f"not sent: {named.reason}"] if named.sent == "skipped" else [LEFT_OUT, NOT_SEEN, WITHHELD, NO_ROOM]
+        key = ("skipped", named.path, _lines_of(named), *facts)
+        return self._measure.count(key, lambda: self._longest_line(named, facts))
+
+    def _longest_line(self, named: AttachedFile | AttachedImage, facts: Sequence[str]) -> int:
+        shown = (frames.line("image", named.path, one, _lines_of(named)) for one in facts)
+        return max(self._measure.tokens(one + "\n") for one in shown)
 
     def _framing(self, named: AttachedFile | AttachedImage) -> int:
-        return self._measure.count(("frame", named.path), lambda: self._frame(named.path))
+        lines = _lines_of(named)
+        facts = f", lines {lines}" if lines else ""
+        if (named.path, lines) in self._changing:
+            facts += f", changed since {LONG_NAME}, only the changes"
+        return self._measure.count(("frame", named.path, facts), lambda: self._frame(named.path, facts))
 
-    def _frame(self, path: str) -> int:
-        facts = f", lines 1000000-1000000, changed since {LONG_NAME}, only the changes"
+    def _frame(self, path: str, facts: str) -> int:
         return self._measure.tokens(frames.frame(LONG_MARK, path, "", facts) + "\n")
+
+
+def _lines_of(named: AttachedFile | AttachedImage) -> str | None:
+    return named.lines if isinstance(named, AttachedFile) else None

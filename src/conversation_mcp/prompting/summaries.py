@@ -68,7 +68,7 @@ def lead_of(chain: Sequence[Conversation], left_out: Sequence[Said], measure: Me
         gone = [one for one in left_out if one.conversation_id == conversation.conversation_id]
         if not gone:
             continue
-        known = _newest(conversation, gone[-1].number)
+        known = newest_summary(conversation, gone[-1].number)
         block, count = "", 0
         if known:
             count = sum(one.number <= known.last_message for one in gone)
@@ -93,7 +93,7 @@ def left_out_line(count: int) -> str:
     return f"[{counted(count, 'earlier message')} left out here, because they do not fit]"
 
 
-def _newest(conversation: Conversation, last_message: int) -> Summary | None:
+def newest_summary(conversation: Conversation, last_message: int) -> Summary | None:
     """Return the summary that covers most of the messages up to the last one that is left out, the shortest such."""
     fitting = (one for one in conversation.summaries or () if one.content and one.last_message <= last_message)
     return max(fitting, key=lambda one: (one.last_message, -len(one.content)), default=None)

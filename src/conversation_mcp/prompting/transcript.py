@@ -1,8 +1,7 @@
 """What was said, in order, over a chain of conversations: the messages that can be sent, by whole turns."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from conversation_mcp.prompting.verdicts import framed_verdicts
 from conversation_mcp.records.attached import AttachedFile, AttachedImage, named_by
@@ -17,8 +16,7 @@ ROLES: Mapping[str, Literal["system", "user", "assistant"]] = {
 """The role that a message is sent with, by its role in the file; tool messages are not sent."""
 
 
-@dataclass(frozen=True)
-class Said:
+class Said(NamedTuple):
     """A question or an answer, and where it stands."""
 
     conversation_id: str
@@ -97,6 +95,9 @@ def key_of(named: AttachedFile | AttachedImage) -> str | None:
 
 
 def hashes_needed(chain: Sequence[Conversation]) -> frozenset[str]:
-    """Return the hashes of the texts and images that a request may have to carry."""
-    keys = (key_of(named) for one in said_in(chain) for named in named_by(one))
-    return frozenset(key for key in keys if key)
+    """Return the hashes of the texts, images and PDFs that a request may have to carry."""
+    said = (message for place in range(len(chain)) for message in _contributed(chain, place))
+    # Most name nothing, and this is asked several times for each question.
+    named = [each for one in said if one.files or one.images for each in named_by(one)]
+    pdfs = (each.sha256 for each in named if isinstance(each, AttachedFile) and each.pages and key_of(each))
+    return frozenset(key for key in (*map(key_of, named), *pdfs) if key)

@@ -1,8 +1,8 @@
 """The port of a provider: an answer engine under one name."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, cast, runtime_checkable
 
 from conversation_mcp.providers.whereabouts import NOWHERE, Side, Whereabouts
 from conversation_mcp.records.chat import ChatMessage
@@ -13,6 +13,7 @@ from conversation_mcp.records.usage import Usage
 
 if TYPE_CHECKING:
     from conversation_mcp.providers.definitions import Configured
+    from conversation_mcp.searching.vectors.builder import VectorHeadway
 
 
 class Request(NamedTuple):
@@ -149,7 +150,6 @@ class Provider(Protocol):
         ...
 
 
-@runtime_checkable
 class Defined(Protocol):
     """A provider that is built from a definition, which says how it differs from others."""
 
@@ -173,12 +173,14 @@ class Checkable(Protocol):
 
 
 class ListedModel(NamedTuple):
-    """A model in a server's list, with its window and whether it sees images and thinks, if the server says so."""
+    """A model in a server's list, with its window and what it can do, as far as the server says it."""
 
     id: str
     context_tokens: int | None = None
     images: bool | None = None
     thinks: bool | None = None
+    takes_system: bool | None = None
+    """Whether it takes a system message."""
 
 
 @runtime_checkable
@@ -215,7 +217,21 @@ class Survey(NamedTuple):
     """The reason, the number of files, and a few of their paths."""
 
 
-@runtime_checkable
+class VectorStanding(NamedTuple):
+    """How far the vectors for searches by meaning are made."""
+
+    model: str
+    passages: int
+    """How many passages there are."""
+    known: int
+    """How many of them have a vector."""
+    is_whole: bool
+    """Whether all had one once, so that searches use them."""
+    size_bytes: int
+    server: str | None = None
+    """The server that gets the passages, None if they stay in this process."""
+
+
 class Reader(Provider, Protocol):
     """A provider that quotes from files on this machine; its questions can be narrowed to paths instead of domains."""
 
@@ -226,3 +242,30 @@ class Reader(Provider, Protocol):
             ProviderError: the files cannot be listed.
         """
         ...
+
+    def make_vectors(self) -> "Generator[VectorHeadway]":
+        """Make the vectors that are missing, in steps; blocks. Yields nothing if there is no model for them.
+
+        Raises:
+            ProviderError: the files cannot be read.
+            EmbeddingsError: the model fails.
+            IndexUnusableError: the vectors cannot be kept.
+        """
+        ...
+
+    def vectors(self) -> VectorStanding | None:
+        """Return how far they are made, None if there is no model for them; blocks."""
+        ...
+
+
+# Not `isinstance`: for a protocol it takes a hundred times as long, and every turn asks several times.
+
+
+def as_reader(provider: Provider) -> Reader | None:
+    """Return the provider if it quotes from files."""
+    return cast("Reader", provider) if hasattr(provider, "survey") else None
+
+
+def as_defined(provider: Provider) -> Defined | None:
+    """Return the provider if it is built from a definition."""
+    return cast("Defined", provider) if hasattr(provider, "configured") else None

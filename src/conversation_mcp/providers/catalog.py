@@ -27,6 +27,8 @@ class ProviderContext:
     cache: Path = field(default_factory=lambda: user_cache_path(APP_NAME, appauthor=False))
     """A folder for data that a provider can derive again."""
     now: Callable[[], datetime] = utc_now
+    has_work: Callable[[], object] = lambda: None
+    """Called when there may be something to do in the background, such as vectors to make."""
 
 
 BuildWired = Callable[..., Provider]

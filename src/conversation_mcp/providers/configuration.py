@@ -34,7 +34,7 @@ def configured_in(settings: Settings) -> "dict[str, Configured]":
     found: dict[str, Configured] = {}
     for name, definition in definitions_in(settings).items():
         given = settings.provider(name)
-        own = Given(api_key=given.api_key, base_url=given.base_url, default_model=given.default_model)
+        own = Given(given.api_key, given.base_url, given.default_model, given.api_version)
         configured = resolved(definition, own)
         if configured is not None:
             found[name] = configured

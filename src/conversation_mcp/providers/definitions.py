@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal, Self, cast, get_args
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from pydantic import (
     Field,
@@ -18,6 +18,7 @@ from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.errors.validation import requirement
 from conversation_mcp.providers.data import Data
 from conversation_mcp.providers.images import Images
+from conversation_mcp.providers.pdfs import Pdfs
 from conversation_mcp.providers.quirks import Quirks
 from conversation_mcp.records.modes import Mode
 from conversation_mcp.settings import Kind
@@ -27,6 +28,8 @@ Family = Literal["responses", "chat_completions", "messages", "interactions"]
 Dialect = Literal["agent"]
 BACKGROUND: tuple[Family, ...] = ("responses", "interactions")
 """The families that run a research in the background."""
+PDF_FAMILIES: tuple[Family, ...] = ("messages", "interactions")
+"""The families whose messages have a place for PDFs."""
 
 NAME_PATTERN = r"^[a-z][a-z0-9_-]{0,31}$"
 ENDPOINTS = ("/chat/completions", "/responses", "/agent", "/messages", "/interactions", "/models")
@@ -54,6 +57,8 @@ class Definition(Data):
     """Environment variables of its key; the first one that is set counts. Empty if it needs no key."""
     is_key_optional: bool = False
     model_variable: str | None = None
+    api_version_variable: str | None = None
+    """The variable of the version that is sent as `api-version` in the address of each call, if it is set."""
     abilities: Annotated[frozenset[Mode], Field(min_length=1)] = frozenset({"chat"})
     accepts_any_model: bool = True
     """Whether an unknown model's name is sent all the same."""
@@ -74,8 +79,11 @@ class Definition(Data):
     """The model of a deep research if none is named, in place of `default_model`."""
     default_window_tokens: int | None = Field(default=None, ge=256)
     """The assumed window of a model whose window is unknown."""
+    embeddings: Literal["embeddings", "embed"] = "embeddings"
+    """How it makes vectors of texts: at `/v1/embeddings`, or at `/api/embed`, which says if a text is too long."""
     quirks: Quirks = Field(default_factory=Quirks)
     images: Images = Field(default_factory=Images)
+    pdfs: Pdfs = Field(default_factory=Pdfs)
 
     @field_validator("base_url")
     @classmethod
@@ -90,6 +98,9 @@ class Definition(Data):
         if "deep_research" in self.abilities and self.family not in BACKGROUND:
             message = f"abilities: deep_research needs family {' or '.join(map(repr, BACKGROUND))}, for background runs"
             raise ValueError(message)
+        if self.pdfs.accepted and self.family not in PDF_FAMILIES:
+            message = f"pdfs: accepted needs family {' or '.join(map(repr, PDF_FAMILIES))}"
+            raise ValueError(message)
         if self.presets and self.dialect is None:
             message = "presets: no family accepts presets, only dialect 'agent' does"
             raise ValueError(message)
@@ -99,7 +110,7 @@ class Definition(Data):
         """Return the definition that is true of the provider at this address."""
         if self.compatible_ending is None or not urlsplit(base_url).path.endswith(self.compatible_ending):
             return self
-        only_chat = {"abilities": frozenset({"chat"}), "quirks": Quirks(), "research_model": None}
+        only_chat = {"abilities": frozenset({"chat"}), "quirks": Quirks(), "research_model": None, "pdfs": Pdfs()}
         return self.model_copy(update={"family": "chat_completions", **only_chat})
 
     def is_preset(self, name: str) -> bool:
@@ -142,6 +153,8 @@ class Configured:
     """The address without a slash at its end; the endpoints follow."""
     key: SecretStr | None = None
     default_model: str | None = None
+    api_version: str | None = None
+    """The value of `api-version` in the address of each call; not sent if unset."""
     is_base_url_set: bool = False
     """Whether the user set the address."""
 
@@ -153,7 +166,9 @@ class Configured:
     def url(self, path: str) -> str:
         """Return the address of an endpoint, such as `models`; a query of the base URL stays behind the path."""
         parts = urlsplit(self.base_url)
-        return urlunsplit(parts._replace(path=f"{parts.path}/{path}"))
+        version = urlencode({"api-version": self.api_version}) if self.api_version else ""
+        query = "&".join(filter(None, (parts.query, version)))
+        return urlunsplit(parts._replace(path=f"{parts.path}/{path}", query=query))
 
     @property
     def own_models(self) -> frozenset[str]:
@@ -175,6 +190,7 @@ class Given:
     api_key: SecretStr | None = None
     base_url: str | None = None
     default_model: str | None = None
+    api_version: str | None = None
 
 
 def is_web_address(text: str) -> bool:
@@ -217,6 +233,7 @@ def resolved(definition: Definition, given: Given) -> Configured | None:
         base_url=base_url,
         key=key,
         default_model=given.default_model,
+        api_version=given.api_version,
         is_base_url_set=given.base_url is not None,
     )
 
@@ -244,7 +261,7 @@ def load_definitions(given: Mapping[str, Mapping[str, object]] | None = None) ->
 def _merged(table: Mapping[str, Any], fields: Mapping[str, object]) -> dict[str, Any]:
     merged = {**table, **fields}
     # One level deeper, so that a user can change one quirk or limit and keep the others.
-    for name in ("quirks", "images"):
+    for name in ("quirks", "images", "pdfs"):
         given = fields.get(name)
         if isinstance(given, Mapping):
             merged[name] = {**table.get(name, {}), **cast("Mapping[str, object]", given)}

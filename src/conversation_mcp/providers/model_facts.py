@@ -1,18 +1,23 @@
 """Facts about models: a snapshot that the package ships, and the user's own corrections."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from importlib.resources import files
 from typing import Any, NamedTuple
 
 from anyio import to_thread
 
+from conversation_mcp.clock import utc_now
 from conversation_mcp.settings import OwnModel
 
 ASSUMED = "assumed"
 """The source of a window that is only assumed."""
 ANSWER_TOKENS = 4096
 """The most room that is kept for an answer; in a small window it is a quarter of the window."""
+
+
+PRICES = ("price_in", "price_out", "price_cached", "price_written", "price_search")
 
 
 class ModelFacts(NamedTuple):
@@ -36,6 +41,8 @@ class ModelFacts(NamedTuple):
     """The price of input that the provider writes to its cache, if it charges more for that."""
     price_search: float | None = None
     """The price of one search, if searches are charged beside the tokens."""
+    long: Mapping[str, float] | None = None
+    """The prices of a whole call whose prompt has more tokens than `above`, if those differ."""
     status: str = "active"
     ends: str | None = None
     """The day from which it no longer exists."""
@@ -52,6 +59,13 @@ class ModelFacts(NamedTuple):
     def names(self) -> frozenset[str]:
         """Every name of the model in lower case, including the part after the last slash."""
         return names_of(self.id, *self.aliases)
+
+    def for_prompt(self, tokens: int) -> "ModelFacts":
+        """Return the facts with the prices of a call whose prompt has so many tokens."""
+        if self.long is None or tokens <= self.long["above"]:
+            return self
+        prices: dict[str, Any] = {name: self.long[name] for name in PRICES if name in self.long}
+        return self._replace(long=None, **prices)
 
     @property
     def input_limit(self) -> int | None:
@@ -75,9 +89,10 @@ def answer_limit(facts: ModelFacts, input_tokens: int) -> int | None:
 class Catalogue:
     """The facts of all known models. The shipped ones are read by `ready` or `load`."""
 
-    def __init__(self, own: Mapping[str, OwnModel]) -> None:
-        """Make the catalogue; `own` has the user's facts by `provider:model`."""
+    def __init__(self, own: Mapping[str, OwnModel], now: Callable[[], datetime] = utc_now) -> None:
+        """Make the catalogue; `own` has the user's facts by `provider:model`, `now` tells which prices count."""
         self._own = own
+        self._now = now
         self._snapshot: Mapping[str, Any] = {}
         self._models: dict[str, tuple[ModelFacts, ...]] = {}
 
@@ -120,11 +135,10 @@ class Catalogue:
             for name, model in self._own.items()
             if name.partition(":")[0].casefold() == provider
         }
-        source = f"models.json of {self.date}"
+        source, today = f"models.json of {self.date}", self._now().date().isoformat()
         rows: list[dict[str, Any]] = self._snapshot["providers"].get(provider, [])
         for row in rows:
-            known: dict[str, Any] = {"images": False, **row}
-            facts = ModelFacts(source=source, **known)
+            facts = ModelFacts(**_priced({"images": False, "source": source, **row}, today))
             facts = facts._replace(aliases=tuple(facts.aliases))
             names = (facts.id, *facts.aliases)
             theirs = next((own.pop(name.casefold()) for name in names if name.casefold() in own), None)
@@ -138,7 +152,18 @@ def names_of(*names: str) -> frozenset[str]:
     return frozenset(part for name in names for part in (name.casefold(), name.casefold().rpartition("/")[2]))
 
 
+def _priced(row: dict[str, Any], today: str) -> dict[str, Any]:
+    """Return the row with the prices of this day; a row that no package had names its own source."""
+    changes = row.pop("later", ())
+    row["source"] = row.pop("origin", row["source"])
+    for change in changes:
+        row |= {name: price for name, price in change.items() if name in PRICES and change["day"] <= today}
+    return row
+
+
 def _changed(facts: ModelFacts, own: OwnModel) -> ModelFacts:
     known = own.model_dump(exclude_none=True, exclude={"aliases"})
+    if any(name in known for name in PRICES):
+        known["long"] = None
     aliases = (*facts.aliases, *own.aliases)
     return facts._replace(**known, aliases=aliases, source="your configuration file", is_own=True)

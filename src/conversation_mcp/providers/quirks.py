@@ -36,6 +36,8 @@ class Quirks(Data):
     """The words for efforts; the first for the model counts. For other models minimal is low and max is high."""
     store: bool | None = None
     """The value of `store`. A run can be found by its id only if this is true, or if it runs in the background."""
+    redirect_hosts: frozenset[str] = frozenset()
+    """The hosts whose addresses in sources only lead on to pages; the pages are looked up and kept in their place."""
     output_limit_tokens: int | None = Field(default=None, ge=1)
     """The most tokens of an answer; not sent if unset."""
     fits_answer: bool = False
@@ -44,6 +46,12 @@ class Quirks(Data):
     """The field of that limit in chat completions; if unset, it is learnt from the first refusal."""
     stream_usage: bool = True
     """Whether chat completions ask for the usage of a stream."""
+    path: str | None = None
+    """The endpoint of chat completions if it is not the usual one; `{model}` in it stands for the model's name."""
+    models_path: str = "models"
+    """The endpoint of its list of models."""
+    lists_system: bool = False
+    """Whether its list says which models take no system message; for these, its text begins the first question."""
     system_role: Literal["system", "developer", "user"] = "system"
     """The role of the system message; `user` puts its text before the first question."""
     alternate: bool = True

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from conversation_mcp.providers.base import Defined, Provider, Reader
+from conversation_mcp.providers.base import Provider, as_defined, as_reader
 from conversation_mcp.providers.loopback import is_loopback
 from conversation_mcp.providers.whereabouts import HERE, NOWHERE, OUTSIDE, Side, Whereabouts
 
@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
 def side_of(provider: Provider, model: str | None = None) -> Side:
     """Return the side of the provider with this model; some local servers have some models run elsewhere."""
-    if isinstance(provider, Reader):
+    if as_reader(provider):
         return HERE
-    if not isinstance(provider, Defined) or not is_here(provider.configured):
+    defined = as_defined(provider)
+    if defined is None or not is_here(defined.configured):
         return OUTSIDE
-    passed_on = provider.configured.definition.remote_models
+    passed_on = defined.configured.definition.remote_models
     return OUTSIDE if any(fnmatchcase((model or "").casefold(), pattern) for pattern in passed_on) else HERE
 
 

@@ -21,6 +21,10 @@ class AttachedFile(Record):
     """The lines that were named, as `10-80`; absent for the whole file."""
     text: str | None = None
     """The hash of its text in UTF-8, if the bytes are something else; the text is kept, too."""
+    pages: int | None = None
+    """The number of pages of a PDF."""
+    as_pdf: bool | None = None
+    """Whether the PDF itself was sent, and not its text."""
     sent: SentAs
     """`whole`; `diff`: the changes since an earlier message; `known`: it stood in the request already; `skipped`."""
     changed_since: int | None = None

@@ -10,9 +10,16 @@ class ImagePart(NamedTuple):
     data: bytes
 
 
+class PdfPart(NamedTuple):
+    """A PDF as it is sent with a message."""
+
+    data: bytes
+
+
 class ChatMessage(NamedTuple):
-    """A message as it is sent: its text and images alone, without the facts of the record."""
+    """A message as it is sent: its text, images and PDFs alone, without the facts of the record."""
 
     role: Literal["system", "user", "assistant"]
     content: str
     images: tuple[ImagePart, ...] = ()
+    pdfs: tuple[PdfPart, ...] = ()

@@ -3,7 +3,7 @@
 import json
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import isfinite
 from typing import cast
 
@@ -12,7 +12,7 @@ from pydantic_core import from_json
 
 from conversation_mcp.errors import ConversationCorruptedError
 from conversation_mcp.records.damage import place, problem_of, problem_of_syntax
-from conversation_mcp.records.models import Conversation, ConversationId
+from conversation_mcp.records.models import Conversation, ConversationId, Message
 from conversation_mcp.records.origins import Origin
 from conversation_mcp.text import storable_data
 
@@ -30,6 +30,13 @@ def decode(data: bytes, path: str, conversation_id: ConversationId) -> Conversat
     Raises:
         ConversationCorruptedError: they are not a conversation; the message names `path`, the place and the reason.
     """
+    return decode_with_data(data, path, conversation_id)[0]
+
+
+def decode_with_data(
+    data: bytes, path: str, conversation_id: ConversationId
+) -> tuple[Conversation, Mapping[str, object]]:
+    """Read the bytes of a file, and return its JSON data, too. Raises as `decode`."""
     body = data.removeprefix(BOM_UTF8)
     skipped_bytes = len(data) - len(body)
     try:
@@ -43,9 +50,9 @@ def decode(data: bytes, path: str, conversation_id: ConversationId) -> Conversat
     if (offset := _not_a_number(document, body)) is not None:
         problem = f"is not valid JSON {place(body, offset, skipped_bytes)}"
         raise ConversationCorruptedError(path, problem, conversation_id)
-    if conversation.conversation_id == conversation_id:
-        return conversation
-    return conversation.changed(conversation_id=conversation_id)
+    if conversation.conversation_id != conversation_id:
+        conversation = conversation.changed(conversation_id=conversation_id)
+    return conversation, cast("Mapping[str, object]", document)
 
 
 def origin_of(head: bytes) -> Origin | None:
@@ -68,14 +75,34 @@ def encode(conversation: Conversation) -> bytes:
 
 def settle(conversation: Conversation) -> tuple[Conversation, bytes]:
     """Return the bytes of the file, and the conversation as it will be read back: counted, and with storable text."""
-    count = len(conversation.messages)
-    counted = conversation if conversation.message_count == count else conversation.changed(message_count=count)
+    settled = counted(conversation)
     try:
-        return counted, _dump(counted)
+        return settled, _dump(settled)
     except ValueError:
-        clean = storable_data(counted.model_dump(by_alias=True, exclude_unset=True))
-        counted = Conversation.model_validate(clean, by_alias=True, by_name=False)
-        return counted, _dump(counted)
+        clean = storable_data(settled.model_dump(by_alias=True, exclude_unset=True))
+        settled = Conversation.model_validate(clean, by_alias=True, by_name=False)
+        return settled, _dump(settled)
+
+
+def counted(conversation: Conversation) -> Conversation:
+    """Return the conversation with the number of its messages."""
+    count = len(conversation.messages)
+    return conversation if conversation.message_count == count else conversation.changed(message_count=count)
+
+
+def head_of(conversation: Conversation) -> str:
+    """Return the file without its messages, as JSON. Raises ValueError if a text in it cannot be stored."""
+    return FILE.dump_json(conversation, indent=2, by_alias=True, exclude_unset=True, exclude={"messages"}).decode()
+
+
+def messages_of(conversation: Conversation) -> bytes:
+    """Return the file without all but its messages, as JSON. Raises ValueError if a text in it cannot be stored."""
+    return FILE.dump_json(conversation, indent=2, by_alias=True, exclude_unset=True, include={"messages"})
+
+
+def text_of(message: Message) -> str:
+    """Return the message as JSON. Raises ValueError if a text in it cannot be stored."""
+    return message.model_dump_json(indent=2, by_alias=True, exclude_unset=True)
 
 
 def _parse(body: bytes) -> object:
@@ -118,6 +145,4 @@ def _dump(conversation: Conversation) -> bytes:
     if not conversation.model_extra:
         return FILE.dump_json(conversation, indent=2, by_alias=True, exclude_unset=True) + b"\n"
     # Pydantic writes unknown fields after the known ones, but `messages` must come last: see `origin_of`.
-    head = FILE.dump_json(conversation, indent=2, by_alias=True, exclude_unset=True, exclude={"messages"})
-    tail = FILE.dump_json(conversation, indent=2, by_alias=True, exclude_unset=True, include={"messages"})
-    return b"%b,\n%b\n" % (head[:-2], tail[2:])
+    return b"%b,%b\n" % (head_of(conversation)[:-2].encode(), messages_of(conversation)[1:])

@@ -1,21 +1,20 @@
-"""The cost of a conversation: of its answers, of unanswered questions that were charged, and of summaries."""
+"""The cost of a conversation: of its answers, of unanswered questions that were charged, and of calls aside."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
+
+from conversation_mcp.records.tally import Spent
 
 Data = Mapping[str, Any]
 
 
 def chargeable(data: Data) -> Iterator[tuple[str | None, Data]]:
-    """Yield what may have been charged, with its time: messages, then, without role, unanswered questions, summaries.
+    """Yield what may have been charged, with its time: messages, then, without role, all else.
 
     The messages that a branch has from its parent are left out: they were charged there.
     """
-    pending = [data["pendingTurn"]] if data.get("pendingTurn") else []
-    own = data["messages"][inherited_count(data) :]
-    unanswered = [*pending, *(data.get("unansweredTurns") or ())]
-    for at, turns in (("createdAt", own), ("startedAt", unanswered), ("createdAt", data.get("summaries") or ())):
-        yield from ((turn.get(at), turn) for turn in turns)
+    yield from ((turn.get("createdAt"), turn) for turn in data["messages"][inherited_count(data) :])
+    yield from _beside_messages(data)
 
 
 def inherited_count(data: Mapping[str, Any]) -> int:
@@ -25,15 +24,24 @@ def inherited_count(data: Mapping[str, Any]) -> int:
     return count if isinstance(count, int) and count > 0 else 0
 
 
-def total_tokens(data: Data) -> tuple[int, int]:
-    """Return how many tokens were sent and received, as far as providers reported them."""
-    used: list[Data] = [turn.get("usage") or {} for _, turn in chargeable(data)]
-    sent, came = (sum(usage.get(name) or 0 for usage in used) for name in ("inputTokens", "outputTokens"))
-    return sent, came
-
-
 def total_cost(data: Data) -> float | None:
     """Return the sum of the reported costs in US dollars; None if none was reported."""
-    used: list[Data] = [turn.get("usage") or {} for _, turn in chargeable(data)]
-    costs: list[float] = [usage["costUsd"] for usage in used if usage.get("costUsd") is not None]
-    return sum(costs) if costs else None
+    spent = Spent()
+    for _, turn in chargeable(data):
+        spent = spent.and_of(turn)
+    return spent.cost_usd
+
+
+def all_spent(data: Data, in_messages: Spent) -> Spent:
+    """Return what was used by the messages and by all else that may have been charged."""
+    for _, turn in _beside_messages(data):
+        in_messages = in_messages.and_of(turn)
+    return in_messages
+
+
+def _beside_messages(data: Data) -> Iterator[tuple[str | None, Data]]:
+    pending = [data["pendingTurn"]] if data.get("pendingTurn") else []
+    unanswered = [*pending, *(data.get("unansweredTurns") or ())]
+    aside = [*(data.get("summaries") or ()), *(data.get("extractions") or ())]
+    for at, turns in (("startedAt", unanswered), ("createdAt", aside)):
+        yield from ((turn.get(at), turn) for turn in turns)

@@ -5,11 +5,13 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
 from conversation_mcp.clock import parse_time
-from conversation_mcp.records.costs import total_cost, total_tokens
-from conversation_mcp.records.found import Facet, Indexed, Listed, Pending
+from conversation_mcp.records.costs import all_spent, inherited_count
+from conversation_mcp.records.found import COMPLETED, RELATED, Facet, Indexed, Listed, Pending
 from conversation_mcp.records.ids import SHAPE
+from conversation_mcp.records.memory_facts import memories_of
 from conversation_mcp.records.plain import read_data
-from conversation_mcp.records.titles import title_of_data
+from conversation_mcp.records.tally import Tally, given_by
+from conversation_mcp.records.titles import pending_questions, title_of
 from conversation_mcp.text import fold, shorten, storable
 
 if TYPE_CHECKING:
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 QUESTION_CHARS = 120
-FACETS = ("tool", "provider", "model")
 UNSEEN_ROLES = frozenset({"system", "developer"})
 
 Data = Mapping[str, Any]
@@ -29,7 +30,7 @@ def describe(body: bytes, path: str, conversation_id: "ConversationId") -> Index
     Raises:
         ConversationCorruptedError: they are not a conversation.
     """
-    return _described(read_data(body, path, conversation_id), conversation_id, len(body))
+    return described(read_data(body, path, conversation_id), conversation_id, len(body))
 
 
 def milliseconds_of(time: str) -> int:
@@ -49,43 +50,84 @@ def facet(kind: str, value: str) -> Facet:
 
 def facts_of(data: Data, conversation_id: str, size_bytes: int) -> Listed:
     """Return what lists show of a file, from its data and size."""
-    messages: list[Data] = data["messages"]
-    pending: Data = data.get("pendingTurn") or {}
-    questions = [message for message in messages if message["role"] == "user"]
-    last = pending or (questions[-1] if questions else pending)
-    sent, came = total_tokens(data)
+    return listed(data, tally_of(data), conversation_id, size_bytes)
+
+
+def tally_of(data: Data) -> Tally:
+    """Add up all messages."""
+    return Tally().and_of(data["messages"], inherited_count(data))
+
+
+def listed(head: Data, tally: Tally, conversation_id: str, size_bytes: int) -> Listed:
+    """Return what lists show of a file, from all but its messages and the sums over these."""
+    pending: Data = head.get("pendingTurn") or {}
+    last = pending or tally.last_question or {}
+    spent = all_spent(head, tally.spent)
     return Listed(
         conversation_id=conversation_id,
-        title=title_of_data(data),
-        created_at=data["createdAt"],
-        updated_at=data["updatedAt"],
-        updated_milliseconds=milliseconds_of(data["updatedAt"]),
-        message_count=len(messages),
-        turn_count=sum(message["role"] == "assistant" for message in messages),
+        title=title_of(head.get("title"), [tally.title, *pending_questions(head)]),
+        created_at=head["createdAt"],
+        updated_at=head["updatedAt"],
+        updated_milliseconds=milliseconds_of(head["updatedAt"]),
+        message_count=tally.message_count,
+        turn_count=tally.turn_count,
         last_question=_question(last),
         last_tool=last.get("tool"),
-        cost_usd=total_cost(data),
-        input_tokens=sent,
-        output_tokens=came,
+        cost_usd=spent.cost_usd,
+        input_tokens=spent.sent,
+        output_tokens=spent.received,
         size_bytes=size_bytes,
         pending=cast("Pending", pending.get("status", "running")) if pending else None,
         problem=pending["error"]["message"] if pending.get("error") else None,
         runs_at_provider=bool(pending.get("background") and pending.get("responseId")),
-        archived=bool(data.get("archived")),
-        tags=_tags(data),
-        parent_id=_parent_id(data),
+        archived=bool(head.get("archived")),
+        ended_at=head.get("endedAt") or None,
+        tags=_tags(head),
+        parent_id=_parent_id(head),
     )
 
 
-def _described(data: Data, conversation_id: str, size_bytes: int) -> Indexed:
-    messages: list[Data] = data["messages"]
-    pending: Data = data.get("pendingTurn") or {}
-    unanswered: list[Data] = data.get("unansweredTurns") or []
-    tags = _tags(data)
-    given = {("tag", tag) for tag in tags}
-    given |= {(kind, turn.get(kind)) for turn in (*messages, pending, *unanswered) for kind in FACETS}
-    given |= {("model", message.get("preset")) for message in messages}
-    return Indexed(facts_of(data, conversation_id, size_bytes), frozenset(_facets(given)), _texts(data, tags))
+def described(data: Data, conversation_id: str, size_bytes: int) -> Indexed:
+    """Describe the data of a file of that size."""
+    tally = tally_of(data)
+    facts = listed(data, tally, conversation_id, size_bytes)
+    texts = texts_of(data["messages"])
+    if beside := text_beside(data):
+        texts = {0: beside, **texts}
+    return Indexed(facts, facets_of(data, tally), texts, tuple(memories_of(data, milliseconds_of)))
+
+
+def facets_of(head: Data, tally: Tally) -> frozenset[Facet]:
+    """Return what a conversation is filtered by, from all but its messages and the sums over these."""
+    pending: Data = head.get("pendingTurn") or {}
+    unanswered: list[Data] = head.get("unansweredTurns") or []
+    given: set[tuple[str, str | None]] = {("parent", _parent_id(head)), *(("tag", tag) for tag in _tags(head))}
+    given |= {each for turn in (pending, *unanswered) for each in given_by(turn)}
+    given |= {(COMPLETED, COMPLETED)} if head.get("endedAt") else set()
+    named = (each["conversationId"] for each in head.get("related") or ())
+    given |= {(RELATED, name) for name in named if SHAPE.fullmatch(name)}
+    return frozenset(_facets(given | tally.given))
+
+
+def texts_of(messages: Iterable[Data], first: int = 1) -> dict[int, str]:
+    """Return the texts of the visible messages by their numbers, counted from `first`."""
+    return {
+        number: str(message["content"])
+        for number, message in enumerate(messages, first)
+        if message["role"] not in UNSEEN_ROLES and message["content"]
+    }
+
+
+def text_beside(head: Data) -> str:
+    """Return the texts outside of messages, which are indexed as one."""
+    pending: Data = head.get("pendingTurn") or {}
+    beside = [head.get("title") or "", *_tags(head), head.get("summary") or ""]
+    beside += [pending.get("question", ""), pending.get("partialText") or ""]
+    beside += [turn.get("question", "") for turn in head.get("unansweredTurns") or ()]
+    for step in head.get("workflowSteps") or ():
+        issues = (issue["description"] for issue in step.get("issues") or ())
+        beside += [step["step"], step["findings"], step.get("hypothesis") or "", *issues]
+    return "\n".join(filter(None, beside))
 
 
 def _tags(data: Data) -> tuple[str, ...]:
@@ -109,19 +151,3 @@ def _facets(given: Iterable[tuple[str, str | None]]) -> Iterator[Facet]:
             yield facet(kind, value)
             if kind == "model":
                 yield facet(kind, value.rpartition("/")[2])
-
-
-def _texts(data: Data, tags: Iterable[str]) -> dict[int, str]:
-    """Return the visible messages by their numbers, and under 0 the texts outside of messages."""
-    pending: Data = data.get("pendingTurn") or {}
-    beside = [data.get("title") or "", *tags, pending.get("question", ""), pending.get("partialText") or ""]
-    beside += [turn.get("question", "") for turn in data.get("unansweredTurns") or ()]
-    for step in data.get("workflowSteps") or ():
-        issues = (issue["description"] for issue in step.get("issues") or ())
-        beside += [step["step"], step["findings"], step.get("hypothesis") or "", *issues]
-    texts = {
-        number: str(message["content"])
-        for number, message in enumerate(data["messages"], 1)
-        if message["role"] not in UNSEEN_ROLES and message["content"]
-    }
-    return {0: "\n".join(filter(None, beside)), **texts} if any(beside) else texts

@@ -9,14 +9,21 @@ if TYPE_CHECKING:
 Pending = Literal["running", "interrupted", "failed"]
 
 
-State = Literal["running", "interrupted", "failed", "archived"]
+State = Literal["running", "interrupted", "failed", "completed", "archived"]
 
 
 SHOWN_PROBLEMS = 3
 
 
+FoundBy = Literal["words", "meaning", "both"]
+
+
 Facet = tuple[str, str]
 """A kind (tool, provider, model, tag) and a folded value."""
+COMPLETED = "completed"
+"""The kind of the facet that completed conversations have, with the same word as its value."""
+RELATED = "related"
+"""The kind of the facets of a conversation that names others as related, with their ids as values."""
 
 
 class Listed(NamedTuple):
@@ -42,15 +49,34 @@ class Listed(NamedTuple):
     runs_at_provider: bool = False
     """Whether a running turn continues when no process of this machine waits for it."""
     archived: bool = False
+    ended_at: str | None = None
+    """When it was completed; None while it goes on."""
     tags: tuple[str, ...] = ()
     parent_id: str | None = None
     """Of a branch: the conversation that it was branched from."""
     state: State | None = None
-    """What became of the last question, or that it is archived; not stored, because it partly depends on locks."""
+    """What became of the last question, or that it is completed or archived; not stored: it partly depends on locks."""
     snippet: str | None = None
     """The part that matches the query best; empty if it can no longer be read."""
     message_number: int | None = None
     """The number of the message with that part; None if the part is not in a message."""
+    found_by: FoundBy | None = None
+    """What found it, where meanings were compared, too."""
+
+
+class MemoryFacts(NamedTuple):
+    """A memory as searches see it."""
+
+    memory_id: str
+    content: str
+    created_at: str
+    created_milliseconds: int
+    updated_at: str | None = None
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, object] | None = None
+    message_number: int | None = None
+    proposed_by: str | None = None
+    """The model that proposed it, if one did."""
 
 
 class Indexed(NamedTuple):
@@ -59,6 +85,7 @@ class Indexed(NamedTuple):
     facts: Listed
     facets: frozenset[Facet]
     texts: Mapping[int, str]
+    memories: tuple[MemoryFacts, ...] = ()
 
 
 Describe = Callable[[bytes, str, "ConversationId"], Indexed]
@@ -73,6 +100,42 @@ class Wanted(NamedTuple):
     state: State | None = None
     after_milliseconds: int | None = None
     before_milliseconds: int | None = None
+
+
+class WantedMemories(NamedTuple):
+    """A filter, which selects memories that meet all conditions; those of archived conversations too."""
+
+    query: str = ""
+    conversation_id: "ConversationId | None" = None
+    memory_id: str | None = None
+    same_texts: tuple[str, ...] = ()
+    """The hashes of the texts that they may have, as `records/memory_ids.py` makes them; empty for any text."""
+    tags: tuple[str, ...] = ()
+    """Folded; all of them."""
+    since_milliseconds: int | None = None
+    """Created since then."""
+
+
+class FoundMemory(NamedTuple):
+    """A memory and the conversation that it belongs to."""
+
+    memory: MemoryFacts
+    conversation_id: "ConversationId"
+    title: str
+    score: float = 0.0
+    """How well its words match a query, more for a better match; without one, 0."""
+
+
+class MemoryPage(NamedTuple):
+    """Memories in order, each once, and what to know about the result."""
+
+    found: tuple[FoundMemory, ...]
+    has_more: bool
+    unreadable_count: int
+    problems: tuple[str, ...]
+    is_complete: bool = True
+    """As for conversations."""
+    notices: tuple[str, ...] = ()
 
 
 class Place(NamedTuple):
@@ -103,7 +166,7 @@ class Page(NamedTuple):
 
 def with_state(facts: Listed, is_being_answered: Callable[[str], bool]) -> Listed:
     """Return the facts with the present state: a running turn that no process works on was interrupted."""
-    state: State | None = facts.pending
+    state: State | None = facts.pending or ("completed" if facts.ended_at else None)
     if facts.archived:
         state = "archived"
     elif state == "running" and not facts.runs_at_provider and not is_being_answered(facts.conversation_id):

@@ -2,13 +2,18 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Annotated, Literal, NewType
 
 from pydantic import AfterValidator, Field, JsonValue
 
 from conversation_mcp.clock import parse_time
 from conversation_mcp.records.attached import AttachedFile, AttachedImage
+from conversation_mcp.records.imported import Imported
+from conversation_mcp.records.memories import Memory
 from conversation_mcp.records.record import Record
+from conversation_mcp.records.relations import Relation
+from conversation_mcp.records.side_calls import Extraction, Recipients, Summary, TurnError
 from conversation_mcp.records.usage import Tokens, Usage
 from conversation_mcp.records.workflow_steps import WorkflowStep
 
@@ -29,8 +34,6 @@ def _readable_time(text: str) -> str:
 
 
 Timestamp = Annotated[str, AfterValidator(_readable_time)]
-Recipients = dict[str, str]
-"""By name."""
 
 
 class Source(Record):
@@ -54,6 +57,8 @@ class Source(Record):
     """The first line of the passage, from 1."""
     end_line: int | None = None
     """The last line of the passage."""
+    found_by: Literal["words", "meaning", "both"] | None = None
+    """What found the passage; absent if only words were searched for."""
 
     @property
     def place(self) -> str:
@@ -75,6 +80,12 @@ class Message(Record):
     """The author of the message."""
     content: str
     """The text as it was asked or answered, without anything added."""
+    message_id: str | None = None
+    """Its id in a chatbot's log, `m-` and a number; it stays when others are edited or removed."""
+    client_message_id: str | None = None
+    """The id that the chatbot gave it, by which it is stored only once."""
+    metadata: dict[str, JsonValue] | None = None
+    """Facts that the chatbot added."""
     created_at: str | None = None
     """When it was asked, or when the answer was complete."""
     tool: str | None = None
@@ -114,15 +125,6 @@ class Message(Record):
     """Of an answer: hidden reasoning, kept apart from the answer and never sent again."""
     stance: str | None = None
     """Of an answer in a consensus: `for`, `against`, `neutral`, `own` for a text of its own, or `synthesis`."""
-
-
-class TurnError(Record):
-    """Why a question has no answer."""
-
-    code: str
-    """One of the error codes."""
-    message: str
-    """What happened."""
 
 
 class PendingCall(Record):
@@ -201,38 +203,6 @@ class PendingTurn(Record):
     """Of a consensus: the models that are asked side by side."""
 
 
-class Imported(Record):
-    """The origin of an imported conversation, by which a later import recognizes it."""
-
-    source: str = Field(alias="from")
-    """The format or program that it came from."""
-    id: str
-    """Its id there."""
-
-
-class Summary(Record):
-    """What stands for messages that no longer fit into a request."""
-
-    content: str
-    """The text of the summary; empty if none came, or none that could be sent."""
-    first_message: int
-    """The number of the first message that it covers."""
-    last_message: int
-    """The number of the last message that it covers."""
-    created_at: str | None = None
-    """When it was written."""
-    provider: str | None = None
-    """The provider that wrote it."""
-    model: str | None = None
-    """The model that wrote it."""
-    sent_to: Recipients | None = None
-    """Everyone who received the messages for it, each as `this machine` or `outside`."""
-    usage: Usage | None = None
-    """Tokens and cost, as the provider reported them."""
-    error: TurnError | None = None
-    """Why there is no text, of one that was charged all the same."""
-
-
 class Conversation(Record):
     """An ordered list of messages with an id. The first five fields of the file are the contract."""
 
@@ -250,10 +220,18 @@ class Conversation(Record):
     """Words to find it by."""
     archived: bool | None = None
     """Whether it is archived, and so left out of lists."""
+    ended_at: str | None = None
+    """When it was completed; absent while it goes on. The next question removes it."""
+    closing_summary: str | None = Field(default=None, alias="summary")
+    """What came of it, in the words of whoever completed it."""
+    metadata: dict[str, JsonValue] | None = None
+    """Facts that the chatbot which logs it added."""
     parent: dict[str, JsonValue] | None = None
     """The conversation that this one was branched from; of a merge, the first one, with the number of all messages."""
     parents: tuple[dict[str, JsonValue], ...] | None = None
     """Of a merge: the conversations whose messages it holds, in order, and how many messages each contributed."""
+    related: tuple[Relation, ...] | None = None
+    """Other conversations that somebody has confirmed to belong with it."""
     imported: Imported | None = None
     """Where it was imported from, if it was."""
     pending_turn: PendingTurn | None = None
@@ -262,8 +240,12 @@ class Conversation(Record):
     """Earlier questions that never got an answer; never sent again."""
     summaries: tuple[Summary, ...] | None = None
     """Summaries of its first messages, each sent in place of those it covers when they do not fit."""
+    extractions: tuple[Extraction, ...] | None = None
+    """The calls that looked for decisions in it; what they found is among `memories`."""
     workflow_steps: tuple[WorkflowStep, ...] | None = None
     """The steps of workflows, oldest first. They are not messages and are never sent as such."""
+    memories: tuple[Memory, ...] | None = None
+    """What is to be remembered of it, oldest first. They are not messages and are never sent as such."""
     messages: tuple[Message, ...]
     """Oldest first; their order counts, not their times."""
 
@@ -275,12 +257,13 @@ class Conversation(Record):
         return copy
 
     @property
-    def summary(self) -> Summary | None:
+    def longest_summary(self) -> Summary | None:
         """The summary that covers most of its messages."""
         written = (summary for summary in self.summaries or () if summary.content)
         return max(written, key=lambda summary: summary.last_message, default=None)
 
     @property
     def turn_count(self) -> int:
-        """The number of questions that were answered."""
-        return sum(message.role == "assistant" for message in self.messages)
+        """The number of questions that were answered; all verdicts of a consensus answer one."""
+        more = sum(bool(one.stance and other.stance) for one, other in pairwise(self.messages))
+        return sum(message.role == "assistant" for message in self.messages) - more

@@ -9,8 +9,14 @@ from pydantic.alias_generators import to_camel
 class Record(BaseModel):
     """A frozen record with camelCase JSON names that keeps the fields it does not know."""
 
+    # Built when it is first used: a server starts without any conversation.
     model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="allow", frozen=True, allow_inf_nan=False
+        alias_generator=to_camel,
+        populate_by_name=True,
+        extra="allow",
+        frozen=True,
+        allow_inf_nan=False,
+        defer_build=True,
     )
 
     @classmethod

@@ -88,7 +88,7 @@ SOURCE = _record(
     {"id": _integer},
     {
         "title": str, "url": str, "date": str, "snippet": str, "path": str, "heading": str,
-        "startLine": _integer, "endLine": _integer,
+        "startLine": _integer, "endLine": _integer, "foundBy": _one_of("words", "meaning", "both"),
     },
 )  # fmt: skip
 USAGE = _record(
@@ -102,7 +102,8 @@ SENT_AS = {"sent": _one_of("whole", "diff", "known", "skipped")}
 FILE = _record(
     {"path": str, **SENT_AS},
     {
-        "sha256": str, "bytes": _integer, "lines": str, "text": str, "changedSince": _integer, "reason": str,
+        "sha256": str, "bytes": _integer, "lines": str, "text": str, "pages": _integer, "asPdf": bool,
+        "changedSince": _integer, "reason": str,
     },
 )  # fmt: skip
 IMAGE = _record(
@@ -115,6 +116,7 @@ IMAGE = _record(
 MESSAGE = _record(
     {"role": _one_of("system", "developer", "user", "assistant", "tool"), "content": str},
     {
+        "messageId": str, "clientMessageId": str, "metadata": _object,
         "createdAt": str, "tool": str, "options": _object, "files": _each(FILE), "images": _each(IMAGE),
         "provider": str, "preset": str, "model": str, "requestedModel": str, "sentTo": _texts_by_name,
         "responseId": str, "finishReason": str,
@@ -150,6 +152,10 @@ SUMMARY = _record(
         "error": _record({"code": str, "message": str}, {}),
     },
 )  # fmt: skip
+EXTRACTION = _record(
+    {"lastMessage": _integer},
+    {"createdAt": str, "provider": str, "model": str, "sentTo": _texts_by_name, "usage": USAGE, "error": ERROR},
+)
 STEP = _record(
     {
         "workflow": str, "run": _integer, "stepNumber": _integer, "totalSteps": _integer, "next": bool, "step": str,
@@ -167,15 +173,25 @@ STEP = _record(
         ),
     },
 )  # fmt: skip
+MEMORY = _record(
+    {"content": str},
+    {
+        "memoryId": str, "createdAt": str, "updatedAt": str, "tags": _each(_text), "metadata": _object,
+        "messageNumber": _integer, "provider": str, "model": str,
+    },
+)  # fmt: skip
+RELATION = _record({"conversationId": str, "type": str}, {"score": _number})
 CONVERSATION = _record(
     {
         "conversationId": str, "createdAt": _time, "updatedAt": _time, "messageCount": _integer,
         "messages": _each(MESSAGE),
     },
     {
-        "title": str, "tags": _each(_text), "archived": bool, "parent": _object, "parents": _each(_object),
-        "imported": _record({"from": str, "id": str}, {}), "pendingTurn": PENDING_TURN,
+        "title": str, "tags": _each(_text), "archived": bool, "endedAt": str, "summary": str, "metadata": _object,
+        "parent": _object, "parents": _each(_object),
+        "related": _each(RELATION), "imported": _record({"from": str, "id": str}, {}), "pendingTurn": PENDING_TURN,
         "unansweredTurns": _each(PENDING_TURN), "summaries": _each(SUMMARY),
-        "workflowSteps": _each(STEP),
+        "extractions": _each(EXTRACTION),
+        "workflowSteps": _each(STEP), "memories": _each(MEMORY),
     },
 )  # fmt: skip

@@ -18,17 +18,25 @@ CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), " ")
 
 def title_of(title: str | None, questions: Iterable[str]) -> str:
     """Return the title that was set, else the first question that is not blank, cut at a word to fit on a line."""
-    for text in chain((title or "",), questions):
-        if line := shorten(storable(text[:READ_CHARS]).translate(CONTROLS), TITLE_CHARS):
-            return line
-    return UNTITLED
+    lines = (line_of(text) for text in chain((title or "",), questions))
+    return next(filter(None, lines), UNTITLED)
+
+
+def line_of(text: str) -> str:
+    """Return the text as one line that fits a list; empty if it is blank."""
+    return shorten(storable(text[:READ_CHARS]).translate(CONTROLS), TITLE_CHARS)
 
 
 def title_of_data(data: Mapping[str, Any]) -> str:
     """Return the title of a conversation that was read as plain data."""
-    pending = data.get("pendingTurn")
     asked = (message["content"] for message in data["messages"] if message["role"] == "user")
-    return title_of(data.get("title"), chain(asked, [pending["question"]] if pending else []))
+    return title_of(data.get("title"), chain(asked, pending_questions(data)))
+
+
+def pending_questions(data: Mapping[str, Any]) -> list[str]:
+    """Return the question that has no answer yet, if there is one."""
+    pending = data.get("pendingTurn")
+    return [pending["question"]] if pending else []
 
 
 def title_of_conversation(conversation: "Conversation") -> str:

@@ -34,7 +34,7 @@ class Cache:
     def take_in(self, work: Work[T]) -> T:
         """Return the result of work that brings the database up to date. Raises the errors of `look`."""
         self.problem = None
-        return self.look(work)
+        return self._done(work)
 
     def take_in_if_kept(self, work: Work[object]) -> None:
         """Do work that a later look can catch up on, without filling a database in memory for it."""
@@ -51,6 +51,10 @@ class Cache:
         Raises:
             FilesystemError: full-text search is not available at all, or what is indexed cannot be read.
         """
+        with self._file.reading():
+            return self._done(work)
+
+    def _done(self, work: Work[T]) -> T:
         if self.problem is None:
             try:
                 return self.in_file(work)

@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Generator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from hashlib import sha256
@@ -61,6 +61,9 @@ class Schema:
 class IndexFile:
     """The index file of some folders and files, in its own folder inside the folder of all indexes."""
 
+    is_kept = True
+    """Whether it outlives this process."""
+
     def __init__(self, owners: Sequence[Path], indexes: Path, schema: Schema) -> None:
         self._owners = owners
         self._indexes = indexes
@@ -112,6 +115,16 @@ class IndexFile:
             self._require_version(database, inode)
             yield database
 
+    def reading(self) -> AbstractContextManager[None]:
+        """Hold what readers must hold: nothing, because each has a connection of its own."""
+        return nullcontext()
+
+    def size_bytes(self) -> int | None:
+        """Return the size of its files, None if there are none."""
+        with suppress(FileNotFoundError), os.scandir(self.home) as entries:
+            return sum(entry.stat().st_size for entry in entries)
+        return None
+
     def replace(self, damaged_inode: int | None) -> None:
         """Put an empty index in place if there is none, or if the damaged one is still there."""
         with _usable(self.home), self._locked():
@@ -148,6 +161,19 @@ class IndexFile:
         with _usable(self.home), self._locked():
             for stray in self.home.glob(f"{FILE_NAME}.*"):
                 stray.unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Remove the file with its folder and its lock.
+
+        Raises:
+            FilesystemError: it cannot be removed.
+        """
+        with explained(self.home):
+            if not self.home.exists():
+                return
+            with self._locked():
+                shutil.rmtree(self.home)
+            lock_folder(self._indexes).remove(f"{self.home.name}.lock")
 
     def _require_version(self, database: "sqlite3.Connection", inode: int) -> None:
         if database.execute("PRAGMA user_version").fetchone() != (self.schema.version,):
@@ -191,13 +217,15 @@ def connect(path: str) -> "sqlite3.Connection":
 @contextmanager
 def transaction(database: "sqlite3.Connection") -> Generator[None]:
     """Hold the right to write, and keep either everything that the block writes or nothing."""
-    database.execute("BEGIN IMMEDIATE")  # waits here for another writer; a later upgrade to writing would fail at once
-    try:
-        yield
-    except BaseException:
-        database.rollback()
-        raise
-    database.commit()
+    guard: AbstractContextManager[object] = getattr(database, "guard", nullcontext())  # of one that threads share
+    with guard:
+        database.execute("BEGIN IMMEDIATE")  # waits here for another writer; a later upgrade would fail at once
+        try:
+            yield
+        except BaseException:
+            database.rollback()
+            raise
+        database.commit()
 
 
 def purge_orphans(indexes: Path) -> None:

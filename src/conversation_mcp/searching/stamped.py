@@ -245,8 +245,8 @@ class Follower(Generic[Thing, Content]):
             self._rows.drop(key)
 
 
-def batched(things: Iterable[Thing]) -> Iterator[list[Thing]]:
-    """Yield batches of the size at which rows are looked up."""
+def batched(things: Iterable[Thing], size: int = BATCH) -> Iterator[list[Thing]]:
+    """Yield batches, usually of the size at which rows are looked up."""
     waiting = iter(things)
-    while batch := list(islice(waiting, BATCH)):
+    while batch := list(islice(waiting, size)):
         yield batch

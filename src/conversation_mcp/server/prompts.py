@@ -20,6 +20,7 @@ from mcp.types import (
 from conversation_mcp.app import App, ToolFacts
 from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError, InvalidInputError, Steps
 from conversation_mcp.records.ids import check_id
+from conversation_mcp.server.calls import ToolCalls
 from conversation_mcp.server.transcript import read_transcript
 from conversation_mcp.text import shorten
 from conversation_mcp.tooling.steps import steps_of
@@ -54,7 +55,7 @@ def prompts_of(tools: Iterable[ToolFacts]) -> dict[str, Prompt]:
     return {prompt.name: prompt for prompt in chosen}
 
 
-async def render_prompt(prompt: Prompt, arguments: Mapping[str, str], app: App) -> GetPromptResult:
+async def render_prompt(prompt: Prompt, arguments: Mapping[str, str], app: App, calls: ToolCalls) -> GetPromptResult:
     """Return the prompt's message with the transcript in it.
 
     Raises:
@@ -64,12 +65,12 @@ async def render_prompt(prompt: Prompt, arguments: Mapping[str, str], app: App) 
     template, values = await to_thread.run_sync(_template, prompt.name, arguments)
     steps = steps_of(app.tools)
     try:
-        transcript = await read_transcript(arguments[CONVERSATION_ID], app)
+        transcript = calls.seen(await read_transcript(arguments[CONVERSATION_ID], app))
         way = await way_on_in(await app.store.load(check_id(arguments[CONVERSATION_ID])), app)
     except (ConversationNotFoundError, InvalidInputError) as error:
-        raise _refusal(error.sentence(steps), data=error.code) from None
+        raise _refusal(calls.told(error), data=error.code) from None
     except ConversationMCPError as error:
-        raise _refusal(error.sentence(steps), INTERNAL_ERROR, error.code) from None
+        raise _refusal(calls.told(error), INTERNAL_ERROR, error.code) from None
     values |= {"tools": way.names, "naming": way.naming, "more": " ".join(_next_steps(values["id"], way, steps))}
     content = TextContent(text=template.substitute(values, transcript=transcript).rstrip())
     return GetPromptResult(description=prompt.description, messages=[PromptMessage(role="user", content=content)])

@@ -1,12 +1,12 @@
 """The MCP server: its tools, resources, prompts, completions, tasks and subscriptions."""
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any
 
 import mcp.types
-from anyio import to_thread
+from anyio import create_task_group, to_thread
 from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp import MCPError
 from mcp.server import CacheHint
@@ -41,11 +41,12 @@ from conversation_mcp.server.roots import ANSWER_SECONDS, ClientRoots, wanted_ro
 from conversation_mcp.server.tasks import TasksExtension
 from conversation_mcp.server.transcript import read_transcript
 from conversation_mcp.server.updates import LOOK_EVERY_SECONDS, Updates
+from conversation_mcp.server.veil import Veil
 from conversation_mcp.server.workflow_prompts import WorkflowPrompts
 from conversation_mcp.settings import Settings
 from conversation_mcp.text import shorten
 from conversation_mcp.tools.catalog import AnyTool, tools_of
-from conversation_mcp.turns.ask import Caller
+from conversation_mcp.turns.ask import Caller, Note
 
 LIST_CACHE = CacheHint(ttl_ms=3_600_000, scope="public")
 LISTS = ("tools/list", "prompts/list", "resources/list", "resources/templates/list", "server/discover")
@@ -61,6 +62,8 @@ def instructions_for(tools: Iterable[AnyTool]) -> str:
 
 OpenApp = Callable[[], AbstractAsyncContextManager[App]]
 Request = ServerRequestContext[App, Any]
+Owe = Callable[[Note], Awaitable[None]]
+"""Takes the step to run once the client has the result."""
 
 
 class ConversationServer(MCPServer[App]):
@@ -74,6 +77,9 @@ class ConversationServer(MCPServer[App]):
         tools: Iterable[AnyTool] | None = None,
         look_every_seconds: float = LOOK_EVERY_SECONDS,
         roots_seconds: float = ANSWER_SECONDS,
+        veil: Veil | None = None,
+        may_act_for_of: Callable[[Request], Callable[[str], bool]] | None = None,
+        owing_of: Callable[[Request], Owe | None] | None = None,
     ) -> None:
         """Prepare the server.
 
@@ -84,10 +90,20 @@ class ConversationServer(MCPServer[App]):
             tools: replaces the tool sets of the settings.
             look_every_seconds: how often the store is polled while a client listens.
             roots_seconds: how long a question with files waits for the client's roots.
+            veil: hides what callers on other machines must not read; with it, calls bring contents instead of paths.
+            may_act_for_of: returns for whom the caller of a request may act; without it, for nobody else.
+            owing_of: returns what learns of the result of a request, if the transport knows when the client has it.
         """
         self._calls = ToolCalls(
-            tools_of(settings.tools, settings.workflows_dir) if tools is None else tools, settings.max_result_chars
+            tools_of(settings.tools, settings.workflows_dir) if tools is None else tools,
+            settings.max_result_chars,
+            veil,
         )
+        self._is_remote = veil is not None
+        self._may_act_for_of = may_act_for_of
+        self._owing_of = owing_of
+        self.veil = veil
+        """Hides what callers on other machines must not read, if there are any."""
         self._prompts = prompts_of(self._calls.tools)
         self._workflow_prompts = WorkflowPrompts(settings.workflows_dir, self._calls.names)
         self._wait_seconds = settings.answer_wait_seconds
@@ -96,7 +112,7 @@ class ConversationServer(MCPServer[App]):
         self._roots = ClientRoots(roots_seconds)
         self.app: App | None = None
         self.deliveries: Deliveries | None = None
-        """Set by a transport that knows what the client has read; without it a result counts as delivered once made."""
+        """Set by a transport of one client that knows what it has read; a result else counts as delivered once made."""
         super().__init__(
             "conversation-mcp",
             title="Conversations",
@@ -137,6 +153,20 @@ class ConversationServer(MCPServer[App]):
         handlers = self._lowlevel_server
         await handlers.run(messages, answers, handlers.create_initialization_options())
 
+    async def finish(self) -> None:
+        """Let running turns finish or be handed over within their grace period."""
+        if self.app is None:
+            return
+        grace_seconds = self.app.settings.ending_grace_seconds
+        async with create_task_group() as tasks:
+            tasks.start_soon(self.app.running.finish, grace_seconds)
+            if self.app.homes is not None:
+                tasks.start_soon(self.app.homes.finish, grace_seconds)
+
+    def end_listening(self) -> None:
+        """End the streams of clients that listen for updates."""
+        self._updates.end()
+
     async def list_tools(self) -> list[mcp.types.Tool]:
         """Return the enabled tools, always in the same order."""
         return self._calls.listed()
@@ -149,7 +179,7 @@ class ConversationServer(MCPServer[App]):
             return self._calls.as_error(InvalidInputError("a tool is called in a session."))
         request = context.request_context
         responses = context.input_responses
-        if wanted := wanted_roots(request, arguments, responses):
+        if not self._is_remote and (wanted := wanted_roots(request, arguments, responses)):
             return wanted
         return await self._calls.call(name, arguments, request.lifespan_context, self._caller(request, responses))
 
@@ -172,10 +202,10 @@ class ConversationServer(MCPServer[App]):
         try:
             text = await read_transcript(address.removeprefix(SCHEME), context.request_context.lifespan_context)
         except (ConversationNotFoundError, InvalidInputError) as error:
-            raise ResourceNotFoundError(error.sentence(self._calls.steps)) from None
+            raise ResourceNotFoundError(self._calls.told(error)) from None
         except ConversationMCPError as error:
-            raise ResourceError(error.sentence(self._calls.steps)) from None
-        return [ReadResourceContents(content=text, mime_type=MIME_TYPE)]
+            raise ResourceError(self._calls.told(error)) from None
+        return [ReadResourceContents(content=self._calls.seen(text), mime_type=MIME_TYPE)]
 
     async def list_prompts(self) -> list[mcp.types.Prompt]:
         """Return the prompts that the enabled tools can serve."""
@@ -197,7 +227,8 @@ class ConversationServer(MCPServer[App]):
         if context is None or name not in self._prompts:
             known = ", ".join(prompt.name for prompt in await self.list_prompts())
             raise MCPError(INVALID_PARAMS, f"there is no prompt {shorten(name, 60)!r}; there are {known}.")
-        return await render_prompt(self._prompts[name], arguments or {}, context.request_context.lifespan_context)
+        app = context.request_context.lifespan_context
+        return await render_prompt(self._prompts[name], arguments or {}, app, self._calls)
 
     async def _complete(
         self,
@@ -208,7 +239,7 @@ class ConversationServer(MCPServer[App]):
         return None if self.app is None else await complete(reference, argument, frozenset(self._prompts), self.app)
 
     def _tasks(self) -> TasksExtension:
-        return TasksExtension(self._calls, self._caller)
+        return TasksExtension(self._calls, self._caller, asks_for_roots=not self._is_remote)
 
     def _caller(self, request: Request, responses: InputResponses | None = None) -> Caller:
         steps = 0
@@ -219,8 +250,12 @@ class ConversationServer(MCPServer[App]):
             await request.session.report_progress(steps, None, text)
 
         wait_seconds = wait_seconds_for(request, self._client_limits, self._wait_seconds)
-        roots = self._roots.getter(request, responses)
-        caller = Caller(wait_seconds=wait_seconds, report=report, roots=roots)
-        if self.deliveries is None:
-            return caller
-        return caller._replace(on_result=partial(self.deliveries.owe, request.request_id))
+        caller = Caller(wait_seconds=wait_seconds, report=report, owner=request.lifespan_context.owner)
+        if not self._is_remote:
+            caller = caller._replace(roots=self._roots.getter(request, responses))
+        if self._may_act_for_of:
+            caller = caller._replace(may_act_for=self._may_act_for_of(request))
+        if self.deliveries is not None:
+            return caller._replace(on_result=partial(self.deliveries.owe, request.request_id))
+        owe = self._owing_of(request) if self._owing_of else None
+        return caller._replace(on_result=owe) if owe else caller

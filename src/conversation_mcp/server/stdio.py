@@ -142,8 +142,7 @@ class StdioSession:
     async def _end(self) -> None:
         """Let running turns finish and be answered within the grace period, then close."""
         await self._told_to_end.wait()
-        if app := self._server.app:
-            await app.running.finish(app.settings.ending_grace_seconds)
+        await self._server.finish()
         with anyio.move_on_after(ENDING_SECONDS):
             await self._hand_over()
         self._incoming.close()

@@ -25,6 +25,7 @@ from conversation_mcp.text import shorten
 from conversation_mcp.tooling.questions import with_next_step
 from conversation_mcp.tooling.rendering.turns import render_turn
 from conversation_mcp.turns.ask import Caller, QuestionPlace
+from conversation_mcp.turns.consensus_result import consensus_result
 from conversation_mcp.turns.earlier_calls import note_told
 from conversation_mcp.turns.result import answer_result
 from conversation_mcp.turns.settler import is_fetchable
@@ -87,8 +88,9 @@ async def state_of(place: QuestionPlace, app: App, calls: ToolCalls, caller: Cal
     if _is_open(found, view.conversation):
         return working(place, *view.notices[:1])
     call = Call(place.conversation_id, place.started_at)
-    is_failed_start = found is view.conversation.pending_turn and view.conversation.turn_count == 0
-    await caller.on_result(partial(note_told, app.store.calls, place.key, call, is_failed_start=is_failed_start))
+    is_kept = view.conversation.turn_count == 0 or bool(isinstance(found, PendingTurn) and found.calls)
+    stays = found is view.conversation.pending_turn and is_kept
+    await caller.on_result(partial(note_told, app.store.calls, place.key, call, stays=stays))
     if isinstance(found, Message):
         end = await _answered(found, place, view, app, calls)
     else:
@@ -121,18 +123,29 @@ async def _answered(reply: Message, place: QuestionPlace, view: View, app: App, 
     # Later turns are cut off: the result has the turn number and message count of its own time.
     messages = view.conversation.messages
     upto = next(number for number, message in enumerate(messages, 1) if message is reply)
+    question = messages[upto - 2]
+    while reply.stance and upto < len(messages) and messages[upto].stance:
+        upto += 1
+    saved = view.conversation.changed(messages=messages[:upto], message_count=upto)
+    path, notice = app.store.location(place.conversation_id), "; ".join(view.notices) or None
+    if reply.stance:
+        from conversation_mcp.tooling.rendering.consensus import render_consensus
+
+        verdicts = await with_next_step(consensus_result(saved, reply, path, notice), app, app.mode_of(question.tool))
+        result = calls.as_result(verdicts, render_consensus)
+        return _ended("completed", "answered", reply.created_at or place.started_at, result=_dumped(result))
     record = answer_result(
         stored_answer(reply),
         conversation_id=place.conversation_id,
         provider=reply.provider,
         requested_model=reply.requested_model,
-        path=app.store.location(place.conversation_id),
-        saved=view.conversation.changed(messages=messages[:upto], message_count=upto),
-        asked=messages[upto - 2],
+        path=path,
+        saved=saved,
+        asked=question,
         show_thinking=place.show_thinking,
-        extra_notice="; ".join(view.notices) or None,
+        extra_notice=notice,
     )
-    record = await with_next_step(record, app, app.mode_of(messages[upto - 2].tool))
+    record = await with_next_step(record, app, app.mode_of(question.tool))
     result = calls.as_result(record, render_turn)
     return _ended("completed", "answered", reply.created_at or place.started_at, result=_dumped(result))
 
@@ -162,4 +175,4 @@ def _readable(place: QuestionPlace, calls: ToolCalls) -> Generator[None]:
     except ConversationNotFoundError:
         raise unknown(task_id_of(place)) from None
     except ConversationMCPError as error:
-        raise MCPError(code=INTERNAL_ERROR, message=error.sentence(calls.steps)) from None
+        raise MCPError(code=INTERNAL_ERROR, message=calls.told(error)) from None

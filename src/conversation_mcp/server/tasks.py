@@ -15,7 +15,6 @@ from pydantic import ConfigDict, JsonValue
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.server.calls import ToolCalls
 from conversation_mcp.server.roots import wanted_roots
-from conversation_mcp.server.task_states import Task, is_unfinished, place_of, state_of, working
 from conversation_mcp.turns.ask import Caller, QuestionPlace
 
 IDENTIFIER = "io.modelcontextprotocol/tasks"
@@ -51,9 +50,10 @@ class TasksExtension(Extension):
 
     identifier = IDENTIFIER
 
-    def __init__(self, calls: ToolCalls, caller_of: CallerOf) -> None:
+    def __init__(self, calls: ToolCalls, caller_of: CallerOf, *, asks_for_roots: bool = True) -> None:
         self._calls = calls
         self._caller_of = caller_of
+        self._asks_for_roots = asks_for_roots
 
     def methods(self) -> Sequence[MethodBinding]:
         """Return the methods with which a client polls and cancels."""
@@ -69,19 +69,28 @@ class TasksExtension(Extension):
         """Answer with a task as soon as a question is on disk; tools that ask nothing answer as usual."""
         if params.name not in self._calls.names or not is_declared(ctx):
             return await call_next(ctx)
-        if wanted := wanted_roots(ctx, params.arguments or {}, params.input_responses):
+        wanted = wanted_roots(ctx, params.arguments or {}, params.input_responses) if self._asks_for_roots else None
+        if wanted:
             return wanted
         places: list[QuestionPlace] = []
         caller = self._caller_of(ctx, params.input_responses)._replace(on_asked=places.append)
         result = await self._calls.call(params.name, params.arguments or {}, ctx.lifespan_context, caller)
-        return {"resultType": "task", **working(places[0])} if places else result
+        if not places:
+            return result
+        from conversation_mcp.server.task_states import working
 
-    async def _get(self, context: Request, params: TaskParams) -> Task:
+        return {"resultType": "task", **working(places[0])}
+
+    async def _get(self, context: Request, params: TaskParams) -> dict[str, Any]:
+        from conversation_mcp.server.task_states import state_of
+
         place = _place(context, params)
         return await state_of(place, context.lifespan_context, self._calls, self._caller_of(context))
 
     async def _cancel(self, context: Request, params: TaskParams) -> EmptyResult:
         """Stop this question and no other of its conversation; a failure to stop it shows in the next state."""
+        from conversation_mcp.server.task_states import is_unfinished
+
         place = _place(context, params)
         # Checked first: `stop` ends whatever question of the conversation runs, which may be a later one.
         if await is_unfinished(place, context.lifespan_context, self._calls):
@@ -90,6 +99,8 @@ class TasksExtension(Extension):
         return EmptyResult()
 
     async def _update(self, context: Request, params: TaskUpdateParams) -> EmptyResult:
+        from conversation_mcp.server.task_states import is_unfinished
+
         # Looked up although there is nothing to update: a task that does not exist must be an error.
         await is_unfinished(_place(context, params), context.lifespan_context, self._calls)
         return EmptyResult()
@@ -103,6 +114,8 @@ def is_declared(context: Request) -> bool:
 
 
 def _place(context: Request, params: TaskParams) -> QuestionPlace:
+    from conversation_mcp.server.task_states import place_of
+
     require_client_extension(context, IDENTIFIER)
     headers = getattr(context.request, "headers", None)  # None on stdio; over HTTP the header must repeat the id
     if headers is not None and headers.get("mcp-name") != params.task_id:

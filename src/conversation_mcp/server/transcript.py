@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from conversation_mcp.app import App
 from conversation_mcp.conversations.markdown import markdown
 from conversation_mcp.records.models import ConversationId
+from conversation_mcp.server.resources import uri_of
 from conversation_mcp.text import cut
 from conversation_mcp.turns.ask import Caller
 
@@ -19,6 +20,8 @@ async def read_transcript(conversation_id: str, app: App) -> str:
     """
     view = await app.watch.look(conversation_id, Caller(wait_seconds=0))
     path = app.store.location(ConversationId(view.conversation.conversation_id))
+    if app.is_remote:
+        path = uri_of(ConversationId(view.conversation.conversation_id))
     return bounded(markdown(view.conversation), path, view.notices, app.settings.max_result_chars)
 
 

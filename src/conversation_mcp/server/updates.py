@@ -79,6 +79,10 @@ class Updates:
             self._seen = {each: stamp for each, stamp in self._seen.items() if each in watched}
             await self._look(app, watched)
 
+    def end(self) -> None:
+        """End the streams of all listeners of the new era, each with its result."""
+        self._serve_listener.close()
+
     async def turn_ended(self, app: App, turn: RunningTurn) -> None:
         """Announce a turn that has changed its conversation, whether or not its request still waits."""
         identifier = turn.conversation_id

@@ -23,19 +23,27 @@ class Wire(NamedTuple):
 
     def unread_bytes(self) -> int:
         """Return how many written bytes the client has not read yet; 0 if the system cannot tell."""
-        try:
-            import fcntl
-            import termios
-        except ImportError:
-            return 0
-        # Some clients connect the server by a socket pair instead of pipes; each kind has its own request.
-        mode = os.fstat(self.writing).st_mode
-        question = termios.FIONREAD if stat.S_ISFIFO(mode) else termios.TIOCOUTQ if stat.S_ISSOCK(mode) else None
-        count = array("i", [0])
-        if question is not None:
-            with suppress(OSError):
-                fcntl.ioctl(self.writing, question, count, True)  # noqa: FBT003 -- it is positional
-        return count[0]
+        return unread_bytes(self.writing)
+
+
+def unread_bytes(descriptor: int) -> int:
+    """Return how many bytes written to it were not read from a pipe or not acknowledged over a connection yet.
+
+    0 if the system cannot tell.
+    """
+    try:
+        import fcntl
+        import termios
+    except ImportError:
+        return 0
+    # Some clients connect the server by a socket pair instead of pipes; each kind has its own request.
+    mode = os.fstat(descriptor).st_mode
+    question = termios.FIONREAD if stat.S_ISFIFO(mode) else termios.TIOCOUTQ if stat.S_ISSOCK(mode) else None
+    count = array("i", [0])
+    if question is not None:
+        with suppress(OSError):
+            fcntl.ioctl(descriptor, question, count, True)  # noqa: FBT003 -- it is positional
+    return count[0]
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Prompts: each workflow as a message to a model that begins it. In the list of tools they cost nothing."""
+"""Prompts: each workflow, and a consensus, as a message to a model that begins it. In tools/list they cost nothing."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mcp.types import GetPromptResult, Prompt, PromptArgument, PromptMessage, TextContent
 
+from conversation_mcp.server.consensus_prompt import CONSENSUS, rendered_consensus
 from conversation_mcp.server.prompts import CONVERSATION_ID, check_arguments
 from conversation_mcp.workflows.names import SHIPPED
 
@@ -26,7 +27,7 @@ CONSULT = "consult"
 
 
 class WorkflowPrompts:
-    """The prompts of workflows, if a tool that takes their steps is on."""
+    """The prompts of workflows, if a tool that takes their steps is on, and that of the consensus, if its tool is."""
 
     def __init__(self, folder: Path, tools: frozenset[str]) -> None:
         self._folder = folder
@@ -34,19 +35,22 @@ class WorkflowPrompts:
 
     @property
     def is_on(self) -> bool:
-        """Whether any workflow can be used."""
-        return CONSULT in self._tools or not self._tools.isdisjoint(SHIPPED)
+        """Whether there is any."""
+        return not self._tools.isdisjoint((CONSULT, CONSENSUS.name, *SHIPPED))
 
     def listed(self) -> tuple[Prompt, ...]:
         """Return a prompt for each workflow whose file is valid; reads the files."""
-        return tuple(map(_prompt, self._usable())) if self.is_on else ()
+        own = (CONSENSUS,) if CONSENSUS.name in self._tools else ()
+        return (*own, *map(_prompt, self._usable())) if self.is_on else ()
 
     def rendered(self, name: str, arguments: Mapping[str, str]) -> GetPromptResult | None:
-        """Return the message of a workflow; None if there is none of that name.
+        """Return the message of a workflow or of the consensus; None if there is none of that name.
 
         Raises:
             MCPError: an argument is missing or unknown.
         """
+        if name == CONSENSUS.name and name in self._tools:
+            return rendered_consensus(arguments, self._tools)
         definition = next((each for each in self._usable() if each.name == name), None)
         if definition is None:
             return None
@@ -59,7 +63,8 @@ class WorkflowPrompts:
         from conversation_mcp.workflows.library import Workflows
 
         for file in Workflows(self._folder).all():
-            if file.definition and (CONSULT in self._tools or file.name in self._tools):
+            is_hidden = file.name == CONSENSUS.name and file.name in self._tools
+            if file.definition and not is_hidden and (CONSULT in self._tools or file.name in self._tools):
                 yield file.definition
 
     def _text(self, definition: "Workflow", arguments: Mapping[str, str]) -> str:

@@ -1,8 +1,8 @@
 """The settings: their fields, the tables of providers and models, and their loading from all sources."""
 
-from conversation_mcp.settings.fields import Kind, Settings
+from conversation_mcp.settings.fields import Settings
 from conversation_mcp.settings.loading import TABLES, LoadedSettings, load_settings
-from conversation_mcp.settings.tables import NOTHING_SET, OwnModel, ProviderSettings
+from conversation_mcp.settings.tables import NOTHING_SET, Kind, OwnModel, ProviderSettings
 
 __all__ = [
     "NOTHING_SET",

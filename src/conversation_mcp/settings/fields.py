@@ -1,18 +1,19 @@
 """The fields of the settings."""
 
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 
-from conversation_mcp.settings.tables import Names, OwnModel, ProviderSettings, separated
-from conversation_mcp.sources import PROVIDER_FIELDS, config_path, store_url
+from conversation_mcp.owners import LOCAL, REQUIREMENT, is_owner
+from conversation_mcp.redacting.kinds import SensitiveKind
+from conversation_mcp.settings.tables import JwtAlgorithm, Kind, Names, OwnModel, ProviderSettings, folded, separated
+from conversation_mcp.sources import config_path, encryption_with, store_url
 
-FLAT = re.compile(rf"(?P<provider>[a-z][a-z0-9_-]*)_(?P<field>{'|'.join(PROVIDER_FIELDS)})")
-Kind = Literal["direct", "unified", "local", "custom"]
+if TYPE_CHECKING:
+    from conversation_mcp.sealing.keys import Encryption
 
 
 class Settings(BaseModel):
@@ -39,7 +40,12 @@ class Settings(BaseModel):
     )
     store: str | None = Field(
         default=None,
-        description="The URL of the store of conversations; it takes precedence over the folder. Default: the folder.",
+        description="The URL of the store of conversations, in place of the folder; redis: REDIS_URL. Default: none.",
+    )
+    owner: str = Field(
+        default=LOCAL,
+        description="Whose conversations commands and a server over stdio use. Default: local, who runs the program. "
+        "A server over HTTP takes the owner from the token.",
     )
     max_conversation_turns: int | None = Field(
         default=None, ge=1, description="The most answers in a conversation. Default: no limit."
@@ -48,8 +54,8 @@ class Settings(BaseModel):
         default=None,
         gt=0,
         le=1_000_000,
-        description="Archive conversations that were not updated for this long, except those with tags or an "
-        "unanswered question; done when a server starts, and by prune. Default: never.",
+        description="Archive conversations that were not updated for this long, when a server starts and by prune, "
+        "except those with tags or an unanswered question; in Redis, forget all. Default: never; in Redis 3.",
     )
     tools: Annotated[tuple[str, ...], separated(",")] = Field(
         default=("research",), description="The enabled sets of tools, separated by commas."
@@ -62,6 +68,12 @@ class Settings(BaseModel):
         default=None,
         description="Model that writes answers from the passages of the local provider, which are sent to it; named as "
         "in DEFAULT_MODEL; auto prefers a model on this machine. Default: none; passages are quoted and stay here.",
+    )
+    embeddings: str = Field(
+        default="auto",
+        pattern="^(auto|off|bundled|[a-z][a-z0-9_-]*:.+)$",
+        description="Model with which documents and conversations are found by meaning: auto, the bundled one if it is "
+        "installed, else words alone; bundled; provider:model, which gets their texts and the questions; off.",
     )
     roots: Annotated[tuple[Path, ...], separated(os.pathsep)] = Field(
         default=(),
@@ -113,13 +125,17 @@ class Settings(BaseModel):
         "those that were only on this machine, if it is named with its provider; auto keeps them where they are. Named "
         "as in DEFAULT_MODEL. Default: none; they are left out, with a notice.",
     )
+    decisions: str | None = Field(
+        default=None,
+        description="Model that gets conversations that end and proposes their decisions as memories. Default: none.",
+    )
     max_image_pixels: int = Field(
         default=64_000_000, ge=1, description="The most pixels of an image that is sent or made smaller."
     )
     prompts_dir: Path = Field(
         default_factory=lambda: config_path().parent / "prompts",
-        description="Folder with your own search.md, deep_research.md, chat.md and summary.md in place of the "
-        "system messages. Default: prompts beside the configuration file.",
+        description="Folder with your own search.md, deep_research.md, chat.md, summary.md and decisions.md in place "
+        "of the system messages. Default: prompts beside the configuration file.",
     )
     workflows_dir: Path = Field(
         default_factory=lambda: config_path().parent / "workflows",
@@ -145,6 +161,23 @@ class Settings(BaseModel):
         default="named",
         description="When words that were only on this machine may leave it: named, if the call names the model or "
         "provider that gets them; always, whenever an outside provider is chosen.",
+    )
+    redact: Annotated[tuple[SensitiveKind, ...], separated(",")] = Field(
+        default=(),
+        description="What is replaced before it is sent or stored, separated by commas: keys, cards, ibans, emails, "
+        "phones. Default: nothing.",
+    )
+    encryption_key: SecretStr | None = Field(
+        default=None,
+        description="The key that encrypts conversations at rest, 32 bytes in base64, or keyring for the one in the "
+        "system's keyring; further ones, after a comma, only open what they encrypted. Default: nothing is encrypted.",
+    )
+    encryption_key_file: Path | None = Field(
+        default=None, description="A file with that key, instead of the setting; further keys are on further lines."
+    )
+    encrypt: Literal["messages", "all"] = Field(
+        default="all",
+        description="What is encrypted if there is a key: all, or messages, but for title, times and count of them.",
     )
     provider_order: Annotated[tuple[Kind, ...], separated(",")] = Field(
         default=get_args(Kind),
@@ -186,6 +219,52 @@ class Settings(BaseModel):
         description="Refuse questions once the cost of the day (UTC), reported or estimated, reaches this. Default: no "
         "limit.",
     )
+    max_questions_per_minute: int = Field(
+        default=120, ge=1, description="How many questions an owner may ask in a minute over HTTP."
+    )
+    max_conversations_per_minute: int = Field(
+        default=60,
+        ge=1,
+        description="How many conversations an owner may begin in a minute over HTTP, and a user in a chatbot's log.",
+    )
+    max_messages_per_minute: int = Field(
+        default=600, ge=1, description="How many messages of a user may be logged in a minute."
+    )
+    max_message_chars: int = Field(default=100_000, ge=1, description="The longest message that is logged.")
+    max_running_turns: int = Field(
+        default=32, ge=1, le=1_000, description="How many questions of an owner are answered at once over HTTP."
+    )
+    max_stored_bytes: int = Field(
+        default=10_737_418_240,
+        ge=1,
+        description="How much room an owner who asks over HTTP may take, the trash included; measured once a minute.",
+    )
+    tokens_file: Path | None = Field(
+        default=None,
+        description="The file of the tokens of a server over HTTP; once it exists, each request needs one. Default: "
+        "tokens.json beside the configuration file.",
+    )
+    jwt_keys: str | None = Field(
+        default=None,
+        description="The public keys (JWKS) of the identity provider whose tokens open a server over HTTP: a path or "
+        "an https URL. The subject of a token is the owner. Default: none.",
+    )
+    jwt_issuer: str | None = Field(default=None, description="The issuer (iss) that such tokens must name.")
+    jwt_audience: str | None = Field(
+        default=None,
+        description="The audience (aud) that they must name. If it is the URL by which clients reach the server, they "
+        "are also told where to get a token.",
+    )
+    jwt_algorithms: Annotated[tuple[JwtAlgorithm, ...], separated(",")] = Field(
+        default=("RS256", "ES256"),
+        min_length=1,
+        description="The signatures that are accepted, separated by commas. Those made with a shared secret never are.",
+    )
+    trusted_proxies: Annotated[tuple[str, ...], separated(",")] = Field(
+        default=(),
+        description="Addresses of proxies whose X-Forwarded-For tells who calls a server over HTTP, separated by "
+        "commas. Default: none.",
+    )
     log_level: str = Field(
         default="WARNING",
         pattern="^(DEBUG|INFO|WARNING|ERROR)$",
@@ -196,22 +275,24 @@ class Settings(BaseModel):
     @classmethod
     def _fold(cls, values: object) -> object:
         """Move `openai_api_key` to the `api_key` of the provider `openai`."""
-        if not isinstance(values, dict):
-            return values
-        given = cast("dict[str, Any]", values)
-        flat = {name: FLAT.fullmatch(name) for name in given if name not in cls.model_fields}
-        if not any(flat.values()):
-            return given
-        folded = {name: value for name, value in given.items() if not flat.get(name)}
-        tables = {name: dict(table) for name, table in dict(given.get("providers") or {}).items()}
-        for name, found in flat.items():
-            if found:
-                tables.setdefault(found["provider"], {})[found["field"]] = given[name]
-        return {**folded, "providers": tables}
+        return folded(values, cls.model_fields)
+
+    @field_validator("owner")
+    @classmethod
+    def _check_owner(cls, name: str) -> str:
+        if not is_owner(name):
+            raise ValueError(REQUIREMENT)
+        return name
 
     def provider(self, name: str) -> ProviderSettings:
         """Return the settings of a provider."""
         return self.providers.get(name) or ProviderSettings()
+
+    @property
+    def encryption(self) -> "Encryption | None":
+        """The encryption that was set, if any. The key is neither read nor checked yet."""
+        key = self.encryption_key.get_secret_value() if self.encryption_key else None
+        return encryption_with(key, self.encryption_key_file, self.encrypt)
 
     @property
     def store_url(self) -> str:

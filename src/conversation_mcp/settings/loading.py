@@ -81,6 +81,9 @@ def load_settings(
         ),
         "prompts_dir": working_folder / settings.prompts_dir.expanduser(),
         "workflows_dir": working_folder / settings.workflows_dir.expanduser(),
+        "encryption_key_file": settings.encryption_key_file
+        and working_folder / settings.encryption_key_file.expanduser(),
+        "tokens_file": settings.tokens_file and working_folder / settings.tokens_file.expanduser(),
     }
     return LoadedSettings(settings.model_copy(update=paths), origins, tuple(warnings))
 
@@ -109,5 +112,6 @@ def _sentence(error: ValidationError, origins: Mapping[str, str], config: Path) 
     where = f"{config}: {'.'.join(place)}" if origin == str(config) else origin
     # A key is never shown, not even one that was put where a table belongs.
     is_misplaced = place[0] in TABLES and not place[2:] and isinstance(problem["input"], str)
-    shown = "" if "api_key" in place or is_misplaced else f"; got {presentable(repr(problem['input']))}"
+    is_secret = is_misplaced or {"api_key", "encryption_key"} & {*place}
+    shown = "" if is_secret else f"; got {presentable(repr(problem['input']))}"
     return f"{where}: {requirement(problem)}{shown}."

@@ -1,9 +1,12 @@
 """The settings of one provider and of one model, which are tables in the user's file."""
 
-from collections.abc import Mapping
-from typing import Annotated
+import re
+from collections.abc import Container, Mapping
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+
+from conversation_mcp.sources import PROVIDER_FIELDS
 
 
 def separated(separator: str) -> BeforeValidator:
@@ -17,6 +20,9 @@ def separated(separator: str) -> BeforeValidator:
     return BeforeValidator(split)
 
 
+Kind = Literal["direct", "unified", "local", "custom"]
+JwtAlgorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
+"""Signatures that need a private key: with a shared secret, whoever can check tokens could make them."""
 Names = Annotated[tuple[str, ...], separated(",")]
 
 
@@ -31,6 +37,8 @@ class ProviderSettings(BaseModel):
     """An address in place of the usual one."""
     default_model: str | None = None
     """The model to ask if none is named."""
+    api_version: str | None = None
+    """The version that is sent as `api-version` in the address of each call; not sent if unset."""
     allowed_models: Names = ()
     """The only models that may be asked, by any of their names; empty allows all."""
 
@@ -38,6 +46,25 @@ class ProviderSettings(BaseModel):
     def extra(self) -> Mapping[str, object]:
         """The fields of the provider's definition that the user's file sets."""
         return self.model_extra or {}
+
+
+FLAT = re.compile(rf"(?P<provider>[a-z][a-z0-9_-]*)_(?P<field>{'|'.join(PROVIDER_FIELDS)})")
+
+
+def folded(values: object, known: Container[str]) -> object:
+    """Move `openai_api_key` to the `api_key` of the provider `openai`, unless it is a setting that is known."""
+    if not isinstance(values, dict):
+        return values
+    given = cast("dict[str, Any]", values)
+    flat = {name: FLAT.fullmatch(name) for name in given if name not in known}
+    if not any(flat.values()):
+        return given
+    others = {name: value for name, value in given.items() if not flat.get(name)}
+    tables = {name: dict(table) for name, table in dict(given.get("providers") or {}).items()}
+    for name, found in flat.items():
+        if found:
+            tables.setdefault(found["provider"], {})[found["field"]] = given[name]
+    return {**others, "providers": tables}
 
 
 NOTHING_SET = ProviderSettings()

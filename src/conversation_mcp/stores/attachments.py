@@ -26,6 +26,13 @@ class Attachments(Protocol):
         """Return the contents by their hashes; what is missing, or does not have its hash any more, is left out."""
         ...
 
+    async def remove(self, conversation_id: ConversationId, hashes: Collection[str]) -> None:
+        """Remove these contents for good; harmless for those that are not there.
+
+        Whatever was made of the conversation and may hold its former words goes, too: exports that are kept with it.
+        """
+        ...
+
     async def sizes(self, conversation_id: ConversationId) -> Mapping[str, int]:
         """Return the sizes in bytes of all that is kept, by hash; empty for an unknown conversation."""
         ...

@@ -1,11 +1,12 @@
 """The port of the store, where conversations live. Services see the store only through it."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
+from conversation_mcp.limits.base import OwnerCounts
 from conversation_mcp.records.findings import Finding
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.origins import Origin
@@ -20,6 +21,11 @@ OnWait = Callable[[float], Awaitable[None]]
 
 Report = Callable[[str], Awaitable[None]]
 """Called repeatedly with a line that says what is being done."""
+
+
+async def silent(line: str) -> None:
+    """Drop the line, for callers who show nothing."""
+
 
 Stamp = tuple[int, ...] | None
 """Differs between states of what is stored; None if nothing is stored."""
@@ -49,10 +55,11 @@ class Call:
 class CallRegister(Protocol):
     """Remembers calls and requests to stop them across processes, so that a repeated call is not a second question."""
 
-    async def take(self, key: str) -> tuple[TurnLock | None, Call | None]:
+    async def take(self, key: str, planned: Call | None = None) -> tuple[TurnLock | None, Call | None]:
         """Try to lock the name of a call, and return the lock and what `find` returns after that.
 
-        The lock is None while a live process, this one included, holds the name.
+        The lock is None while a live process, this one included, holds the name. If it was taken and stands for
+        nothing, `planned` is recorded at once, as by `claim`.
         """
         ...
 
@@ -105,6 +112,10 @@ class Trash(Protocol):
         """Read the conversation; raises as `Store.load`."""
         ...
 
+    async def contents(self, trashed: Trashed, hashes: Collection[str]) -> Mapping[str, bytes]:
+        """Return the contents kept with it by their hashes; what is missing or damaged is left out."""
+        ...
+
     async def restore(self, trashed: Trashed) -> None:
         """Move the conversation back, durably and in one step.
 
@@ -135,6 +146,11 @@ class Store(Protocol):
     @property
     def calls(self) -> CallRegister:
         """The register of calls that belongs to these conversations."""
+        ...
+
+    @property
+    def limits(self) -> OwnerCounts:
+        """What the owner of these conversations may do."""
         ...
 
     @property
@@ -203,6 +219,10 @@ class Store(Protocol):
         """Return a stamp that changes with each write of the conversation; for None, with each one added or removed."""
         ...
 
+    async def size_bytes(self) -> int:
+        """Return how much room everything of this owner takes, the trash included."""
+        ...
+
     async def imports(self) -> Mapping[Origin, ConversationId]:
         """Return the ids of imported conversations by their origin: `from` and `id` of `imported`."""
         ...
@@ -231,6 +251,20 @@ class Store(Protocol):
         """
         ...
 
+    async def remove_all(self) -> None:
+        """Remove all that is left of this owner, in the place and in the index, at once and for good.
+
+        It waits for nobody: conversations are deleted first, each when no turn runs on it. It may be repeated.
+
+        Raises:
+            FilesystemError: something cannot be removed, or comes back all the time.
+        """
+        ...
+
+    async def traces(self) -> list[str]:
+        """Return, for people, what is still there of this owner, wherever this store or its index keeps anything."""
+        ...
+
     def import_alone(self, on_wait: Callable[[], None]) -> AbstractContextManager[None]:
         """Keep other imports out during the block. Blocks; calls `on_wait` if another import has to end first."""
         ...
@@ -241,6 +275,10 @@ class Store(Protocol):
 
     async def try_out(self) -> Finding:
         """Try writing, locking and reading back in the place of the conversations, and leave no trace."""
+        ...
+
+    async def forgotten_after(self, conversation_id: ConversationId) -> datetime | None:
+        """Return when the store forgets the conversation unless it is written before; None if it keeps it."""
         ...
 
     async def turn_is_held(self, conversation_id: ConversationId) -> bool:

@@ -1,58 +1,206 @@
 """The stores, by the scheme of their URL. A new store is a package and a line here; the contract suites run on it."""
 
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.owners import LOCAL
 
 if TYPE_CHECKING:
+    from conversation_mcp.records.models import ConversationId
+    from conversation_mcp.sealing.keys import Encryption
+    from conversation_mcp.stores.audit import AuditTrail
     from conversation_mcp.stores.base import Store
+    from conversation_mcp.stores.conversion import Converter
     from conversation_mcp.stores.finder import Finder
+    from conversation_mcp.stores.tables import Tables
 
 
 class Adapter(NamedTuple):
-    """The names of two functions of a URL and a clock: one makes only the finder, the other the whole store.
+    """The names of three functions of a URL. The first two also take a clock and an owner.
 
-    The second one also takes `is_durable`.
+    One makes only the finder of the owner's conversations, the other the whole store, and takes `is_durable`. The third
+    yields the owners who have a place there; given an id, too, those who have or have reserved it.
     """
 
     finder: str
     store: str
+    owners: str
+    tables: str | None = None
+    """The name of a function of a URL that makes the tables; None for a store that has none."""
+    extra: str | None = None
+    """The extra of this package that it needs."""
+    lifetime: timedelta | None = None
+    """How long after its last write a conversation is forgotten unless it is said otherwise; None if it is kept.
+
+    In a store that forgets, the second function also takes `lifetime`.
+    """
+    audit: str | None = None
+    """The name of a function of a URL and a clock that makes the audit trail; None for a store that has none."""
+    converter: str | None = None
+    """The name of a function of a URL, an owner and an encryption that makes the converter.
+
+    None for a store that cannot be encrypted; the functions of any other take `encryption`, too.
+    """
 
 
-STORES = {"file": Adapter("conversation_mcp.stores.files.finder:build", "conversation_mcp.stores.files.store:build")}
+STORES = {
+    "file": Adapter(
+        "conversation_mcp.stores.files.finder:build",
+        "conversation_mcp.stores.files.store:build",
+        "conversation_mcp.stores.files.owners:owners",
+        audit="conversation_mcp.stores.files.audit:build",
+        converter="conversation_mcp.stores.files.conversion:build",
+    ),
+    "postgresql": Adapter(
+        "conversation_mcp.stores.postgresql.finder:build",
+        "conversation_mcp.stores.postgresql.store:build",
+        "conversation_mcp.stores.postgresql.owners:owners",
+        tables="conversation_mcp.stores.postgresql.tables:build",
+        extra="postgres",
+    ),
+    "redis": Adapter(
+        "conversation_mcp.stores.redis.finder:build",
+        "conversation_mcp.stores.redis.store:build",
+        "conversation_mcp.stores.redis.owners:owners",
+        extra="redis",
+        lifetime=timedelta(hours=3),
+    ),
+}
+ALIASES = {"rediss": "redis", "valkey": "redis", "valkeys": "redis"}
+"""Schemes of the URLs of a store that stands under another name."""
 
 
-def open_finder(url: str, now: Callable[[], datetime]) -> "Finder":
-    """Make the finder of a place without the rest of its store, whose import would slow `list` down.
+def open_finder(
+    url: str, now: Callable[[], datetime], owner: str = LOCAL, *, encryption: "Encryption | None" = None
+) -> "Finder":
+    """Make the finder of an owner's conversations without the rest of the store, whose import would slow `list` down.
+
+    Raises:
+        InvalidInputError: there is no store for such a URL, or it cannot be encrypted.
+    """
+    adapter = _adapter(url)
+    return _function(adapter, adapter.finder)(url, now, owner, **_sealing(adapter, encryption))
+
+
+def open_store(
+    url: str,
+    now: Callable[[], datetime],
+    owner: str = LOCAL,
+    *,
+    encryption: "Encryption | None" = None,
+    is_durable: bool = True,
+    timeout_hours: float | None = None,
+) -> "Store":
+    """Make the store of an owner's conversations, without opening anything yet.
+
+    Unless it is durable, a write does not wait for the disk and may be lost when the computer crashes. A store that
+    forgets does so that many hours after the last write.
+
+    Raises:
+        InvalidInputError: there is no store for such a URL, or it cannot be encrypted.
+    """
+    adapter = _adapter(url)
+    make, lifetime = _function(adapter, adapter.store), lifetime_in(url, timeout_hours)
+    sealing = _sealing(adapter, encryption)
+    if lifetime is None:
+        return make(url, now, owner, **sealing, is_durable=is_durable)
+    return make(url, now, owner, **sealing, is_durable=is_durable, lifetime=lifetime)
+
+
+def lifetime_in(url: str, timeout_hours: float | None) -> timedelta | None:
+    """Return how long after its last write the store forgets a conversation; None if it keeps it.
 
     Raises:
         InvalidInputError: there is no store for such a URL.
     """
-    return _function(_adapter(url).finder)(url, now)
+    lifetime = _adapter(url).lifetime
+    return lifetime if lifetime is None or timeout_hours is None else timedelta(hours=timeout_hours)
 
 
-def open_store(url: str, now: Callable[[], datetime], *, is_durable: bool = True) -> "Store":
-    """Make the store of a place, without opening anything yet.
-
-    Unless it is durable, a write does not wait for the disk and may be lost when the computer crashes.
+def owners_in(url: str, conversation_id: "ConversationId | None" = None) -> Iterator[str]:
+    """Yield the owners who have a place in the store, or who have or have reserved that id; it blocks.
 
     Raises:
         InvalidInputError: there is no store for such a URL.
+        FilesystemError: the place cannot be read.
     """
-    return _function(_adapter(url).store)(url, now, is_durable=is_durable)
+    adapter = _adapter(url)
+    return _function(adapter, adapter.owners)(url, conversation_id)
 
 
-def _function(name: str) -> Callable[..., Any]:
+def has_audit(url: str) -> bool:
+    """Tell whether the store of that URL keeps an audit trail."""
+    return _adapter(url).audit is not None
+
+
+def open_audit(url: str, now: Callable[[], datetime]) -> "AuditTrail":
+    """Make the audit trail of a store that has one.
+
+    Raises:
+        InvalidInputError: there is no store for such a URL, or it has none.
+    """
+    adapter = _adapter(url)
+    if adapter.audit is None:
+        raise InvalidInputError("this store keeps no audit trail; only conversations in files have one.")
+    return _function(adapter, adapter.audit)(url, now)
+
+
+def open_tables(url: str) -> "Tables":
+    """Make the tables of a store that has some.
+
+    Raises:
+        InvalidInputError: there is no store for such a URL, or it has no tables.
+    """
+    adapter = _adapter(url)
+    if adapter.tables is None:
+        raise InvalidInputError("the store of conversations is no database, so it has no tables.")
+    return _function(adapter, adapter.tables)(url)
+
+
+def open_converter(url: str, owner: str, encryption: "Encryption") -> "Converter":
+    """Make the converter of an owner's conversations.
+
+    Raises:
+        InvalidInputError: there is no store for such a URL, or it cannot be encrypted.
+    """
+    adapter = _adapter(url)
+    return _function(adapter, _converter_of(adapter))(url, owner, encryption)
+
+
+def _sealing(adapter: Adapter, encryption: "Encryption | None") -> "dict[str, Encryption]":
+    if encryption is None:
+        return {}
+    _converter_of(adapter)
+    return {"encryption": encryption}
+
+
+def _converter_of(adapter: Adapter) -> str:
+    if adapter.converter is None:
+        raise InvalidInputError(
+            "only conversations in files can be encrypted, and this store is another one. "
+            "Take the encryption key out of the settings, or let the disk or the database encrypt."
+        )
+    return adapter.converter
+
+
+def _function(adapter: Adapter, name: str) -> Callable[..., Any]:
     module, _, function = name.partition(":")
-    return getattr(import_module(module), function)
+    try:
+        return getattr(import_module(module), function)
+    except ImportError as error:
+        if adapter.extra is None:
+            raise
+        needed = f"pip install 'conversation-mcp[{adapter.extra}]'"
+        raise InvalidInputError(f"this store needs a package that is not installed ({error}): {needed}.") from error
 
 
 def _adapter(url: str) -> Adapter:
     scheme = url.partition(":")[0].lower()
-    if scheme not in STORES:
-        known = ", ".join(f"{name}:" for name in STORES)
+    name = ALIASES.get(scheme, scheme)
+    if name not in STORES:
+        known = ", ".join(f"{each}:" for each in (*STORES, *ALIASES))
         raise InvalidInputError(f"the store must be a URL that begins with one of {known}; got {scheme!r}.")
-    return STORES[scheme]
+    return STORES[name]

@@ -9,13 +9,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from conversation_mcp.records.found import Listed, Page, Place, Wanted
+from conversation_mcp.records.found import Listed, MemoryPage, Page, Place, Wanted, WantedMemories
 from conversation_mcp.records.plain import Data
 from conversation_mcp.stores.headway import Headway
 
 if TYPE_CHECKING:
     from conversation_mcp.records.findings import Finding
     from conversation_mcp.records.models import ConversationId
+    from conversation_mcp.searching.vectors.index import VectorIndex
+    from conversation_mcp.searching.vectors.nearest import Neighbourhood
+    from conversation_mcp.searching.vectors.pieces import TextSource
 
 PAGE = 500
 """The most conversations held in memory at a time, however many are asked for."""
@@ -46,6 +49,16 @@ class Index(Protocol):
     @property
     def location(self) -> str:
         """Its path, for people, whether or not it exists."""
+        ...
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it outlives this process. One that does not holds words that are encrypted elsewhere."""
+        ...
+
+    @property
+    def build_seconds(self) -> float | None:
+        """How long it took to build one that is not kept; None if it was not built yet."""
         ...
 
     def size_bytes(self) -> int | None:
@@ -116,6 +129,13 @@ class KeptContents(Protocol):
         ...
 
 
+class TextVectors(NamedTuple):
+    """The vectors of texts of one kind, and the texts they are made of."""
+
+    vectors: "VectorIndex"
+    source: "TextSource"
+
+
 class Finder(Protocol):
     """Finds conversations. Every call raises FilesystemError if the place cannot be read."""
 
@@ -132,6 +152,16 @@ class Finder(Protocol):
     @property
     def index(self) -> Index | None:
         """The index; None for a store that answers without one."""
+        ...
+
+    @property
+    def turns(self) -> TextVectors | None:
+        """What finds turns by their meaning, in groups by conversation; None for a store that finds words alone."""
+        ...
+
+    @property
+    def remembered(self) -> TextVectors | None:
+        """What finds memories by their meaning, in groups by the hash of their text; None as for turns."""
         ...
 
     @property
@@ -156,11 +186,23 @@ class Finder(Protocol):
         """Take in what this process has written."""
         ...
 
-    def page(self, wanted: Wanted, limit: int, place: Place | None = None) -> Page:
+    def page(
+        self, wanted: Wanted, limit: int, place: Place | None = None, around: "Neighbourhood | None" = None
+    ) -> Page:
         """Return the next conversations, as they are now: newest first, for a query best first.
+
+        For a query, the turns of `around`, which are near it in meaning, are ranked with what its words find.
 
         Those that other processes have added since `refresh` may be missing; `is_complete` is false if it was never
         called.
+        """
+        ...
+
+    def memories(self, wanted: WantedMemories, limit: int, skip: int = 0) -> MemoryPage:
+        """Return memories after the first `skip`, as they are now: newest first, for a query best first.
+
+        One that several conversations have is returned once. Those that other processes have added since `refresh` may
+        be missing.
         """
         ...
 
@@ -211,7 +253,7 @@ class Finder(Protocol):
         ...
 
     def erase(self, ids: "Collection[ConversationId]") -> None:
-        """Remove every trace of these conversations from the index, once they are deleted.
+        """Remove every trace of what these conversations no longer hold from the index; all of those that are deleted.
 
         Raises:
             IndexNotErasedError: the index cannot be written.
@@ -219,20 +261,27 @@ class Finder(Protocol):
         ...
 
 
-def pages(finder: Finder, wanted: Wanted, limit: int | None, place: Place | None, headway: Headway) -> Iterator[Page]:
+def pages(
+    finder: Finder,
+    wanted: Wanted,
+    limit: int | None,
+    place: Place | None,
+    headway: Headway,
+    around: "Neighbourhood | None" = None,
+) -> Iterator[Page]:
     """Refresh, and yield pages until they hold `limit` conversations, or all."""
     finder.refresh(headway)
     left = limit
-    page = finder.page(wanted, _size(left), place)
+    page = finder.page(wanted, _size(left), place, around)
     if not page.is_complete and not headway.is_stopped:  # the index was lost after the refresh
         finder.refresh(headway)
-        page = finder.page(wanted, _size(left), place)
+        page = finder.page(wanted, _size(left), place, around)
     while True:
         yield page
         left = None if left is None else left - len(page.found)
         if page.next is None or left == 0:
             return
-        page = finder.page(wanted, _size(left), page.next)
+        page = finder.page(wanted, _size(left), page.next, around)
 
 
 def _size(left: int | None) -> int:

@@ -12,6 +12,7 @@ COMMANDS: Steps = {
     "continue": "`conversation-mcp ask --continue-from {}`",
     "stop": "`conversation-mcp cancel {}`",
     "check": "`conversation-mcp doctor`",
+    "migrate": "`conversation-mcp database migrate`",
     "name": "model {0} (--model {0})",
     "chat": "chat (--chat)",
 }

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterator
 from copy import copy
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 from pydantic.alias_generators import to_snake
@@ -102,7 +102,7 @@ def _input_model(definition: Workflow, *, describes: bool) -> type[Input]:
     fields |= {to_snake(option.name): _field(option) for option in definition.options}
     scale = definition.confidence.scale
     if scale and scale != CONFIDENCE:
-        words: Any = Literal[scale]
+        words: Any = Annotated[Literal[scale], scale]
         fields["confidence"] = (words | None, None)
     return create_model(
         f"{definition.name}_input", __base__=Input, __module__=__name__, __doc__=definition.summary, **fields
@@ -125,8 +125,10 @@ def _unused(definition: Workflow) -> Iterator[str]:
 
 
 def _field(option: Option) -> Any:  # noqa: ANN401 -- a field as pydantic makes it
-    kind: Any = Literal[option.choices] if option.choices and option.type == "string" else TYPES[option.type]
-    about = None if option.choices and option.type == "string" else option.about
+    is_choice = bool(option.choices) and option.type == "string"
+    # typing takes unions of the same words in another order for one and the same; the second keeps this order.
+    kind: Any = Annotated[Literal[option.choices], option.choices] if is_choice else TYPES[option.type]
+    about = None if is_choice else option.about
     return kind | None, Field(default=None, alias=option.name, description=about)
 
 

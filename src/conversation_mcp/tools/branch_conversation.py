@@ -26,6 +26,7 @@ async def branch_conversation(given: BranchInput, app: App, caller: Caller) -> T
     """Open a conversation with the first messages of another one."""
     del caller
     branch = await app.tidier.branch(given.conversation_id, given.message_number)
+    await app.has_texts()
     return tidied(branch, app, (await way_on_in(branch, app)).sentence(branch.conversation_id))
 
 

@@ -17,6 +17,7 @@ from conversation_mcp.workflows.names import SHIPPED
 
 AnyTool = Tool[Any, Any]
 WORKFLOWS = "workflows"
+LOG = "log"
 
 TOOL_SETS: Mapping[str, tuple[str, ...]] = {
     "research": (
@@ -37,11 +38,32 @@ TOOL_SETS: Mapping[str, tuple[str, ...]] = {
     ),
     "models": ("chat", "list_models", "show_context"),
     "consult": ("consult", "consensus"),
+    "memories": (
+        "store_memory",
+        "search_memories",
+        "list_memories",
+        "update_memory",
+        "delete_memory",
+        "get_context",
+        "init_conversation",
+        "end_conversation",
+    ),
+    LOG: (
+        "create_conversation",
+        "store_message",
+        "store_messages",
+        "fetch_conversation_history",
+        "recent",
+        "summarize_conversation",
+        "update_conversation",
+        "end_conversation",
+    ),
     WORKFLOWS: SHIPPED,
 }
 """Each tool is `NAME` in the module `name`. The modules of a set that is off are not imported at start-up.
 
-The tools of workflows are made from their definitions, and the user's own come after those that are named here.
+The tools of workflows are made from their definitions, and the user's own come after those that are named here. Where
+the log is on, its tools take the user whose conversation it is; one that is in another set, too, is listed once.
 """
 
 
@@ -95,13 +117,16 @@ def tools_of(names: Iterable[str], workflows_folder: Path | None = None) -> tupl
         InvalidInputError: no set has this name.
     """
     chosen: dict[str, AnyTool] = {}
-    for name in names:
+    for name in (names := tuple(names)):
         check_set(name)
         if name == WORKFLOWS and workflows_folder is not None:
             chosen |= _workflow_tools(workflows_folder)
             continue
         for tool in TOOL_SETS[name]:
             chosen[tool] = tool_of(tool)
+    if LOG in names:
+        for_users = resolve_name("conversation_mcp.tooling.users:for_users")
+        chosen |= {tool: for_users(chosen[tool]) for tool in TOOL_SETS[LOG]}
     return tuple(chosen.values())
 
 

@@ -38,7 +38,7 @@ class Exported(Record):
 
 
 async def export_conversation(given: ExportInput, app: App, _caller: Caller) -> Exported:
-    """Return the conversation in another format; an export that is too long goes to a file beside it."""
+    """Return the conversation in another format; one that is too long goes to a file, where the caller can read it."""
     conversation_id = ConversationId(check_id(given.conversation_id))
     conversation = await app.store.load(conversation_id)
     # In threads: the format's module is imported on first use, and a long conversation takes a while to render.
@@ -47,7 +47,7 @@ async def export_conversation(given: ExportInput, app: App, _caller: Caller) -> 
     text = await to_thread.run_sync(chosen.render, conversation, contents)
     location = app.store.location(conversation_id)
     path = None
-    if len(text) > app.settings.max_result_chars:
+    if len(text) > app.settings.max_result_chars and not app.is_remote:
         path = await app.store.keep_export(conversation_id, chosen.suffix, text)
     return Exported.of(
         conversation_id=conversation_id,

@@ -73,8 +73,8 @@ LIST_CONVERSATIONS = Tool(
     input_model=ListInput,
     title="List conversations",
     description=(
-        "Find stored conversations, newest first, or best first for a query, with the ids to continue them. "
-        "Archived ones only with state archived."
+        "Find conversations, newest first, or best first for a query, with ids to continue them. "
+        "Archived only with state archived."
     ),
     hints=READS,
     steps={"find": "list_conversations"},

@@ -39,6 +39,7 @@ async def merge_conversations(given: MergeInput, app: App, caller: Caller) -> Ti
     """Open a conversation with the messages of several others."""
     del caller
     merge, notices = await app.tidier.merge(given.conversation_ids)
+    await app.has_texts()
     return tidied(merge, app, (await way_on_in(merge, app)).sentence(merge.conversation_id), notices)
 
 

@@ -15,12 +15,16 @@ class ShowContextInput(Input):
 
     conversation_id: ConversationIdArgument
     model: str | None = Field(default=None, description="As in chat.")
+    exact: bool = Field(
+        default=False,
+        description="Have the provider count the tokens, which sends it the conversation. Not all can.",
+    )
 
 
 async def show_context(given: ShowContextInput, app: App, caller: Caller) -> ShownContext:
     """Return what the next question would carry."""
     del caller
-    return await app.preview.show(given.conversation_id, given.model)
+    return await app.preview.show(given.conversation_id, given.model, is_exact=given.exact)
 
 
 SHOW_CONTEXT = Tool(
@@ -30,5 +34,5 @@ SHOW_CONTEXT = Tool(
     input_model=ShowContextInput,
     title="Show context",
     description="Show what the next question of a conversation carries, message by message: tokens, price, left out.",
-    hints=READS,
+    hints=READS._replace(open_world=True),
 )

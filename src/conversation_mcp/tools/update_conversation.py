@@ -2,24 +2,17 @@
 
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from conversation_mcp.app import App
 from conversation_mcp.conversations.labels import Retag
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.records.options import text_list
 from conversation_mcp.tooling.questions import ConversationIdArgument
 from conversation_mcp.tooling.rendering.tidied import render_tidied
+from conversation_mcp.tooling.tags import Tags
 from conversation_mcp.tooling.tidied import TidiedConversation, tidied
 from conversation_mcp.tooling.tool import AS_WRITTEN, Hints, Input, Tool
 from conversation_mcp.turns.ask import Caller
-
-
-def _tags(value: object) -> object:
-    return tuple(text_list(value, 'words such as ["rust", "b-tree"]'))
-
-
-Tags = Annotated[tuple[str, ...], BeforeValidator(_tags)]
 
 
 class UpdateInput(Input):
@@ -42,8 +35,10 @@ async def update_conversation(given: UpdateInput, app: App, caller: Caller) -> T
         raise InvalidInputError("update_conversation needs title, tags or archived.")
     tags = given.tags
     retag: Retag | None = None if tags is None else lambda _: tags
-    updated = await app.tidier.update(given.conversation_id, title=given.title, retag=retag, archived=given.archived)
-    return tidied(updated, app)
+    updated, notices = await app.tidier.update(
+        given.conversation_id, title=given.title, retag=retag, archived=given.archived
+    )
+    return tidied(updated, app, notices=notices)
 
 
 UPDATE_CONVERSATION = Tool(

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,14 +60,21 @@ class Ask(NamedTuple):
         """Return the options as they are stored in the file; None when none was given."""
         return self.options.model_dump(mode="json", exclude_none=True) or None
 
-    def key(self, owner: str, conversation_id: ConversationId | None, pipe: bytes | None = None) -> str:
-        """Return the name of this call: the same for the same owner, tool, conversation, arguments and piped bytes."""
+    def key(
+        self,
+        owner: str,
+        conversation_id: ConversationId | None,
+        pipe: bytes | None = None,
+        handed: Mapping[str, bytes] | None = None,
+    ) -> str:
+        """Return the name of this call: the same for the same owner, tool, conversation, arguments and contents."""
         call = [owner, self.tool, conversation_id, self.question, self.model, self.stored_options(), self.show_thinking]
         call += [self.system] if self.system else []
         # Names are kept on disk and shared by servers of different versions, so a new part is added only if given.
         piped = None if pipe is None else hashlib.sha256(pipe).hexdigest()
         parts: dict[str, object] = {"files": self.files, "images": self.images, "continueFrom": self.continue_from}
         parts["pipe"] = piped
+        parts["handed"] = {name: hashlib.sha256(data).hexdigest() for name, data in (handed or {}).items()}
         seats = [[seat.model, seat.stance, seat.stance_prompt] for seat in self.seats]
         parts |= {"seats": seats, "synthesis": self.synthesis, "role": self.role}
         call += [given] if (given := {name: value for name, value in parts.items() if value}) else []
@@ -81,6 +88,12 @@ async def _silent(text: str) -> None:
 async def _no_roots() -> Sequence[Path]:
     """Name no roots."""
     return ()
+
+
+def _nobody(owner: str) -> bool:
+    """Allow to act for nobody else."""
+    del owner
+    return False
 
 
 async def _at_once(note: Note) -> None:
@@ -103,6 +116,8 @@ class Caller(NamedTuple):
     wait_seconds: float
     report: Report = _silent
     owner: str = "local"
+    may_act_for: Callable[[str], bool] = _nobody
+    """Tells for which other owners it may work; not for whom it works now."""
     on_asked: Callable[[QuestionPlace], None] | None = None
     """If given, the caller leaves as soon as the question is on disk, and learns here where the answer will be."""
     on_text: OnText | None = None
@@ -116,5 +131,7 @@ class Caller(NamedTuple):
     """Images to send along, as in `Ask.images`."""
     pipe: bytes | None = None
     """What came through the pipe that `files` names."""
+    handed: Mapping[str, bytes] | None = None
+    """The contents of the files and images that the call names, if it brings them; nothing is read from disk then."""
     roots: GetRoots = _no_roots
     """Called only if files or images are to be read."""

@@ -22,10 +22,11 @@ class Chain:
 
     def holder(self, sides: Recipients) -> Conversation:
         """Return the conversation whose recipients have all words so far: the last one that was sent anywhere."""
-        for conversation in reversed(self.conversations):
-            if whereabouts_of(conversation, sides) != NOWHERE:
-                return conversation
-        return self.conversations[-1]
+        own = self.conversations[-1]
+        if len(self.conversations) == 1:
+            return own
+        latest_first = reversed(self.conversations)
+        return next((one for one in latest_first if whereabouts_of(one, sides) != NOWHERE), own)
 
 
 async def chain_of(store: Store, conversation: Conversation) -> Chain:

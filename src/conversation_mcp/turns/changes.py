@@ -3,8 +3,9 @@
 Each is applied to the file as it is now, not as it was when the turn began: a person may have edited it meanwhile.
 """
 
+from typing import TYPE_CHECKING
+
 from conversation_mcp.errors import ConversationMCPError, ProviderError
-from conversation_mcp.prompting.composed import Composition
 from conversation_mcp.providers.base import Answer
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.records.ids import created_at
@@ -13,6 +14,9 @@ from conversation_mcp.records.models import Conversation, ConversationId, Messag
 from conversation_mcp.records.usage import Usage
 from conversation_mcp.text import storable
 from conversation_mcp.turns.ask import Ask
+
+if TYPE_CHECKING:
+    from conversation_mcp.prompting.composed import Composition
 
 
 def pending_turn(ask: Ask, choice: Choice, started_at: str) -> PendingTurn:
@@ -30,7 +34,7 @@ def pending_turn(ask: Ask, choice: Choice, started_at: str) -> PendingTurn:
     )
 
 
-def composed(pending: PendingTurn, composition: Composition, shared: tuple[str, ...]) -> PendingTurn:
+def composed(pending: PendingTurn, composition: "Composition", shared: tuple[str, ...]) -> PendingTurn:
     """Return the question with what is sent along, and with the notices about that and about new recipients."""
     notices = (*(pending.notices or ()), *shared, *composition.notices)
     sent = {
@@ -60,7 +64,7 @@ def new_conversation(
 def asked(conversation: Conversation, pending: PendingTurn) -> Conversation:
     """Add a question. An earlier one without an answer is set aside, and an archived conversation is restored."""
     unarchived = {"archived": None} if conversation.archived else {}
-    return set_aside(conversation).changed(pending_turn=pending, **unarchived)
+    return set_aside(conversation).changed(pending_turn=pending, ended_at=None, **unarchived)
 
 
 def asked_again(conversation: Conversation, pending: PendingTurn) -> Conversation:
@@ -79,8 +83,22 @@ def set_aside(conversation: Conversation) -> Conversation:
     if left is None:
         return conversation
     status = "interrupted" if left.status == "running" else left.status
+    left = _with_ended_calls(left)
     left = left.model_copy(update={"status": status, "after_message": len(conversation.messages)})
     return conversation.changed(pending_turn=None, unanswered_turns=(*(conversation.unanswered_turns or ()), left))
+
+
+def _with_ended_calls(pending: PendingTurn) -> PendingTurn:
+    """Return the question with its calls that cannot be fetched marked as interrupted."""
+    if not pending.calls:
+        return pending
+    calls = tuple(
+        call.model_copy(update={"status": "interrupted"})
+        if call.status == "running" and call.response_id is None
+        else call
+        for call in pending.calls
+    )
+    return pending.model_copy(update={"calls": calls})
 
 
 def is_ours(conversation: Conversation, pending: PendingTurn) -> bool:
@@ -88,7 +106,8 @@ def is_ours(conversation: Conversation, pending: PendingTurn) -> bool:
     return conversation.pending_turn is not None and conversation.pending_turn.started_at == pending.started_at
 
 
-def _is_same(stored: PendingTurn, pending: PendingTurn) -> bool:
+def is_same(stored: PendingTurn, pending: PendingTurn) -> bool:
+    """Tell whether both are the same question, asked at the same time."""
     return (stored.question, stored.started_at) == (pending.question, pending.started_at)
 
 
@@ -141,7 +160,7 @@ def answered(conversation: Conversation, pending: PendingTurn, answer: Answer, n
     rest = conversation.changed(pending_turn=None) if is_ours(conversation, pending) else conversation
     # An answer that could not be saved at first may come after another process has set its question aside.
     if unanswered := rest.unanswered_turns:
-        left = tuple(turn for turn in unanswered if not _is_same(turn, pending))
+        left = tuple(turn for turn in unanswered if not is_same(turn, pending))
         rest = rest.changed(unanswered_turns=left or None)
     return rest.changed(messages=(*rest.messages, question, reply))
 
@@ -165,9 +184,11 @@ def interrupted(
     conversation: Conversation, pending: PendingTurn, partial_text: str, lost: ProviderError | None = None
 ) -> Conversation:
     """Mark the turn as interrupted by the end of its server; `lost` says why its run can never be fetched."""
+    now = conversation.pending_turn
     return noted(
         conversation,
         pending,
+        calls=_with_ended_calls(now).calls if now else None,
         status="interrupted",
         partial_text=storable(partial_text) or None,
         error=TurnError(code=lost.code, message=lost.message) if lost else None,

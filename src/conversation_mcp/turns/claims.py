@@ -27,10 +27,11 @@ class Claims:
         self._earlier = earlier
 
     @asynccontextmanager
-    async def taken(self, turn: RunningTurn) -> AsyncGenerator[TurnResult | None]:
+    async def taken(self, turn: RunningTurn, planned: Call | None = None) -> AsyncGenerator[TurnResult | None]:
         """Hold the name of the turn's call during the block, and yield the result of the same call made earlier.
 
-        None means that there is no such result and the question may be asked.
+        None means that there is no such result and the question may be asked. If the call was never made, `planned` is
+        its record from here on; the block must go on to `registered`.
 
         Raises:
             EarlierTurnFailedError: the earlier call failed, and its caller never heard of it.
@@ -40,7 +41,7 @@ class Claims:
         """
         given = turn.claim.conversation_id
         try:
-            match await self._end_of_earlier(turn):
+            match await self._end_of_earlier(turn, planned):
                 case Delivered(call, result):
                     turn.claim.call = call
                     yield result
@@ -58,15 +59,24 @@ class Claims:
     @asynccontextmanager
     async def registered(self, turn: RunningTurn, call: Call) -> AsyncGenerator[None]:
         """Record what the name stands for before the block asks the question; undo it if nothing was asked."""
-        turn.claim.call = call
+        is_recorded, turn.claim.call = turn.claim.call == call, call
         try:
-            await self._calls.claim(turn.key, call)
+            if not is_recorded:
+                await self._calls.claim(turn.key, call)
             yield
         finally:
             if turn.question is None:
-                await finish(self._calls.forget(turn.key, call))
+                await finish(self._undo(turn, call))
 
-    async def _end_of_earlier(self, turn: RunningTurn) -> Delivered | Free | Dead:
+    async def _undo(self, turn: RunningTurn, call: Call) -> None:
+        """Let the name stand for nothing, or for the earlier call, whose verdicts are still there."""
+        if turn.claim.left is None:
+            await self._calls.forget(turn.key, call)
+            return
+        turn.claim.call = None
+        await self._calls.claim(turn.key, replace(turn.claim.left, is_told=True))
+
+    async def _end_of_earlier(self, turn: RunningTurn, planned: Call | None) -> Delivered | Free | Dead:
         """Take the name, and wait for the outcome of the call made under it, if there is one."""
         claim, seen = turn.claim, None
         was_joined, pause_seconds = False, POLL_SECONDS
@@ -78,7 +88,8 @@ class Claims:
             if claim.held:
                 call = await self._calls.find(turn.key)
             else:
-                claim.held, call = await self._calls.take(turn.key)
+                claim.held, call = await self._calls.take(turn.key, None if seen else planned)
+                claim.call = planned if claim.held and not (call or seen) else None
             # Another process forgets the call as soon as it has delivered the answer, which is then in the file.
             if seen := call or seen:
                 claim.conversation_id = seen.conversation_id

@@ -1,7 +1,7 @@
 """The composition of requests: what was read for a question, what its conversation keeps, and what of it is sent."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -10,20 +10,19 @@ from anyio import to_thread
 
 from conversation_mcp.attaching.contents import FilesRead
 from conversation_mcp.attaching.headers import media_type_of
-from conversation_mcp.attaching.shrinking import fitted
-from conversation_mcp.conversations.recipients import Recipients
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.prompting.budget import Budget, Shares, budget_of
 from conversation_mcp.prompting.composed import Composition
 from conversation_mcp.prompting.composition import compose
 from conversation_mcp.prompting.correction import correction_of
 from conversation_mcp.prompting.measure import Measure
-from conversation_mcp.prompting.naming import few_enough
+from conversation_mcp.prompting.media import MediaLimits
+from conversation_mcp.prompting.naming import few_enough, without_scans
 from conversation_mcp.prompting.presentation import Contents
 from conversation_mcp.prompting.transcript import hashes_needed, key_of, said_in
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
-from conversation_mcp.providers.choosing.sight import image_tokens_of, images_at, sight_of
+from conversation_mcp.providers.choosing.sight import image_tokens_of, images_at, pdfs_at, sight_of
 from conversation_mcp.providers.model_facts import ASSUMED, answer_limit
 from conversation_mcp.records.attached import AttachedImage, named_by
 from conversation_mcp.records.chat import ImagePart
@@ -35,55 +34,34 @@ from conversation_mcp.text import listed
 from conversation_mcp.turns.ask import Ask, Caller
 from conversation_mcp.turns.chains import Chain, chain_of
 from conversation_mcp.turns.disclosure import withheld_from
+from conversation_mcp.turns.material import Material
+from conversation_mcp.turns.redaction import Redaction
 from conversation_mcp.turns.turn import NO_ASK
 
 NO_CHAIN = Chain(())
 NOBODY = Caller(0)
 NO_FILES = FilesRead()
+NO_REDACTION = Redaction(())
 
 
 class ReadFiles(Protocol):
     """Reads the files and images that a question names, below the folders that the caller allows."""
 
     async def __call__(
-        self, files: Sequence[str], images: Sequence[str], *, roots: Sequence[Path] | None, pipe: bytes | None
+        self,
+        files: Sequence[str],
+        images: Sequence[str],
+        *,
+        roots: Sequence[Path] | None,
+        pipe: bytes | None,
+        handed: Mapping[str, bytes] | None,
     ) -> FilesRead:
-        """Return what is there; `pipe` is what was piped in.
+        """Return what is there; `pipe` is what was piped in, `handed` what the call brings in place of paths.
 
         Raises:
             InvalidInputError: nothing of it can be sent; each path has its reason.
         """
         ...
-
-
-@dataclass
-class Material:
-    """What a request is made of beside the conversation that holds the question; written by the composer."""
-
-    ask: Ask
-    caller: Caller
-    before: Chain
-    """The conversations before that one."""
-    found: Conversation | None = None
-    """That conversation as the call found it; None for a question that opens one."""
-    read: FilesRead | None = None
-    """What the paths of the question lead to, once it was read."""
-    texts: dict[str, str] = field(default_factory=dict[str, str])
-    """The files that earlier questions name, by the hash of their text."""
-    images: dict[str, ImagePart] = field(default_factory=dict[str, ImagePart])
-    """The images that earlier questions name, by their hash."""
-    sought: set[str] = field(default_factory=set[str])
-    """The hashes that were looked for, whether or not they are there."""
-
-    @property
-    def continued(self) -> Conversation | None:
-        """Of a question that opens a conversation: the one that it continues."""
-        return self.before.conversations[-1] if self.before.conversations else None
-
-    def holder(self, stored: Conversation | None, sides: Recipients) -> Conversation | None:
-        """Return the conversation that tells who has the words so far; None if there are none."""
-        chain = (*self.before.conversations, *([stored] if stored else []))
-        return Chain(chain).holder(sides) if chain else None
 
 
 class LackingError(Exception):
@@ -106,6 +84,7 @@ class Composer:
         mode_of: ModeOf,
         *,
         summarises: bool,
+        redaction: Redaction = NO_REDACTION,
     ) -> None:
         self._store = store
         self._providers = providers
@@ -114,21 +93,25 @@ class Composer:
         self._shares = shares
         self._mode_of = mode_of
         self._summarises = summarises
+        self.redaction = redaction
         self._measure = Measure()
 
     async def begin(self, ask: Ask, caller: Caller, stored: Conversation | None) -> Material:
-        """Return the material of a question with the conversations before it, but without files yet.
+        """Return the material of a question, redacted, with the conversations before it, but without files yet.
 
         Raises:
             ConversationNotFoundError, ConversationCorruptedError: the conversation to be continued cannot be read.
         """
+        notices: tuple[str, ...] = ()
+        if self.redaction.is_on:
+            ask, notices = await to_thread.run_sync(self.redaction.question, ask)
+        before = NO_CHAIN
         if stored is not None:
             chain = await chain_of(self._store, stored)
-            return Material(ask, caller, replace(chain, conversations=chain.conversations[:-1]), stored)
-        if ask.continue_from is None:
-            return Material(ask, caller, NO_CHAIN)
-        continued = await self._store.load(check_id(ask.continue_from))
-        return Material(ask, caller, await chain_of(self._store, continued))
+            before = replace(chain, conversations=chain.conversations[:-1])
+        elif ask.continue_from is not None:
+            before = await chain_of(self._store, await self._store.load(check_id(ask.continue_from)))
+        return Material(ask, caller, before, stored, notices)
 
     async def read(self, material: Material) -> FilesRead:
         """Read what the question names, once.
@@ -141,8 +124,20 @@ class Composer:
             # The first time imports a lot, which would hold up the event loop.
             self._read_files = self._read_files or await to_thread.run_sync(self._open_files)
             roots = await caller.roots() or None
-            material.read = await self._read_files(ask.files, ask.images, roots=roots, pipe=caller.pipe)
+            read = await self._read_files(ask.files, ask.images, roots=roots, pipe=caller.pipe, handed=caller.handed)
+            material.read, notices = await to_thread.run_sync(self.redaction.files, read)
+            material.redacted += notices
         return material.read or NO_FILES
+
+    async def prepare(self, material: Material, choice: Choice) -> None:
+        """Do what takes too long to be done under a lock: read, and make images smaller that are too large.
+
+        Raises:
+            InvalidInputError: nothing of it can be sent, or an image cannot be made smaller.
+        """
+        await self.read(material)
+        if material.read and material.read.images and sight_of(choice) is not False:
+            await to_thread.run_sync(material.images_for, choice)
 
     async def fetch(self, material: Material, conversation: Conversation) -> None:
         """Get the files and images that requests in this conversation may carry."""
@@ -151,6 +146,8 @@ class Composer:
                 kept = await self._store.attachments.get(ConversationId(each.conversation_id), lacking)
                 _take(material, each, kept)
                 material.sought |= lacking
+                if each is conversation:
+                    material.held.update(kept)
 
     async def composed(self, material: Material, conversation: Conversation, choice: Choice) -> Composition:
         """Fetch what is needed and compose; raises as `compose`."""
@@ -215,12 +212,13 @@ class Composer:
         question: str | None,
         read: FilesRead,
     ) -> Composition:
-        correction = partial(correction_of, chain[-1], choice.model or "", self._mode_of, self._measure)
+        asked = choice.provider.name, choice.model or ""
+        correction = partial(correction_of, chain, *asked, self._mode_of, self._measure)
         composition = compose(
             chain,
             question,
             read,
-            Contents(material.texts, material.images),
+            Contents(material.texts, material.images, material.pdfs),
             self._budget(choice),
             sees=sight_of(choice),
             image_tokens=partial(image_tokens_of, choice),
@@ -229,8 +227,10 @@ class Composer:
             withheld=withheld_from(chain, choice, self._providers) - _keys_of(read),
             summarises=self._summarises,
             role=material.ask.role,
+            media_limits=media_limits_of(choice),
         )
-        more = (*material.before.notices, *_more_left_out(read))
+        more = (*material.redacted, *material.before.notices, *_more_left_out(read))
+        composition = self.redaction.request(composition)
         return replace(composition, notices=(*more, *composition.notices)) if more else composition
 
     def _budget(self, choice: Choice) -> Budget:
@@ -239,12 +239,11 @@ class Composer:
     def _read_for(self, material: Material, choice: Choice) -> FilesRead:
         """Return what was read, as many files as can be listed, with images that are no larger than accepted."""
         read = few_enough(material.read or NO_FILES, self._budget(choice).input_tokens)
-        limits = images_at(choice.provider)
-        if not read.images:
+        if not media_limits_of(choice).max_pages:
+            read = without_scans(read, choice.shown)
+        if not read.images or sight_of(choice) is False:  # a model without eyes is refused with other words
             return read
-        return replace(
-            read, images=tuple(fitted(image, limits.max_side_pixels, limits.max_bytes) for image in read.images)
-        )
+        return replace(read, images=material.images_for(choice))
 
 
 def _more_left_out(read: FilesRead) -> tuple[str, ...]:
@@ -253,6 +252,16 @@ def _more_left_out(read: FilesRead) -> tuple[str, ...]:
         return ()
     reasons = listed(f"{count:,} {reason}" for reason, count in read.more_left_out.items())
     return (f"{sum(read.more_left_out.values()):,} more files were left out: {reasons}",)
+
+
+def media_limits_of(choice: Choice) -> MediaLimits:
+    """Return what the chosen model takes in one request; one that sees no images takes no PDF as it is."""
+    taken, images = pdfs_at(choice.provider), images_at(choice.provider)
+    limits = MediaLimits(max_images=images.max_count, max_image_bytes=images.max_total_bytes)
+    if not taken.accepted or sight_of(choice) is False:
+        return limits
+    pages = taken.pages_at(choice.facts.context)
+    return limits._replace(max_bytes=taken.max_bytes, max_pages=pages, tokens_per_page=taken.tokens_per_page)
 
 
 def _keys_of(read: FilesRead) -> frozenset[str]:
@@ -271,3 +280,5 @@ def _take(material: Material, conversation: Conversation, kept: Mapping[str, byt
                 material.images[key] = ImagePart(media_type_of(data) or named.media_type or "", data)
             else:
                 material.texts[key] = data.decode("utf-8", "surrogatepass")
+                if named.pages and named.sha256 and (pdf := kept.get(named.sha256)):
+                    material.pdfs[key] = pdf

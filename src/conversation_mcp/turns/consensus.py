@@ -17,19 +17,22 @@ from conversation_mcp.errors import (
 )
 from conversation_mcp.providers.base import Event
 from conversation_mcp.providers.choosing.choice import Choice
+from conversation_mcp.records.models import Conversation
 from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.turns import changes, consensus_changes
 from conversation_mcp.turns.ask import Seat
-from conversation_mcp.turns.composer import Composer, Material
+from conversation_mcp.turns.composer import Composer
 from conversation_mcp.turns.consensus_changes import SYNTHESIS
+from conversation_mcp.turns.consensus_earlier import asked_again
 from conversation_mcp.turns.consensus_opener import ConsensusOpener
 from conversation_mcp.turns.consensus_receiver import VerdictReceiver
 from conversation_mcp.turns.consensus_result import ConsensusResult, consensus_result
 from conversation_mcp.turns.consensus_session import Panel, Session, Voice
+from conversation_mcp.turns.material import Material
 from conversation_mcp.turns.receiver import OpenQuestion, open_question
 from conversation_mcp.turns.sender import TurnSender
 from conversation_mcp.turns.turn import RunningTurn
-from conversation_mcp.turns.unsaved import UnsavedAnswers
+from conversation_mcp.turns.unsaved import UnsavedAnswer, UnsavedAnswers
 from conversation_mcp.turns.worker import NewQuestion, TurnWorker
 
 logger = logging.getLogger(__name__)
@@ -63,6 +66,9 @@ class Consensus:
             ConversationMCPError: nothing was sent, or no model answered; the file says why.
         """
         await self._composer.read(material)
+        for choice in panel.choices:
+            with suppress(ConversationMCPError):  # what one model cannot take is said of that model alone
+                await self._composer.prepare(material, choice)
         turn.course.is_queued = turn.conversation_id is not None
         wait_until = anyio.current_time() + self._worker.limits.lock_wait_seconds
         async with self._worker.locked(turn, call.conversation_id):
@@ -92,7 +98,7 @@ class Consensus:
                 for voice in session.voices:
                     if voice.call.answer is None and voice.call.status != "failed":
                         group.start_soon(self._hear, session, voice)
-            if session.panel.synthesizer and any(one.answer for one in session.calls()):
+            if session.panel.synthesizer and session.awaits_synthesis:
                 await self._sum_up(session, session.panel.synthesizer)
             return await self._finish(session)
         return await self._stop(session)
@@ -101,9 +107,10 @@ class Consensus:
         """Ask one model, or fetch what it has been asked already; its failure ends nothing else."""
         turn, pending = session.turn, session.pending
         own = RunningTurn("", turn.ask, session.conversation_id)
+        own.provider_calls = turn.provider_calls
         asked = consensus_changes.as_question(pending, voice.call)
         opened = open_question(own, session.conversation, asked, newest=voice.choice.provider.name)
-        receiver = VerdictReceiver(self._store, self._unsaved, voice.place, voice.call)
+        receiver = VerdictReceiver(self._store, self._unsaved, voice.place, voice.call, self._composer.redaction)
         voice.opened, voice.receiver = opened, receiver
         try:
             await receiver.receive(opened, voice.choice.provider, self._events(voice, opened))
@@ -127,7 +134,8 @@ class Consensus:
         session.turn.audience.report(f"{choice.shown} sums up the verdicts")
         said = consensus_changes.finished(session.before, session.pending, session.calls())
         seat = Seat(choice.naming, SYNTHESIS)
-        call = consensus_changes.call_of(seat, choice)
+        known = (session.earlier and session.earlier.calls) or ()
+        call = asked_again(consensus_changes.call_of(seat, choice), known)
         voice = Voice(seat, choice, call, len(session.voices))
         asked = session.turn.ask._replace(question=self._opener.texts[SYNTHESIS], files=(), images=())
         own = replace(session.material, ask=asked, read=None)
@@ -150,15 +158,19 @@ class Consensus:
             await self._fail(session, error)
             raise error
         notice, is_saved = None, True
-        said = consensus_changes.finished(session.before, session.pending, calls)
+
+        def add(stored: Conversation, _now: str) -> Conversation:
+            return consensus_changes.finished(stored, session.pending, calls)
+
+        said = add(session.before, "")
         with anyio.CancelScope(shield=True):
             try:
-                said = await self._store.update(
-                    session.conversation_id,
-                    lambda stored, _: consensus_changes.finished(stored, session.pending, calls),
-                )
+                said = await self._store.update(session.conversation_id, add)
             except ConversationMCPError as error:
-                notice, is_saved = f"THE VERDICTS COULD NOT BE SAVED: {error.message}", False
+                logger.warning("the verdicts could not be saved: %s", error.message)
+                kept = UnsavedAnswer(session.before, session.pending, add, error.message)
+                self._unsaved.keep(session.conversation_id, kept)
+                notice, is_saved = kept.notice, False
         replies = [one for one in said.messages if one.stance]
         first = replies[len(replies) - sum(bool(call.answer) for call in calls)]
         path = self._store.location(session.conversation_id)
@@ -179,6 +191,7 @@ class Consensus:
     async def _fail(self, session: Session, error: ConversationMCPError) -> None:
         """Record that the question has no outcome, beside the calls as they are."""
         error.keep_in(session.conversation_id)
+        session.turn.claim.keeps_answers = any(call.answer for call in session.calls())
         with anyio.CancelScope(shield=True), suppress(ConversationMCPError):
             await self._store.update(
                 session.conversation_id, lambda stored, _: consensus_changes.failed(stored, session.pending, error)

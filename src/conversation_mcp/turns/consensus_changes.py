@@ -99,22 +99,24 @@ def completed(stored: Conversation, pending: PendingTurn, place: int, answer: Me
 def finished(stored: Conversation, pending: PendingTurn, calls: Sequence[PendingCall]) -> Conversation:
     """Add the question and all verdicts, and set the calls without a verdict aside; drop the pending turn."""
     rest = stored.changed(pending_turn=None) if changes.is_ours(stored, pending) else stored
+    # Verdicts that could not be saved at first may come after another process has set their question aside.
+    if unanswered := rest.unanswered_turns:
+        left = tuple(turn for turn in unanswered if not (turn.calls and changes.is_same(turn, pending)))
+        rest = rest.changed(unanswered_turns=left or None)
     replies = tuple(call.answer for call in calls if call.answer)
     count = len(rest.messages)
-    failed = tuple(
-        as_question(pending, call).model_copy(
-            update={
-                "status": "interrupted" if call.status == "running" else call.status,
-                "after_message": count,
-                "calls": (call,),
-            }
-        )
-        for call in calls
-        if call.answer is None
+    missed = (
+        left_call(pending, call, count).model_copy(update={"calls": (call,)}) for call in calls if not call.answer
     )
-    if failed:
+    if failed := tuple(missed):
         rest = rest.changed(unanswered_turns=(*(rest.unanswered_turns or ()), *failed))
     return rest.changed(messages=(*rest.messages, changes.question_message(pending), *replies))
+
+
+def left_call(pending: PendingTurn, call: PendingCall, after_message: int) -> PendingTurn:
+    """Return the call as an unanswered question of its own."""
+    status = "interrupted" if call.status == "running" else call.status
+    return as_question(pending, call).model_copy(update={"status": status, "after_message": after_message})
 
 
 def failed(stored: Conversation, pending: PendingTurn, error: ConversationMCPError) -> Conversation:

@@ -6,13 +6,15 @@ from anyio import to_thread
 
 from conversation_mcp.errors import ConversationMCPError, TurnLimitReachedError
 from conversation_mcp.prompting.prompts import consensus_texts
-from conversation_mcp.records.models import Conversation, PendingCall, PendingTurn
+from conversation_mcp.records.models import Conversation, PendingTurn
 from conversation_mcp.stores.base import Store
 from conversation_mcp.turns import changes, consensus_changes
 from conversation_mcp.turns.ask import Seat
-from conversation_mcp.turns.composer import Composer, Material
-from conversation_mcp.turns.consensus_session import Panel, Session, Voice, planned_usd
+from conversation_mcp.turns.composer import Composer
+from conversation_mcp.turns.consensus_earlier import is_to_be_asked, left_by, taken_up, voices_of
+from conversation_mcp.turns.consensus_session import Panel, Session, Voice, failure_of, planned_usd
 from conversation_mcp.turns.daily_limit import DailyLimit
+from conversation_mcp.turns.material import Material
 from conversation_mcp.turns.turn import RunningTurn
 from conversation_mcp.turns.unsaved import UnsavedAnswers
 from conversation_mcp.turns.worker import NewQuestion, TurnWorker
@@ -37,22 +39,25 @@ class ConsensusOpener:
         turn, material = question.turn, question.material
         self.texts = self.texts or await to_thread.run_sync(consensus_texts)
         before, earlier = await self._before(question)
-        voices = self._voices(turn, panel, earlier)
-        open_ones = [voice for voice in voices if voice.call.answer is None]
+        voices = voices_of(turn.ask, panel, earlier)
+        kept = tuple(voice.call for voice in voices)
         contents: dict[str, bytes] = {}
-        for voice in open_ones:
-            if voice.call.response_id is None:
+        for voice in voices:
+            if is_to_be_asked(voice.call):
                 await self._compose(voice, before, turn, material)
-            contents |= dict(voice.composition.contents) if voice.composition else {}
-        if all(voice.call.status == "failed" for voice in voices):
-            errors = [voice.call.error for voice in voices if voice.call.error]
-            raise ConversationMCPError("; ".join(error.message for error in errors))
+                contents |= dict(voice.composition.contents) if voice.composition else {}
+        if all(voice.problem for voice in voices):
+            raise failure_of(voices)
         await self._daily_limit.check(planned_usd(voices, panel))
         pending = question.pending
         if composed := next((voice.composition for voice in voices if voice.composition), None):
             pending = changes.composed(pending, replace(composed, notices=(), is_counted=False), ())
+        elif earlier:
+            pending = pending.model_copy(update={"files": earlier.files, "images": earlier.images})
         calls = tuple(voice.call for voice in voices)
+        used = consensus_changes.usage_of(calls)
         pending = pending.model_copy(update={"calls": calls, "sent_to": consensus_changes.recipients(calls)})
+        pending = pending.model_copy(update={"usage": used}) if used else pending
         pending.model_fields_set.discard("notices")
         pending = pending.model_copy(update={"provider": None, "model": None, "notices": None})
         pending.model_fields_set.difference_update({"provider", "model", "notices"})
@@ -62,12 +67,12 @@ class ConsensusOpener:
         else:
             conversation = await self._store.update(
                 question.conversation_id,
-                lambda stored, _: changes.asked(_without(stored, earlier), pending),
+                lambda stored, _: changes.asked(taken_up(stored, earlier, kept), pending),
             )
-        return Session(turn, panel, material, before, conversation, pending, voices, contents)
+        return Session(turn, panel, material, before, earlier, conversation, pending, voices, contents)
 
     async def _before(self, question: NewQuestion) -> tuple[Conversation, PendingTurn | None]:
-        """Return the conversation, and the same call that a dead server left in it."""
+        """Return the conversation, and what the same call left in it."""
         ask, conversation_id = question.turn.ask, question.conversation_id
         if question.opens:
             system = ask.system or self._worker.prompt(ask.mode)
@@ -80,20 +85,8 @@ class ConsensusOpener:
         if stored.pending_turn is not None:
             await self._worker.settle_before(question)
             stored = await self._store.load(conversation_id)
-        left, pending = question.turn.claim.left, stored.pending_turn
-        earlier = pending if left and pending and pending.started_at == left.started_at and pending.calls else None
+        earlier = left_by(question.turn.claim.left, stored)
         return stored.changed(pending_turn=None), earlier
-
-    def _voices(self, turn: RunningTurn, panel: Panel, earlier: PendingTurn | None) -> list[Voice]:
-        known = list((earlier and earlier.calls) or ())
-        voices: list[Voice] = []
-        for place, (seat, choice) in enumerate(zip(turn.ask.seats, panel.choices, strict=True)):
-            call = consensus_changes.call_of(seat, choice)
-            before = next((one for one in known if _is_same(one, call)), None)
-            if before and (before.answer or (before.response_id and before.status != "failed")):
-                call = before
-            voices.append(Voice(seat, choice, call, place))
-        return voices
 
     async def _compose(self, voice: Voice, before: Conversation, turn: RunningTurn, material: Material) -> None:
         """Compose the request of one model; if it cannot take it, the others are asked all the same."""
@@ -105,7 +98,7 @@ class ConsensusOpener:
         try:
             composition = await self._composer.composed(own, before, voice.choice)
         except ConversationMCPError as error:
-            voice.call = consensus_changes.failed_call(voice.call, error)
+            voice.problem, voice.call = error, consensus_changes.failed_call(voice.call, error)
             voice.call = voice.call.model_copy(update={"sent_to": {}})
             return
         voice.composition = composition
@@ -115,14 +108,3 @@ class ConsensusOpener:
 
     def _stance(self, seat: Seat) -> str:
         return seat.stance_prompt or self.texts[seat.stance]
-
-
-def _is_same(one: PendingCall, other: PendingCall) -> bool:
-    facts = ("provider", "model", "stance", "stance_prompt")
-    return all(getattr(one, name) == getattr(other, name) for name in facts)
-
-
-def _without(stored: Conversation, earlier: PendingTurn | None) -> Conversation:
-    """Return the conversation without the question that is taken up again."""
-    is_it = earlier and stored.pending_turn and stored.pending_turn.started_at == earlier.started_at
-    return stored.changed(pending_turn=None) if is_it else stored

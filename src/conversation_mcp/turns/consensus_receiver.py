@@ -4,12 +4,14 @@ import logging
 
 import anyio
 
+from conversation_mcp.conversations.expiry import Expiries
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.providers.base import Answer
 from conversation_mcp.records.models import Conversation, Message, PendingCall
 from conversation_mcp.stores.base import Change, Store
 from conversation_mcp.turns import changes, consensus_changes
 from conversation_mcp.turns.receiver import AnswerReceiver, OpenQuestion
+from conversation_mcp.turns.redaction import Redaction
 from conversation_mcp.turns.result import TurnResult
 from conversation_mcp.turns.unsaved import UnsavedAnswers
 
@@ -19,9 +21,11 @@ logger = logging.getLogger(__name__)
 class VerdictReceiver(AnswerReceiver):
     """Receives the answer to one call; it is kept here, too, in case it cannot be saved."""
 
-    def __init__(self, store: Store, unsaved: UnsavedAnswers, place: int, call: PendingCall) -> None:
+    def __init__(
+        self, store: Store, unsaved: UnsavedAnswers, place: int, call: PendingCall, redaction: Redaction
+    ) -> None:
         """Make the receiver of the call at that place."""
-        super().__init__(store, unsaved, None)
+        super().__init__(store, unsaved, Expiries(store, None), redaction=redaction)
         self._calls_store = store
         self._place = place
         self.call = call
@@ -40,6 +44,7 @@ class VerdictReceiver(AnswerReceiver):
 
     async def save(self, opened: OpenQuestion, answer: Answer) -> TurnResult:
         """Keep the verdict in the pending turn."""
+        answer = await self.redacted(answer)
         notices = (*(opened.pending.notices or ()), *answer.notices)
 
         def keep(stored: Conversation, now: str) -> Conversation:

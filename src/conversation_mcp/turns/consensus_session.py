@@ -8,8 +8,8 @@ from conversation_mcp.prompting.composed import Composition
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.records.models import Conversation, ConversationId, PendingCall, PendingTurn
 from conversation_mcp.turns.ask import Seat
-from conversation_mcp.turns.composer import Material
 from conversation_mcp.turns.consensus_receiver import VerdictReceiver
+from conversation_mcp.turns.material import Material
 from conversation_mcp.turns.receiver import OpenQuestion
 from conversation_mcp.turns.turn import RunningTurn
 
@@ -36,6 +36,8 @@ class Voice:
     composition: Composition | None = None
     receiver: VerdictReceiver | None = None
     opened: OpenQuestion | None = None
+    problem: ConversationMCPError | None = None
+    """Why it cannot be asked."""
 
 
 @dataclass
@@ -47,6 +49,8 @@ class Session:
     material: Material
     before: Conversation
     """The conversation without the question."""
+    earlier: PendingTurn | None
+    """What the same call left, if it was made before."""
     conversation: Conversation
     pending: PendingTurn
     voices: list[Voice] = field(default_factory=list[Voice])
@@ -62,6 +66,11 @@ class Session:
         """Return the calls as they are now."""
         return tuple(voice.receiver.call if voice.receiver else voice.call for voice in self.voices)
 
+    @property
+    def awaits_synthesis(self) -> bool:
+        """Whether there are verdicts that nobody has been asked to sum up."""
+        return len(self.voices) == len(self.panel.choices) and any(call.answer for call in self.calls())
+
     def report(self) -> None:
         """Announce who has answered."""
         answered = [call for call in self.calls() if call.answer]
@@ -71,20 +80,33 @@ class Session:
 
     def failure(self) -> ConversationMCPError:
         """Return the first model's error, which names all models."""
-        errors = [voice.receiver.error for voice in self.voices if voice.receiver and voice.receiver.error]
-        named = "; ".join(f"{call.model or call.provider}: {call.error.message}" for call in self.calls() if call.error)
-        error = errors[0]
-        error.message = f"no model answered. {named}"
-        return error
+        return failure_of(self.voices)
+
+
+def failure_of(voices: Sequence[Voice]) -> ConversationMCPError:
+    """Return the first model's error, which names all models."""
+    errors = [error for voice in voices if (error := voice.receiver.error if voice.receiver else voice.problem)]
+    calls = [voice.receiver.call if voice.receiver else voice.call for voice in voices]
+    named = "; ".join(
+        f"{call.model or call.provider}: {call.error.message.rstrip('.')}" for call in calls if call.error
+    )
+    error = errors[0]
+    error.message = f"no model answered. {named}."
+    return error
 
 
 def planned_usd(voices: Sequence[Voice], panel: Panel) -> float:
     """Return the estimated cost of all that is still to be asked, as far as prices are known."""
     asked = [(voice.choice, voice.composition.tokens) for voice in voices if voice.composition]
-    if panel.synthesizer and asked:
-        longest = max(tokens for _, tokens in asked)
+    if panel.synthesizer and len(voices) == len(panel.choices):
+        longest = max((voice.composition.tokens if voice.composition else _sent_tokens(voice)) for voice in voices)
         asked.append((panel.synthesizer, longest + len(voices) * ASSUMED_ANSWER_TOKENS))
     return sum(_usd(choice, tokens) for choice, tokens in asked)
+
+
+def _sent_tokens(voice: Voice) -> int:
+    answer = voice.call.answer
+    return (answer.estimated_tokens if answer else voice.call.estimated_tokens) or 0
 
 
 def _usd(choice: Choice, tokens: int) -> float:

@@ -31,6 +31,11 @@ class DailyLimit:
         self._catalogue = catalogue
         self._now = now
 
+    @property
+    def is_set(self) -> bool:
+        """Whether there is a limit."""
+        return self._limit_usd is not None
+
     async def check(self, planned_usd: float = 0.0) -> None:
         """Raise BudgetReachedError if nothing more may be spent today, or not as much as is planned."""
         if self._limit_usd is None:

@@ -98,7 +98,9 @@ class EarlierCalls:
         conversation_id = ConversationId(conversation.conversation_id)
         kept = self._unsaved.get(conversation_id)
         if ask.seats:
-            return consensus_result(conversation, reply, self._store.location(conversation_id), notice)
+            told = kept.notice if kept else notice.format(when=reply.created_at) or None
+            path = self._store.location(conversation_id)
+            return consensus_result(conversation, reply, path, told, is_saved=kept is None)
         return answer_result(
             stored_answer(reply),
             conversation_id=conversation_id,
@@ -133,10 +135,10 @@ def _untold_error(call: Call, found: FoundTurn | None, *, was_joined: bool) -> C
     return ServerEndedError(call.conversation_id) if was_joined else None
 
 
-async def note_told(calls: CallRegister, key: str, call: Call, *, is_failed_start: bool) -> None:
-    """Record that the outcome of a call was delivered; a failed start stays on record, so that a retry continues it."""
+async def note_told(calls: CallRegister, key: str, call: Call, *, stays: bool) -> None:
+    """Record that the outcome of a call was delivered; it stays on record if the same call takes up what it left."""
     with suppress(FilesystemError):  # a register that cannot be written must not hide the outcome
-        if is_failed_start and await calls.find(key) == call:
+        if stays and await calls.find(key) == call:
             await calls.claim(key, replace(call, is_told=True))
         else:
             await calls.forget(key, call)

@@ -1,7 +1,7 @@
 """The turn engine: accepts a question, runs its turn outside the request, and waits as long as the caller does."""
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -18,7 +18,7 @@ from conversation_mcp.errors import (
     ServerEndingError,
     WordsStayError,
 )
-from conversation_mcp.providers.base import Reader
+from conversation_mcp.providers.base import as_reader
 from conversation_mcp.providers.catalog import LOCAL
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
@@ -30,13 +30,15 @@ from conversation_mcp.records.options import refuse_paths
 from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.turns.ask import Ask, Caller
 from conversation_mcp.turns.claims import Claims
-from conversation_mcp.turns.composer import Composer, Material
+from conversation_mcp.turns.composer import Composer
 from conversation_mcp.turns.consensus import Consensus
 from conversation_mcp.turns.consensus_names import panel_of
 from conversation_mcp.turns.consensus_session import Panel
 from conversation_mcp.turns.daily_limit import DailyLimit
 from conversation_mcp.turns.earlier_calls import note_told
 from conversation_mcp.turns.kept import kept
+from conversation_mcp.turns.material import Material
+from conversation_mcp.turns.owner_limits import OwnerLimits
 from conversation_mcp.turns.result import TurnResult
 from conversation_mcp.turns.roster import RunningTurns
 from conversation_mcp.turns.turn import RunningTurn
@@ -55,6 +57,7 @@ class TurnEngine:
         running: RunningTurns,
         claims: Claims,
         daily_limit: DailyLimit,
+        owner_limits: OwnerLimits,
         limits: TurnLimits,
         composer: Composer,
         mode_of: ModeOf,
@@ -66,6 +69,7 @@ class TurnEngine:
         self._consensus = consensus
         self._running = running
         self._daily_limit = daily_limit
+        self._owner_limits = owner_limits
         self._limits = limits
         self._claims = claims
         self._composer = composer
@@ -92,10 +96,11 @@ class TurnEngine:
         self._check_question(ask)
         stored = await self._stored(conversation_id)
         material = await self._composer.begin(ask, caller, stored)
+        ask = material.ask
         choice = await (self._panel(material, stored) if ask.seats else self._choose(material, stored))
-        if isinstance(choice, Choice) and not isinstance(choice.provider, Reader):
+        if isinstance(choice, Choice) and not as_reader(choice.provider):
             refuse_paths(ask.options, LOCAL)
-        key = ask.key(caller.owner, conversation_id, caller.pipe)
+        key = ask.key(caller.owner, conversation_id, caller.pipe, caller.handed)
         # A turn that was given up has no answer to join. From the last look to `begin` nothing is awaited, so that the
         # same call in another request finds this turn.
         while (turn := self._running.get(key)) and turn.wishes.is_given_up:
@@ -195,12 +200,17 @@ class TurnEngine:
         call = turn.claim.call
         # After an error that leaves a run in the background, the call stays on record: asked again, it joins the run.
         if call and not (turn.run.in_background and isinstance(outcome, ProviderError) and not outcome.ends_run):
-            is_failed_start = isinstance(outcome, ConversationMCPError) and not turn.is_follow_up
-            note = partial(note_told, self._store.calls, turn.key, call, is_failed_start=is_failed_start)
+            is_kept = turn.claim.keeps_answers or not turn.is_follow_up
+            stays = isinstance(outcome, ConversationMCPError) and is_kept
+            note = partial(note_told, self._store.calls, turn.key, call, stays=stays)
             await finish(caller.on_result(note))
         if isinstance(outcome, ConversationMCPError):
             raise outcome
         return outcome
+
+    @property
+    def _can_refuse(self) -> bool:
+        return self._daily_limit.is_set or self._owner_limits.is_set
 
     async def _claimed(
         self, turn: RunningTurn, choice: Choice | Panel, material: Material, *, is_there: bool
@@ -209,12 +219,15 @@ class TurnEngine:
         given = turn.conversation_id
         if given is not None and not is_there and not await self._store.exists(given):
             await self._store.load(given)  # raises the reason before a lock or a name is left behind
-        async with self._claims.taken(turn) as earlier:
+        # Where nothing can refuse it in between, a follow-up takes its name and records it in one step.
+        planned = Call(given, iso(self._now())) if given and not self._can_refuse else None
+        async with self._claims.taken(turn, planned) as earlier, AsyncExitStack() as stack:
             if earlier:
                 return earlier
+            await stack.enter_async_context(self._owner_limits.admitted(opens=turn.conversation_id is None))
             await self._daily_limit.check()  # only now: an answer that is paid for is delivered over the limit, too
             own = turn.conversation_id or await self._store.reserve()
-            call = Call(own, iso(self._now()) if turn.conversation_id else created_at(own))
+            call = turn.claim.call or Call(own, iso(self._now()) if turn.conversation_id else created_at(own))
             try:
                 async with self._claims.registered(turn, call):
                     if isinstance(choice, Panel):

@@ -1,4 +1,6 @@
-"""What the next question of a conversation would carry, to which model, and at what price; nobody is asked."""
+"""What the next question of a conversation would carry, to which model, and at what price, without asking it."""
+
+from dataclasses import replace
 
 from conversation_mcp.conversations.recipients import whereabouts_of
 from conversation_mcp.prompting.budget import Shares, budget_of
@@ -11,8 +13,10 @@ from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.modes import ModeOf
 from conversation_mcp.records.record import Record
 from conversation_mcp.stores.base import Store
+from conversation_mcp.turns.chains import chain_of
 from conversation_mcp.turns.composer import Composer
 from conversation_mcp.turns.kept import kept
+from conversation_mcp.turns.vendor_count import VendorCount
 
 TOKENS_PER_PRICE = 10**6
 
@@ -26,6 +30,8 @@ class FileInContext(Record):
     """`whole`, `diff`, `known` (it stands at another place of the request) or `skipped`."""
     tokens: int
     """What it takes there, estimated."""
+    as_pdf: bool | None = None
+    """Whether the PDF itself is sent, and not its text."""
     reason: str | None = None
     """Why it is not sent."""
 
@@ -77,6 +83,8 @@ class ShownContext(Record):
     """The largest request that would be sent; absent if the window is unknown, so that everything is sent."""
     tokens: int
     """What the request takes before a question is added, estimated."""
+    counted_tokens: int | None = None
+    """What it takes as the provider counts it, with a question of one character; only if that was asked for."""
     cost_usd: float | None = None
     """What that costs as input; absent if the price is unknown. What the provider reads from a cache costs less."""
     messages: tuple[MessageInContext, ...]
@@ -96,12 +104,17 @@ class Preview:
         self._composer = composer
         self._shares = shares
         self._mode_of = mode_of
+        self._vendor_count = VendorCount(providers)
 
-    async def show(self, conversation_id: str, model: str | None) -> ShownContext:
+    async def show(self, conversation_id: str, model: str | None, *, is_exact: bool = False) -> ShownContext:
         """Return what the next question would carry to this model, or to the one that a follow-up would stay with.
+
+        With `is_exact`, the provider counts it, too, and gets the words for that; else nobody is asked.
 
         Raises:
             ConversationNotFoundError, ConversationCorruptedError: the conversation cannot be read.
+            InvalidInputError: the provider cannot count.
+            WordsStayError: counting would take words off this machine, and the call does not name the provider.
             ProviderError: the model cannot be asked, or not even the last exchange fits into its window.
         """
         conversation = await self._store.load(check_id(conversation_id))
@@ -113,12 +126,21 @@ class Preview:
             kept=kept(conversation, "chat", self._mode_of),
             whereabouts=whereabouts_of(conversation, self._providers.sides),
         )
+        if is_exact:
+            await self._vendor_count.require_counter(choice.provider)
         composition = await self._composer.shown(conversation, choice)
-        return self._context(conversation.conversation_id, choice, composition)
+        if not is_exact:
+            return self._context(conversation.conversation_id, choice, composition)
+        holder = (await chain_of(self._store, conversation)).holder(self._providers.sides)
+        counted, shared = await self._vendor_count.count(holder, choice, model, composition)
+        composition = replace(composition, notices=(*shared, *composition.notices))
+        return self._context(conversation.conversation_id, choice, composition, counted)
 
-    def _context(self, conversation_id: str, choice: Choice, composition: Composition) -> ShownContext:
-        facts, budget = choice.facts, budget_of(choice.facts, self._shares)
-        tokens = round(composition.tokens)
+    def _context(
+        self, conversation_id: str, choice: Choice, composition: Composition, counted: int | None = None
+    ) -> ShownContext:
+        tokens = round(composition.tokens) if counted is None else counted
+        facts, budget = choice.facts.for_prompt(tokens), budget_of(choice.facts, self._shares)
         return ShownContext.of(
             conversation_id=conversation_id,
             provider=choice.provider.name,
@@ -126,7 +148,8 @@ class Preview:
             window_tokens=facts.context,
             answer_tokens=budget.answer_tokens,
             limit_tokens=budget.input_tokens,
-            tokens=tokens,
+            tokens=round(composition.tokens),
+            counted_tokens=counted,
             cost_usd=None if facts.price_in is None else facts.price_in * tokens / TOKENS_PER_PRICE,
             messages=tuple(_message(part, conversation_id) for part in composition.parts),
             summaries=tuple(_summary(one, conversation_id) for one in composition.standing) or None,
@@ -156,4 +179,6 @@ def _summary(standing: StandingSummary, conversation_id: str) -> SummaryInContex
 
 
 def _file(part: FilePart) -> FileInContext:
-    return FileInContext.of(path=part.path, sent=part.sent, tokens=part.tokens, reason=part.why)
+    return FileInContext.of(
+        path=part.path, sent=part.sent, tokens=part.tokens, as_pdf=part.as_pdf or None, reason=part.why
+    )

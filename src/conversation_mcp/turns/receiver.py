@@ -1,18 +1,22 @@
 """The way of an answer from the provider's first event to the saved file, while the turn lock is held."""
 
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import NamedTuple
 
 import anyio
+from anyio import to_thread
 
 from conversation_mcp.cancellation import finish
+from conversation_mcp.conversations.expiry import Expiries
 from conversation_mcp.errors import ConversationMCPError, ProviderError, ProviderUnavailableError
 from conversation_mcp.providers.base import Answer, Event, Finished, PassedOn, Progress, Provider, Started, TextDelta
 from conversation_mcp.records.models import Conversation, ConversationId, PendingTurn
 from conversation_mcp.stores.base import Change, Store
 from conversation_mcp.turns import changes
+from conversation_mcp.turns.provider_calls import ProviderCall
+from conversation_mcp.turns.redaction import Redaction
 from conversation_mcp.turns.result import TurnResult, answer_result
 from conversation_mcp.turns.run import Run
 from conversation_mcp.turns.turn import RunningTurn
@@ -24,7 +28,13 @@ STOP_SECONDS = 15.0
 WATCH_BROKEN_SECONDS = 600.0
 FETCHED = "the connection broke off; the whole answer was fetched by its id, not asked for again"
 
+Complete = Callable[[Conversation], Conversation]
+
 logger = logging.getLogger(__name__)
+
+
+def _as_it_is(conversation: Conversation) -> Conversation:
+    return conversation
 
 
 class OpenQuestion(NamedTuple):
@@ -57,11 +67,28 @@ def open_question(
 class AnswerReceiver:
     """Receives the answers to open questions; every outcome is in the file before any caller learns of it."""
 
-    def __init__(self, store: Store, unsaved: UnsavedAnswers, timeout_hours: float | None) -> None:
-        """Make the receiver; idle conversations are archived after `timeout_hours`, which results tell."""
+    def __init__(
+        self,
+        store: Store,
+        unsaved: UnsavedAnswers,
+        expiries: Expiries,
+        complete: Complete = _as_it_is,
+        redaction: Redaction | None = None,
+    ) -> None:
+        """Make the receiver.
+
+        Args:
+            store: where the conversations are.
+            unsaved: takes the answers that cannot be saved.
+            expiries: tells when conversations are put away, which results say.
+            complete: adds to a conversation what follows from its new answer; must not raise.
+            redaction: what is done to answers and partial texts before they are stored.
+        """
+        self.redaction = redaction or Redaction(())
+        self._complete = complete
         self._store = store
         self._unsaved = unsaved
-        self._timeout_hours = timeout_hours
+        self._expiries = expiries
 
     async def receive(self, opened: OpenQuestion, provider: Provider, events: AsyncGenerator[Event]) -> TurnResult:
         """Consume the events of the provider and save the answer.
@@ -116,10 +143,12 @@ class AnswerReceiver:
             run.text = run.text or seen
 
     async def _consume(self, opened: OpenQuestion, events: AsyncGenerator[Event]) -> Answer:
-        run, audience = opened.turn.run, opened.turn.audience
+        run, audience, pending = opened.turn.run, opened.turn.audience, opened.pending
+        call = ProviderCall(pending.provider or "", pending.model, is_fetch=run.response_id is not None)
+        opened.turn.provider_calls.append(call)
         written_seconds, is_noted = anyio.current_time(), True
-        async with aclosing(events):
-            async for event in events:
+        async with aclosing(call.observed(events)) as observed:
+            async for event in observed:
                 match event:
                     case Finished():
                         return event.answer
@@ -137,7 +166,7 @@ class AnswerReceiver:
                 waited_seconds = anyio.current_time() - written_seconds
                 if waited_seconds >= PARTIAL_TEXT_SECONDS and (not is_noted or isinstance(event, TextDelta)):
                     written_seconds = anyio.current_time()
-                    is_noted = await self.note(opened, partial_text=run.text or None)
+                    is_noted = await self.note(opened, partial_text=self.redaction.text(run.text) or None)
         raise ProviderUnavailableError(f"{opened.pending.provider} ended without an answer.", maybe_billed=True)
 
     async def stop(self, opened: OpenQuestion, provider: Provider, error: ProviderError) -> TurnResult:
@@ -161,18 +190,22 @@ class AnswerReceiver:
     async def save(self, opened: OpenQuestion, answer: Answer) -> TurnResult:
         """Add the answer to the file; if that fails, return it all the same, with a loud notice."""
         conversation_id, notice = opened.conversation_id, None
+        answer = await self.redacted(answer)
         answer = answer._replace(notices=(*(opened.pending.notices or ()), *answer.notices))
-        saved: Conversation | None = None
+        saved, expiry = None, None
+
+        def add(stored: Conversation, now: str) -> Conversation:
+            return self._complete(changes.answered(stored, opened.asked, answer, now))
+
         with anyio.CancelScope(shield=True):  # the answer is paid for, so that a cancellation has to wait
             try:
-                saved = await self.write(
-                    opened, lambda stored, now: changes.answered(stored, opened.asked, answer, now)
-                )
+                saved = await self.write(opened, add)
             except ConversationMCPError as error:
                 logger.warning("an answer could not be saved: %s", error.message)
-                kept = UnsavedAnswer(opened.conversation, opened.asked, answer, error.message)
+                kept = UnsavedAnswer(opened.conversation, opened.asked, add, error.message)
                 self._unsaved.keep(conversation_id, kept)
                 notice = kept.notice
+            expiry = await self._expiries.of(saved) if saved else None
         return answer_result(
             answer,
             conversation_id=conversation_id,
@@ -182,9 +215,13 @@ class AnswerReceiver:
             saved=saved,
             asked=opened.pending,
             show_thinking=opened.turn.ask.show_thinking,
-            timeout_hours=self._timeout_hours,
+            expiry=expiry,
             extra_notice=notice,
         )
+
+    async def redacted(self, answer: Answer) -> Answer:
+        """Return the answer as it is stored and shown."""
+        return await finish(to_thread.run_sync(self.redaction.answer, answer)) if self.redaction.is_on else answer
 
     async def write(self, opened: OpenQuestion, change: Change) -> Conversation:
         """Apply a change to the conversation of the question; raises as `Store.update`."""
@@ -192,19 +229,20 @@ class AnswerReceiver:
 
     async def mark_failed(self, opened: OpenQuestion, error: ConversationMCPError) -> None:
         """Record why the question has no answer."""
-        text = opened.turn.run.text
+        text = self.redaction.text(opened.turn.run.text)
         with anyio.CancelScope(shield=True):
             await self._try_update(opened, lambda stored, _: changes.failed(stored, opened.pending, error, text))
 
     async def mark_broken_off(self, opened: OpenQuestion) -> None:
         """Record that this server ended before the answer came; a run in the background simply continues."""
         run = opened.turn.run
+        text = self.redaction.text(run.text)
         await self._try_update(
             opened,
             lambda stored, _: (
-                changes.noted(stored, opened.pending, partial_text=run.text or None)
+                changes.noted(stored, opened.pending, partial_text=text or None)
                 if run.in_background
-                else changes.interrupted(stored, opened.pending, run.text)
+                else changes.interrupted(stored, opened.pending, text)
             ),
         )
 

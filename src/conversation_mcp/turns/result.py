@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from conversation_mcp.conversations.expiry import archived_after
+from conversation_mcp.conversations.expiry import Expiry
 from conversation_mcp.providers.base import Answer
 from conversation_mcp.records.attached import AttachedFile, AttachedImage
 from conversation_mcp.records.models import Conversation, Message, PendingTurn, Source
@@ -41,6 +41,8 @@ class TurnResult(Record):
     """The number of answered questions in the conversation; absent if the answer could not be saved."""
     archived_after: str | None = None
     """When the conversation is archived if it is not used before; absent if it stays."""
+    forgotten_after: str | None = None
+    """When the store forgets the conversation, with all its messages, if it is not used before; absent if it stays."""
     related_questions: tuple[str, ...] | None = None
     """Present if they were requested."""
     reasoning: str | None = None
@@ -71,7 +73,7 @@ def answer_result(
     saved: Conversation | None,
     asked: Message | PendingTurn | None = None,
     show_thinking: bool,
-    timeout_hours: float | None = None,
+    expiry: Expiry | None = None,
     extra_notice: str | None = None,
 ) -> TurnResult:
     """Return the result of an answered turn.
@@ -85,7 +87,7 @@ def answer_result(
         saved: the conversation with the answer; None if it is not saved.
         asked: the question, which names what was sent along.
         show_thinking: whether to return the reasoning.
-        timeout_hours: after how much idle time conversations are archived.
+        expiry: when the conversation is put away.
         extra_notice: comes before the other notices.
     """
     notices = (*([extra_notice] if extra_notice else []), *answer.notices)
@@ -102,7 +104,8 @@ def answer_result(
         usage=answer.usage,
         message_count=saved and saved.message_count,
         turn=saved and saved.turn_count,
-        archived_after=saved and archived_after(saved, timeout_hours),
+        archived_after=expiry and expiry.archived_after,
+        forgotten_after=expiry and expiry.forgotten_after,
         related_questions=answer.related_questions or None,
         reasoning=answer.reasoning if show_thinking else None,
         files=asked and asked.files,

@@ -26,6 +26,14 @@ class RunningTurns:
         self.on_end: list[Callable[[RunningTurn], Awaitable[None]]] = []
         """Called after each turn, except those that the end of the server cancels; they must not raise."""
 
+    def __len__(self) -> int:
+        """Return how many turns run."""
+        return len(self._turns)
+
+    def queued_count(self) -> int:
+        """Return how many of them wait for an earlier one of their conversation."""
+        return sum(turn.is_queued for turn in self._turns.values())
+
     def get(self, key: str) -> RunningTurn | None:
         """Return the running turn of this call."""
         return self._turns.get(key)

@@ -10,6 +10,7 @@ from conversation_mcp.errors import (
     BlindModelError,
     ConversationMCPError,
     ConversationTooLongError,
+    InvalidInputError,
     ProviderError,
     RunCancelledError,
 )
@@ -21,8 +22,9 @@ from conversation_mcp.providers.whereabouts import Whereabouts
 from conversation_mcp.records.models import Conversation
 from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.turns import changes
-from conversation_mcp.turns.composer import Composer, Material
+from conversation_mcp.turns.composer import Composer
 from conversation_mcp.turns.disclosure import sharing_notices
+from conversation_mcp.turns.material import Material
 from conversation_mcp.turns.receiver import AnswerReceiver, OpenQuestion, open_question
 from conversation_mcp.turns.result import TurnResult
 from conversation_mcp.turns.summarizer import Summarizer
@@ -64,10 +66,10 @@ class TurnSender:
         others: list[Choice] | None = None
         self._heed_stops(opened)
         if composition.summaries:
-            await self._keep(opened, composition)
+            await self._keep(opened, composition, material)
             opened, composition = await self._summarizer.summarised(opened, choice, composition, material)
         while True:
-            await self._keep(opened, composition)
+            await self._keep(opened, composition, material)
             try:
                 opened.turn.audience.report(f"asking {choice.provider.name}")
                 events = choice.provider.ask(self.request_of(opened, choice, composition))
@@ -99,16 +101,18 @@ class TurnSender:
         # Only a stop leads here: it cancels the block above.
         return await self._receiver.stop(opened, provider, RunCancelledError(provider.name))
 
-    async def _keep(self, opened: OpenQuestion, composition: Composition) -> None:
+    async def _keep(self, opened: OpenQuestion, composition: Composition, material: Material) -> None:
         """Keep the files and images of the question, before they are sent."""
-        if not composition.contents:
+        contents = {key: data for key, data in composition.contents.items() if key not in material.held}
+        if not contents:
             return
         try:
-            await self._store.attachments.put(opened.conversation_id, composition.contents)
+            await self._store.attachments.put(opened.conversation_id, contents)
         except ConversationMCPError as error:
             opened.turn.run.sent_to = opened.turn.run.sent_to.without_newest()
             await self._receiver.mark_failed(opened, error)
             raise
+        material.held.update(contents)
 
     async def _first_that_fits(
         self, opened: OpenQuestion, material: Material, others: list[Choice]
@@ -119,7 +123,7 @@ class TurnSender:
             other = others.pop(0)
             try:
                 return other, await self._composer.composed(material, before, other)
-            except (ConversationTooLongError, BlindModelError):
+            except (ConversationTooLongError, BlindModelError, InvalidInputError):  # the last of an image
                 continue
         return None
 

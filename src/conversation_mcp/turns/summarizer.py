@@ -13,12 +13,14 @@ from conversation_mcp.errors import ConversationMCPError, RunCancelledError
 from conversation_mcp.prompting.composed import Composition
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
+from conversation_mcp.providers.whereabouts import Side
 from conversation_mcp.records.models import Conversation, ConversationId, Summary, TurnError, iso
 from conversation_mcp.stores.base import Store
 from conversation_mcp.turns import changes
-from conversation_mcp.turns.composer import Composer, Material
+from conversation_mcp.turns.composer import Composer
 from conversation_mcp.turns.daily_limit import DailyLimit
 from conversation_mcp.turns.disclosure import sharing_notices
+from conversation_mcp.turns.material import Material
 from conversation_mcp.turns.receiver import AnswerReceiver, OpenQuestion, open_question
 from conversation_mcp.turns.run import SentTo
 from conversation_mcp.turns.summary_writer import SummaryWriter, Writing
@@ -119,13 +121,22 @@ class Summarizer:
             with anyio.CancelScope(shield=True):  # it is paid for
                 await self._keep(question, conversation_id, summary)
 
+        opened, turn = question.opened, question.opened.turn
+
+        async def passed_on(name: str, side: Side) -> None:
+            turn.run.sent_to = turn.run.sent_to.also(name, side)
+            await self._receiver.note(opened)
+
         return Writing(
-            question.opened,
+            opened.conversation_id,
             writer,
-            whereabouts_of(question.opened.conversation, self._providers.sides),
+            whereabouts_of(opened.conversation, self._providers.sides),
             lambda: iso(self._now()),
             keep,
             self._daily_limit.check,
+            passed_on,
+            lambda: turn.wishes.is_stopped,
+            turn.provider_calls,
         )
 
     async def _each(self, question: _Question, writing: Writing) -> list[str]:

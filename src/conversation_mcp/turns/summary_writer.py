@@ -2,10 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-
-import anyio
 
 from conversation_mcp.errors import (
     ContextTooLargeError,
@@ -18,14 +15,13 @@ from conversation_mcp.prompting.measure import Measure
 from conversation_mcp.prompting.rounds import FRAME_TOKENS, Round, next_round, words_for
 from conversation_mcp.prompting.summaries import NeededSummary
 from conversation_mcp.prompting.transcript import Said
-from conversation_mcp.providers.base import Answer, Finished, PassedOn, Request, Started
 from conversation_mcp.providers.choosing.choice import Choice
-from conversation_mcp.providers.model_facts import answer_limit
-from conversation_mcp.providers.whereabouts import Whereabouts
+from conversation_mcp.providers.whereabouts import Side, Whereabouts
 from conversation_mcp.records.models import Summary, TurnError
 from conversation_mcp.records.usage import Usage
 from conversation_mcp.text import dollars, storable
-from conversation_mcp.turns.receiver import STOP_SECONDS, AnswerReceiver, OpenQuestion
+from conversation_mcp.turns.aside import ask_aside
+from conversation_mcp.turns.provider_calls import ProviderCall
 
 MOST_ROUNDS = 8
 """How many rounds a turn may take; what is left then is for the next turn."""
@@ -41,9 +37,10 @@ Keep = Callable[[str, Summary], Awaitable[None]]
 
 @dataclass
 class Writing:
-    """What the summaries of one turn have in common."""
+    """What the summaries that are written at once have in common."""
 
-    opened: OpenQuestion
+    conversation_id: str
+    """The conversation for which they are written."""
     writer: Choice
     """The model that writes them."""
     whereabouts: Whereabouts
@@ -51,6 +48,11 @@ class Writing:
     keep: Keep
     check_cost: Callable[[], Awaitable[None]]
     """Raises if nothing more may be spent."""
+    passed_on: Callable[[str, Side], Awaitable[None]]
+    """Called with whoever else gets the words, as soon as it is known."""
+    is_stopped: Callable[[], bool] = lambda: False
+    """Tells, once it is cancelled, whether a person has stopped it."""
+    calls: list[ProviderCall] = field(default_factory=list[ProviderCall])
     rounds_left: int = MOST_ROUNDS
     was_sent: bool = False
     """Whether the writer may have received words."""
@@ -75,36 +77,40 @@ class _Progress:
 class SummaryWriter:
     """Asks for summaries."""
 
-    def __init__(self, instructions: str, shares: Shares, receiver: AnswerReceiver) -> None:
+    def __init__(self, instructions: str, shares: Shares, clean: Callable[[str], str]) -> None:
+        """Make it; `clean` redacts what is sent and what comes."""
         self._instructions = instructions
         self._shares = shares
-        self._receiver = receiver
+        self._clean = clean
         self._measure = Measure()
 
     async def write(self, writing: Writing, needed: NeededSummary, said: Sequence[Said]) -> tuple[str, bool]:
         """Summarise what was said after the known summary; return the notice about it and whether it succeeded."""
-        known = needed.known
-        left = tuple(one for one in said if known is None or one.number > known.last_message)
-        progress = _Progress(
-            known.first_message if known else left[0].number,
-            known.content if known else "",
-            left,
-            known.last_message if known else 0,
-        )
+        progress = _begun(needed, said)
+        try:
+            return await self._written(writing, needed, said, progress), True
+        except ConversationMCPError as error:
+            why = error.message.rstrip(".")
+            missing = _named(writing, needed, progress.left or said)
+            return f"{missing} could not be summarised and are left out: {why}", False
+
+    async def require(self, writing: Writing, needed: NeededSummary, said: Sequence[Said]) -> str:
+        """Summarise likewise, and return the notice; raise the error if that does not succeed."""
+        return await self._written(writing, needed, said, _begun(needed, said))
+
+    async def _written(self, writing: Writing, needed: NeededSummary, said: Sequence[Said], progress: _Progress) -> str:
         try:
             await self._rounds(writing, needed, progress)
         except ConversationMCPError as error:
             if progress.uncounted:
                 failed = self._summary(writing, replace(progress, last_message=needed.last_message), error)
                 await writing.keep(needed.conversation_id, failed)
-            why = error.message.rstrip(".")
-            missing = _named(writing, needed, progress.left or said)
-            return f"{missing} could not be summarised and are left out: {why}", False
+            raise
         covered = [one for one in said if one.number <= progress.last_message]
         cost = f" for {dollars(sum(progress.cost_usd))}" if progress.cost_usd else ""
         by = f"were summarised by {writing.writer.shown}{cost}, because they do not fit"
         rest = f"; {_named(writing, needed, progress.left)} are left for the next question" if progress.left else ""
-        return f"{_named(writing, needed, covered)} {by}{rest}", True
+        return f"{_named(writing, needed, covered)} {by}{rest}"
 
     async def _rounds(self, writing: Writing, needed: NeededSummary, progress: _Progress) -> None:
         limit = budget_of(writing.writer.facts, self._shares).input_tokens
@@ -141,7 +147,7 @@ class SummaryWriter:
             writing.rounds_left -= 1
             size = sum(self._measure.tokens(message.content) for message in made.messages)
             try:
-                answer = await self._ask(writing, made, size)
+                answer = await ask_aside(writing, made.messages, size, self._clean)
             except ProviderError as error:
                 writing.was_sent |= error.was_sent
                 _charge(progress, Usage.model_validate(dict(error.usage)) if error.usage else None)
@@ -151,7 +157,7 @@ class SummaryWriter:
                 continue
             writing.was_sent = True
             _charge(progress, answer.usage)
-            text = storable(answer.content).strip()
+            text = storable(self._clean(answer.content)).strip()
             if not text:
                 why = "it was empty"
                 break
@@ -163,36 +169,6 @@ class SummaryWriter:
     def _most_tokens(self, needed: NeededSummary, answer_tokens: int | None) -> int:
         rooms = (None if needed.most_tokens is None else needed.most_tokens - FRAME_TOKENS, answer_tokens)
         return max(0, min(MOST_TOKENS, *(room for room in rooms if room is not None)))
-
-    async def _ask(self, writing: Writing, made: Round, size: int) -> Answer:
-        """Ask once, and return the answer."""
-        writer, run, response_id = writing.writer, writing.opened.turn.run, None
-        request = Request(
-            mode="chat",
-            messages=made.messages,
-            preset="",
-            model=writer.model,
-            whereabouts=writing.whereabouts,
-            output_limit_tokens=answer_limit(writer.facts, size),
-        )
-        try:
-            async with aclosing(writer.provider.ask(request)) as events:
-                async for event in events:
-                    match event:
-                        case Finished():
-                            return event.answer
-                        case Started():
-                            response_id = event.response_id
-                        case PassedOn():
-                            run.sent_to = run.sent_to.also(event.provider, event.side)
-                            await self._receiver.note(writing.opened)
-                        case _:
-                            pass
-        except anyio.get_cancelled_exc_class():
-            if response_id and writing.opened.turn.wishes.is_stopped:
-                await _stop(writer, response_id)
-            raise
-        raise ProviderUnavailableError(f"{writer.provider.name} ended without an answer.", maybe_billed=True)
 
     def _summary(self, writing: Writing, progress: _Progress, error: ConversationMCPError | None = None) -> Summary:
         writer = writing.writer
@@ -209,13 +185,15 @@ class SummaryWriter:
         )
 
 
-async def _stop(writer: Choice, response_id: str) -> None:
-    """Stop the run at the provider, because a person stopped the turn."""
-    with anyio.move_on_after(STOP_SECONDS, shield=True):
-        try:
-            await writer.provider.cancel(response_id)
-        except ProviderError as error:
-            logger.warning("the run of a summary could not be stopped: %s", error.message)
+def _begun(needed: NeededSummary, said: Sequence[Said]) -> _Progress:
+    known = needed.known
+    left = tuple(one for one in said if known is None or one.number > known.last_message)
+    return _Progress(
+        known.first_message if known else left[0].number,
+        known.content if known else "",
+        left,
+        known.last_message if known else 0,
+    )
 
 
 def _charge(progress: _Progress, usage: Usage | None) -> None:
@@ -231,6 +209,6 @@ def _charge(progress: _Progress, usage: Usage | None) -> None:
 
 def _named(writing: Writing, needed: NeededSummary, said: Sequence[Said]) -> str:
     """Return which messages these are."""
-    own = writing.opened.conversation_id == needed.conversation_id
+    own = writing.conversation_id == needed.conversation_id
     where = "" if own else f" of {needed.conversation_id}"
     return f"messages {said[0].number} to {said[-1].number}{where}"

@@ -10,6 +10,7 @@ from conversation_mcp.stores.base import Call, TurnLock
 from conversation_mcp.turns.ask import Ask, QuestionPlace, Report
 from conversation_mcp.turns.audience import HEARTBEAT_SECONDS, Audience
 from conversation_mcp.turns.call_outcomes import Running
+from conversation_mcp.turns.provider_calls import ProviderCall
 from conversation_mcp.turns.result import TurnResult
 from conversation_mcp.turns.run import Run
 from conversation_mcp.turns.wishes import Wishes
@@ -31,7 +32,9 @@ class Claim:
     call: Call | None = None
     """The call that is delivered with the outcome."""
     left: Call | None = None
-    """The same call made earlier by a server that died before it had asked all the models of a consensus."""
+    """The same call made earlier, whose consensus ended before it had all verdicts."""
+    keeps_answers: bool = False
+    """Whether the same call, after an error, finds verdicts that are there already."""
     joined: Running | None = None
     """The same call made elsewhere, while this turn waits for it."""
 
@@ -61,6 +64,7 @@ class RunningTurn:
         self.run = Run()
         self.wishes = Wishes()
         self.audience = Audience()
+        self.provider_calls: list[ProviderCall] = []
         self.outcome: TurnOutcome | None = None
         self.has_ended = False
         self.is_left = False

@@ -4,21 +4,20 @@ import logging
 from typing import NamedTuple
 
 from conversation_mcp.errors import ConversationMCPError
-from conversation_mcp.providers.base import Answer
 from conversation_mcp.records.models import Conversation, ConversationId, Message, PendingTurn
-from conversation_mcp.stores.base import Store
-from conversation_mcp.turns import changes
+from conversation_mcp.stores.base import Change, Store
 from conversation_mcp.turns.stored_turns import find_turn
 
 logger = logging.getLogger(__name__)
 
 
 class UnsavedAnswer(NamedTuple):
-    """An answer, with the conversation as it was when the question was asked."""
+    """An answer, or all verdicts on a question, with the conversation as it was when that was asked."""
 
     before: Conversation
     pending: PendingTurn
-    answer: Answer
+    add: Change
+    """Adds what was answered to the conversation."""
     problem: str
 
     @property
@@ -33,7 +32,7 @@ class UnsavedAnswer(NamedTuple):
         """Return the conversation with the answer, unless the file has it already from another process."""
         if isinstance(find_turn(stored, self.pending.started_at or "", self.pending.question), Message):
             return stored
-        return changes.answered(stored, self.pending, self.answer, now)
+        return self.add(stored, now)
 
 
 class UnsavedAnswers:
@@ -42,6 +41,10 @@ class UnsavedAnswers:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._kept: dict[ConversationId, UnsavedAnswer] = {}
+
+    def __len__(self) -> int:
+        """Return how many answers are in no file."""
+        return len(self._kept)
 
     def keep(self, conversation_id: ConversationId, unsaved: UnsavedAnswer) -> None:
         """Keep the answer; because of the turn lock, a conversation has at most one."""

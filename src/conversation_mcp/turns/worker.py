@@ -30,8 +30,9 @@ from conversation_mcp.records.modes import Mode
 from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.turns import changes
 from conversation_mcp.turns.ask import Ask
-from conversation_mcp.turns.composer import Composer, LackingError, Material
+from conversation_mcp.turns.composer import Composer, LackingError
 from conversation_mcp.turns.disclosure import sharing_notices
+from conversation_mcp.turns.material import Material
 from conversation_mcp.turns.receiver import AnswerReceiver, open_question
 from conversation_mcp.turns.result import TurnResult
 from conversation_mcp.turns.sender import TurnSender
@@ -122,7 +123,7 @@ class TurnWorker:
             ConversationTooLongError: the conversation exceeds the model's window; nothing was sent.
             ConversationMCPError: there is no answer; if the question was sent, the file says why.
         """
-        await self._composer.read(material)
+        await self._composer.prepare(material, choice)
         turn.course.is_queued = turn.conversation_id is not None
         wait_until = anyio.current_time() + self.limits.lock_wait_seconds
         async with self.locked(turn, call.conversation_id):

@@ -119,15 +119,10 @@ def settled(step: WorkflowStep, outcome: ValidationOutcome, message_number: int)
 
 def stored_with(steps: Sequence[WorkflowStep], step: WorkflowStep) -> tuple[WorkflowStep, ...]:
     """Return the steps with this one, in place of itself if it is among them."""
-    place = next(
-        (place for place in range(len(steps) - 1, -1, -1) if _is_same(steps[place], step)),
-        len(steps),
-    )
+    # Only the last step of a run is ever stored again.
+    last = next((place for place in range(len(steps) - 1, -1, -1) if steps[place].run == step.run), None)
+    place = len(steps) if last is None or steps[last].step_number != step.step_number else last
     return (*steps[:place], step, *steps[place + 1 :])
-
-
-def _is_same(one: WorkflowStep, other: WorkflowStep) -> bool:
-    return (one.run, one.step_number) == (other.run, other.step_number)
 
 
 def state_of(step: WorkflowStep) -> State:

@@ -1,7 +1,7 @@
 """A step as an agent sends it, and the limits of what it may hold."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from conversation_mcp.errors import Argument, InvalidInputError
 from conversation_mcp.records.workflow_steps import WorkflowIssue
@@ -36,6 +36,18 @@ class GivenStep:
     """Whether another model may be asked at the end."""
     has_agent: bool = True
     """Whether an agent takes the steps. Without one, as from a terminal, a workflow may end before its least step."""
+
+
+def redacted(given: GivenStep, clean: Callable[[str], str]) -> GivenStep:
+    """Return the step with its texts redacted; the paths that it names stay."""
+    issues = (issue.model_copy(update={"description": clean(issue.description)}) for issue in given.issues)
+    return replace(
+        given,
+        step=clean(given.step),
+        findings=clean(given.findings),
+        hypothesis=given.hypothesis and clean(given.hypothesis),
+        issues=tuple(issues),
+    )
 
 
 def check_sizes(given: GivenStep) -> None:

@@ -1,6 +1,8 @@
 """The options of a workflow: which were given, which hold, and whether they are valid."""
 
 from collections.abc import Mapping, Sequence
+from itertools import compress
+from operator import attrgetter
 from typing import cast
 
 from pydantic import JsonValue
@@ -12,6 +14,7 @@ from conversation_mcp.text import listed, nearest
 from conversation_mcp.workflows.definition import Option, Workflow
 
 OPTIONS = Argument("options")
+REVISES = attrgetter("revises")
 MAX_ITEMS, MAX_CHARS = 200, 20_000
 KINDS = {"string": "a string", "integer": "a whole number", "boolean": "true or false", "list": "a list of strings"}
 Options = Mapping[str, JsonValue]
@@ -48,7 +51,8 @@ def held_options(definition: Workflow, steps: Sequence[WorkflowStep]) -> dict[st
     """Return the options that hold from step 1 on: those of step 1, as steps that revise it changed them."""
     held: dict[str, JsonValue] = {}
     firsts = {1}
-    for step in steps:
+    revising = compress(steps, map(REVISES, steps))
+    for step in (*steps[:1], *revising):
         if step.step_number == 1 or step.revises in firsts:
             firsts.add(step.step_number)
             held |= step.options or {}

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
+from operator import attrgetter
 
 from conversation_mcp.errors import Argument, InvalidInputError
 from conversation_mcp.records.models import Message
@@ -14,6 +16,8 @@ NUMBER, TOTAL, NEXT = Argument("stepNumber"), Argument("totalSteps"), Argument("
 REVISES, BRANCH, BRANCH_FROM = Argument("revises"), Argument("branch"), Argument("branchFrom")
 MAX_BRANCHES, MAX_DEPTH = 20, 3
 RECENT = 10
+# Looked up a thousand times in a long run.
+RUN, FINDINGS = attrgetter("run"), attrgetter("findings")
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,9 @@ def latest_run(name: str, steps: Sequence[WorkflowStep]) -> WorkflowRun:
     number = next((step.run for step in reversed(steps) if step.workflow == name), None)
     if number is None:
         return next_run(steps)
-    return WorkflowRun(number, [step for step in steps if step.run == number])
+    runs = list(map(RUN, steps))
+    own = steps if runs.count(number) == len(runs) else list(compress(steps, map(number.__eq__, runs)))
+    return WorkflowRun(number, own)
 
 
 def next_run(steps: Sequence[WorkflowStep]) -> WorkflowRun:
@@ -97,7 +103,7 @@ def _check_number(name: str, run: WorkflowRun, given: GivenStep) -> None:
 def check_evidence(run: WorkflowRun, given: GivenStep) -> None:
     """Refuse a step with the findings of an earlier one: nothing was found since."""
     said = given.findings.strip()
-    findings = [step.findings for step in run.steps]
+    findings = list(map(FINDINGS, run.steps))
     place = next((findings.index(text) for text in (given.findings, said) if text in findings), None)
     same = None if place is None else run.steps[place]
     if same is None:

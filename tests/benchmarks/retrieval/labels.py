@@ -48,11 +48,27 @@ def load_questions() -> list[Labelled]:
 
 def quality(find: Find, questions: Sequence[Labelled], folder: Path) -> Quality:
     """Ask each question and look where the answer stands; beyond the tenth place it counts as not found."""
-    ranks = [_rank(find(asked.question, DEPTH), asked, folder) for asked in questions]
+    ranks = ranks_of(find, questions, folder)
     return Quality(
         len(ranks),
         sum(rank is not None and rank <= HIT_DEPTH for rank in ranks) / len(ranks),
         sum(1 / rank for rank in ranks if rank) / len(ranks),
+    )
+
+
+def ranks_of(find: Find, questions: Sequence[Labelled], folder: Path) -> list[int | None]:
+    """Ask each question and return the place of its answer."""
+    return [_rank(find(asked.question, DEPTH), asked, folder) for asked in questions]
+
+
+def won_and_lost(find: Find, other: Find, questions: Sequence[Labelled], folder: Path) -> tuple[int, int]:
+    """Return how many answers stand among the first five in one way alone, and how many in the other alone."""
+    ours, theirs = (
+        [rank is not None and rank <= HIT_DEPTH for rank in ranks_of(one, questions, folder)] for one in (find, other)
+    )
+    return (
+        sum(mine and not yours for mine, yours in zip(ours, theirs, strict=True)),
+        sum(yours and not mine for mine, yours in zip(ours, theirs, strict=True)),
     )
 
 

@@ -16,6 +16,7 @@ from conversation_mcp.documents.query_words import load_stopwords
 from conversation_mcp.documents.question import Question
 from conversation_mcp.documents.roots import roots_of
 from conversation_mcp.documents.scope import Scope
+from conversation_mcp.embeddings.catalog import Embedders
 from conversation_mcp.records.chat import ChatMessage
 
 Find = Callable[[str, int], Sequence[Passage]]
@@ -23,11 +24,14 @@ WORD = re.compile(r"\w+")
 PLAIN = "SELECT rowid FROM plain WHERE plain MATCH ? ORDER BY rank LIMIT ?"
 
 
-def ours(folder: Path, indexes: Path) -> Find:
-    """Ask the library of the local provider."""
-    library = DocumentLibrary(roots_of([folder], None), indexes, utc_now, Formats())
+def ours(folder: Path, indexes: Path, embedders: Embedders | None = None) -> Find:
+    """Ask the library of the local provider; with embedders, by meaning too."""
+    library = DocumentLibrary(roots_of([folder], None), indexes, utc_now, Formats(), embedders)
     for _ in library.catch_up():
         pass
+    if library.meaning:
+        for _ in library.meaning.steps(library.texts):
+            pass
     stopwords = load_stopwords()
 
     def find(question: str, limit: int) -> Sequence[Passage]:

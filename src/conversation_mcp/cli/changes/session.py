@@ -12,6 +12,8 @@ from conversation_mcp.errors import ConversationMCPError, InvalidInputError
 from conversation_mcp.tooling.steps import COMMANDS
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
     from conversation_mcp.app import App
     from conversation_mcp.records.models import ConversationId
     from conversation_mcp.settings import Settings
@@ -25,16 +27,16 @@ def opened(settings: "Settings", work: "Callable[[App], Awaitable[T]]") -> T:
     Raises:
         InvalidInputError: an argument is not valid.
     """
+    from conversation_mcp.bootstrap import open_app  # outside of the loop: it reads files
+
     try:
-        return anyio.run(_opened, settings, work)
+        return anyio.run(_opened, open_app(settings), work)
     except InvalidInputError as error:
-        raise InvalidInputError(error.message_with({"messageNumber": "NUMBER"})) from None
+        raise InvalidInputError(error.message_with({"messageNumber": "NUMBER", "exact": "--exact"})) from None
 
 
-async def _opened(settings: "Settings", work: "Callable[[App], Awaitable[T]]") -> T:
-    from conversation_mcp.bootstrap import open_app
-
-    async with open_app(settings) as app:
+async def _opened(opening: "AbstractAsyncContextManager[App]", work: "Callable[[App], Awaitable[T]]") -> T:
+    async with opening as app:
         try:
             return await work(app)
         finally:  # even after an error: the work on earlier conversations may be done

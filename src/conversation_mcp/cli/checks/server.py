@@ -12,7 +12,7 @@ from conversation_mcp.cancellation import finish
 from conversation_mcp.errors import ConversationMCPError, ProviderRejectedError
 from conversation_mcp.errors.groups import single
 from conversation_mcp.logs import redact
-from conversation_mcp.providers.base import Checkable, Defined
+from conversation_mcp.providers.base import Checkable, as_defined
 from conversation_mcp.providers.catalog import ProviderContext, build_providers
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.records.findings import Finding
@@ -66,7 +66,8 @@ async def check_online(settings: Settings) -> list[Finding]:
         found: list[Finding] = []
         for provider in build_providers(ProviderContext(settings, client)):
             if isinstance(provider, Checkable):
-                is_named = not isinstance(provider, Defined) or provider.configured.is_certain
+                defined = as_defined(provider)
+                is_named = defined is None or defined.configured.is_certain
                 finding = await _tried(provider.name, provider, is_gateway=_has_own_address(settings, provider.name))
                 found += [finding] if is_named or finding.state == "ok" else []
         return found

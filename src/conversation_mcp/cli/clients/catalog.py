@@ -5,11 +5,11 @@ import shlex
 import subprocess
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from pydantic import SecretStr
 
@@ -18,6 +18,32 @@ from conversation_mcp.cli.configuration.values import end_of, shown, values_of
 from conversation_mcp.settings import LoadedSettings
 
 SERVER_NAME = "conversations"
+BRIDGE = "mcp-remote"
+"""The program that clients start which know no URLs."""
+
+
+class Target(Protocol):
+    """What a client is told of: a server that it starts, or one at a URL."""
+
+    def without_keys(self) -> "Target":
+        """Return a copy that can be shown."""
+        ...
+
+    def entry(self, client: "Client") -> dict[str, Any]:
+        """Return the server's entry in the client's file."""
+        ...
+
+    def how_to_add(self, client: "Client") -> str:
+        """Return the client's own command that adds the server; empty if it has none."""
+        ...
+
+    def what_next(self, client: "Client") -> str:
+        """Return what to do once the entry is in the file."""
+        ...
+
+    def public_values(self, client: "Client") -> Iterable[str]:
+        """Return what may be shown of the entry, although it may look like a secret."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -33,15 +59,30 @@ class Launch:
         """Return a copy that can be shown, with only the last characters of the keys."""
         return Launch(self.command, self.variables, {name: end_of(SecretStr(key)) for name, key in self.keys.items()})
 
-    def entry(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+    def entry(self, client: "Client") -> dict[str, Any]:
         """Return the server's entry in a client's file."""
         program, *arguments = self.command
-        entry: dict[str, Any] = {**fields, "command": program}
+        entry: dict[str, Any] = {**client.fields, "command": program}
         if arguments:
             entry["args"] = arguments
         if self.variables or self.keys:
             entry["env"] = {**self.variables, **self.keys}
         return entry
+
+    def how_to_add(self, client: "Client") -> str:
+        """Return the client's own command that adds the server; empty if it has none."""
+        assignments = [f"{name}={value}" for name, value in self.variables.items()]
+        variables = "".join(client.variable.format(assignment=joined(assignment)) for assignment in assignments)
+        return client.command.format(name=SERVER_NAME, variables=variables, server=joined(*self.command))
+
+    def what_next(self, client: "Client") -> str:
+        """Return how the client takes notice of its file."""
+        return client.after
+
+    def public_values(self, client: "Client") -> Iterable[str]:
+        """Return the command and the variables that are not secret."""
+        del client
+        return (*self.command, *self.variables.values())
 
 
 @dataclass(frozen=True)
@@ -58,6 +99,7 @@ class Client:
     folder_variable: str = ""
     command: str = ""
     variable: str = ""
+    remote: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def path(self, environment: Mapping[str, str], home: Path, platform: str = sys.platform) -> Path:
         """Return the path of the client's file, whether or not it exists."""
@@ -71,15 +113,9 @@ class Client:
         }
         return Path(shape.format_map(places))
 
-    def how_to_add(self, launch: Launch) -> str:
-        """Return the client's own command that adds the server; empty if it has none."""
-        assignments = [f"{name}={value}" for name, value in launch.variables.items()]
-        variables = "".join(self.variable.format(assignment=_joined(assignment)) for assignment in assignments)
-        return self.command.format(name=SERVER_NAME, variables=variables, server=_joined(*launch.command))
-
-    def snippet(self, launch: Launch) -> str:
+    def snippet(self, target: Target) -> str:
         """Return the content of the client's file with only this server in it."""
-        entry = launch.entry(self.fields)
+        entry = target.entry(self)
         if self.form == "toml":
             return toml_table(f"{self.key}.{SERVER_NAME}", entry)
         return json.dumps({self.key: {SERVER_NAME: entry}}, indent=2, ensure_ascii=False) + "\n"
@@ -120,5 +156,6 @@ def installation() -> list[str]:
     return [str(script)] if script.exists() else [sys.executable, "-m", "conversation_mcp"]
 
 
-def _joined(*words: str) -> str:
+def joined(*words: str) -> str:
+    """Return the words as one line for the shell of this system."""
     return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)

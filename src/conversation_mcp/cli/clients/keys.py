@@ -1,8 +1,10 @@
 """Keys and clients: whether a server started by a client will have the keys that it needs."""
 
+import os
 from collections.abc import Container, Iterable
 
 from conversation_mcp.cli.clients.catalog import Client
+from conversation_mcp.cli.clients.remote import AUTHORIZATION_VARIABLE, TOKEN_VARIABLE
 from conversation_mcp.cli.configuration.values import Value, values_of
 from conversation_mcp.providers.configuration import configured_in
 from conversation_mcp.settings import LoadedSettings
@@ -38,3 +40,10 @@ def _can_answer(loaded: LoadedSettings, variables: Container[str]) -> bool:
     if settings.documents or any(given.is_certain for given in configured_in(settings).values()):
         return True
     return any(name in variables for setting in provider_settings() for name in setting.variables)
+
+
+def lacking_token(client: Client, variables: Container[str]) -> Iterable[str]:
+    """Yield why the client could not send a token to a remote server, as far as this shell tells."""
+    is_bridged = AUTHORIZATION_VARIABLE in variables or "command" in client.remote["fields"]
+    if not is_bridged and TOKEN_VARIABLE not in os.environ:
+        yield f"{TOKEN_VARIABLE} is not set in this shell; {client.title} needs it when it starts"

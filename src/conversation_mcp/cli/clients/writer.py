@@ -1,21 +1,21 @@
 """Writes this server's entry to a client's file: shows the change, asks, and replaces the file in one step."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from conversation_mcp.cli.clients.catalog import SERVER_NAME, Client, Launch
+from conversation_mcp.cli.clients.catalog import SERVER_NAME, Client, Target
 from conversation_mcp.cli.clients.difference import difference, secrets_in
 from conversation_mcp.cli.clients.entries import CannotEditError, edited, parsed
-from conversation_mcp.cli.clients.keys import lacking
 from conversation_mcp.cli.output.agreement import agreed
 from conversation_mcp.cli.output.terminal import put, say
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import make_private_folder, read_linked_file, replace_file
 from conversation_mcp.errors import ConversationMCPError, FilesystemError
-from conversation_mcp.settings import LoadedSettings
 
+Lacking = Callable[[Client, Container[str]], Iterable[str]]
+"""Yields what will be missing when the client, with the variables of its entry, uses the server."""
 BOM = "\ufeff"
 
 
@@ -26,7 +26,7 @@ class ClientFileError(ConversationMCPError):
     advice = "It was not changed; put the lines above into it by hand."
 
 
-def write_client(client: Client, launch: Launch, loaded: LoadedSettings, *, sure: bool) -> None:
+def write_client(client: Client, target: Target, lacking: Lacking, *, sure: bool) -> None:
     """Change the client's file once the user has seen the change and agreed; `sure` agrees in advance.
 
     Warns before that of anything the server will lack when the client starts it.
@@ -39,25 +39,24 @@ def write_client(client: Client, launch: Launch, loaded: LoadedSettings, *, sure
     path = client.path(os.environ, Path.home())
     before = _read(path)
     try:
-        after = edited(before.removeprefix(BOM), client, launch)
+        after = edited(before.removeprefix(BOM), client, target)
     except CannotEditError as error:
-        put(client.snippet(launch.without_keys()), end="")
+        put(client.snippet(target.without_keys()), end="")
         raise ClientFileError(f"{path}: {error}.") from None
     texts = before.removeprefix(BOM), after
     data = [parsed(text, client) for text in texts]
     if texts[0] != after:
-        secrets = {
-            secret for each in data for secret in secrets_in(each, (*launch.command, *launch.variables.values()))
-        }
+        known = tuple(target.public_values(client))
+        secrets = {secret for each in data for secret in secrets_in(each, known)}
         put(difference(*texts, str(path), secrets), end="")
-    for lack in lacking(loaded, client, _variables(data[1], client)):
+    for lack in lacking(client, _variables(data[1], client)):
         say(f"Warning: {lack}.")
     if texts[0] == after:
         put(f"{client.title} already has this server: {path}")
         return
     agreed(f"Write this to {path}?", sure=sure, to="write this", otherwise="Nothing was changed.")
     _write(path, before, (BOM if before.startswith(BOM) else "") + after)
-    put(f"{path} is written. {client.after}")
+    put(f"{path} is written. {target.what_next(client)}")
 
 
 def _variables(data: Mapping[str, Any], client: Client) -> Mapping[str, Any]:

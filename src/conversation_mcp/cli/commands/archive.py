@@ -6,7 +6,7 @@ import typer
 
 from conversation_mcp.cli.changes.session import on_each, opened, resolved
 from conversation_mcp.cli.exit_codes import FAILED
-from conversation_mcp.cli.options import AsJson, Ids, LogsDir
+from conversation_mcp.cli.options import AsJson, Ids, LogsDir, Owner
 from conversation_mcp.cli.output.terminal import put, put_json
 from conversation_mcp.cli.setup import settings_from
 
@@ -21,12 +21,13 @@ def archive(
     undo: Annotated[bool, typer.Option("--undo", help="Bring them back into the lists.")] = False,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
+    owner: Owner = None,
 ) -> None:
     """Put conversations away.
 
     Lists hide archived conversations unless --archived is given. The next question in one brings it back.
     """
-    settings = settings_from({"logs_dir": logs_dir}).settings
+    settings = settings_from({"logs_dir": logs_dir, "owner": owner}).settings
     ids = resolved(settings, conversation_ids, archived=undo)
 
     async def work(app: "App") -> list[str]:
@@ -35,7 +36,8 @@ def archive(
         done: list[Conversation] = []
 
         async def one(conversation_id: "ConversationId") -> None:
-            done.append(await app.tidier.update(conversation_id, archived=not undo))
+            changed, _ = await app.tidier.update(conversation_id, archived=not undo)
+            done.append(changed)
             if not as_json:
                 put(f"{conversation_id}  {'not archived' if undo else 'archived'}")
 

@@ -7,7 +7,17 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from conversation_mcp.cli.options import Continue, ContinueFrom, Documents, Files, Images, LogsDir, ModelName, System
+from conversation_mcp.cli.options import (
+    Continue,
+    ContinueFrom,
+    Documents,
+    Files,
+    Images,
+    LogsDir,
+    ModelName,
+    Owner,
+    System,
+)
 from conversation_mcp.cli.questions.piped import stdin_text
 from conversation_mcp.cli.questions.sent_along import FROM_PIPE, sent_along
 from conversation_mcp.cli.selection.moments import day_at
@@ -67,6 +77,7 @@ def ask(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")] = False,
     logs_dir: LogsDir = None,
+    owner: Owner = None,
     documents: Documents = None,
 ) -> None:
     """Ask a question and keep the answer.
@@ -93,7 +104,7 @@ def ask(
     reads_pipe = FROM_PIPE in (*(file or ()), *(image or ()))
     if reads_pipe:
         _check_pipe(words, interactive=interactive)
-    settings = settings_from({"logs_dir": logs_dir, "documents": documents or None}).settings
+    settings = settings_from({"logs_dir": logs_dir, "owner": owner, "documents": documents or None}).settings
     text = _typed(words) if interactive or reads_pipe else _question(words, settings.max_question_chars)
     from conversation_mcp.cli.questions.chat import chat_until_left
     from conversation_mcp.cli.questions.question import TypedQuestion, ask_and_show, named

@@ -6,7 +6,7 @@ import typer
 
 from conversation_mcp.cli.changes.session import opened, resolved
 from conversation_mcp.cli.changes.tidied import put_new
-from conversation_mcp.cli.options import AsJson, Id, LogsDir
+from conversation_mcp.cli.options import AsJson, Id, LogsDir, Owner
 from conversation_mcp.cli.setup import settings_from
 
 if TYPE_CHECKING:
@@ -22,13 +22,14 @@ def branch(
     ],
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
+    owner: Owner = None,
 ) -> None:
     """Branch a conversation at an answer.
 
     The new conversation has the messages up to that answer; the original stays as it is. Messages are numbered from 1,
     the system message included. No provider is asked.
     """
-    settings = settings_from({"logs_dir": logs_dir}).settings
+    settings = settings_from({"logs_dir": logs_dir, "owner": owner}).settings
     [original] = resolved(settings, [conversation_id])
 
     async def work(app: "App") -> None:

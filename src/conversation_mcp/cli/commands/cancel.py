@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from conversation_mcp.cli.options import Documents, Id, LogsDir
+from conversation_mcp.cli.options import Documents, Id, LogsDir, Owner
 from conversation_mcp.cli.output.terminal import put
 from conversation_mcp.cli.questions.standing import standing_of
 from conversation_mcp.cli.selection.ids import resolve
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from conversation_mcp.settings import Settings
 
 
-def cancel(*, conversation_id: Id, logs_dir: LogsDir = None, documents: Documents = None) -> None:
+def cancel(*, conversation_id: Id, logs_dir: LogsDir = None, owner: Owner = None, documents: Documents = None) -> None:
     """Stop a question that is being answered.
 
     The run at the provider is stopped, too. Prints what was billed, if that is known.
     """
-    settings = settings_from({"logs_dir": logs_dir, "documents": documents or None}).settings
+    settings = settings_from({"logs_dir": logs_dir, "owner": owner, "documents": documents or None}).settings
     anyio.run(_cancel, settings, resolve(finder_of(settings), conversation_id))
 
 

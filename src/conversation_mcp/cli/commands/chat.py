@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from conversation_mcp.cli.options import Continue, Documents, LogsDir, ModelName, System
+from conversation_mcp.cli.options import Continue, Documents, LogsDir, ModelName, Owner, System
 from conversation_mcp.cli.setup import settings_from
 
 
@@ -19,6 +19,7 @@ def chat(
         typer.Option(help="How hard the model tries, if it can."),
     ] = None,
     logs_dir: LogsDir = None,
+    owner: Owner = None,
     documents: Documents = None,
 ) -> None:
     """Open a prompt that remembers.
@@ -27,7 +28,7 @@ def chat(
     -i: at the prompt, /search and /deep switch to searches, and /help shows the rest. Ctrl-C stops a question, Ctrl-D
     ends.
     """
-    settings = settings_from({"logs_dir": logs_dir, "documents": documents or None}).settings
+    settings = settings_from({"logs_dir": logs_dir, "owner": owner, "documents": documents or None}).settings
     from conversation_mcp.cli.questions.chat import chat_until_left
     from conversation_mcp.cli.questions.question import TypedQuestion, named
 

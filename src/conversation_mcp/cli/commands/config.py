@@ -7,7 +7,7 @@ import typer
 
 from conversation_mcp.cli.configuration.file import write_config
 from conversation_mcp.cli.configuration.values import Value, values_of
-from conversation_mcp.cli.options import AsJson, Documents, LogsDir, ToolSets
+from conversation_mcp.cli.options import AsJson, Documents, LogsDir, Owner, ToolSets
 from conversation_mcp.cli.output.terminal import console, is_terminal, put, put_fields, put_json
 from conversation_mcp.cli.setup import settings_from
 from conversation_mcp.errors import InvalidInputError
@@ -25,6 +25,7 @@ def config(
     ] = False,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
+    owner: Owner = None,
     documents: Documents = None,
     tools: ToolSets = None,
 ) -> None:
@@ -40,7 +41,9 @@ def config(
     elif write:
         _write(config_path(), force=force)
     else:
-        values = values_of(settings_from({"logs_dir": logs_dir, "documents": documents or None, "tools": tools}))
+        values = values_of(
+            settings_from({"logs_dir": logs_dir, "owner": owner, "documents": documents or None, "tools": tools})
+        )
         if as_json:
             put_json({value.name: {"value": value.shown or None, "origin": value.origin} for value in values})
         elif is_terminal():

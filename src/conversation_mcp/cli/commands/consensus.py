@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from conversation_mcp.cli.options import AsJson, Continue, Files, Images, LogsDir
+from conversation_mcp.cli.options import AsJson, Continue, Files, Images, LogsDir, Owner
 from conversation_mcp.cli.questions.sent_along import sent_along
 from conversation_mcp.cli.setup import settings_from
 
@@ -32,13 +32,14 @@ def consensus(
     image: Images = None,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
+    owner: Owner = None,
 ) -> None:
     """Ask several models the same question, side by side.
 
     None sees the verdict of another one. All verdicts are kept in the conversation. A model that fails is named, and
     the others stand.
     """
-    settings = settings_from({"logs_dir": logs_dir}).settings
+    settings = settings_from({"logs_dir": logs_dir, "owner": owner}).settings
     from conversation_mcp.cli.questions.question import TypedQuestion, ask_and_show, named
 
     arguments: dict[str, Any] = {"models": [seat_of(text) for text in model]}

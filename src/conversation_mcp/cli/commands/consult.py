@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from conversation_mcp.cli.options import AsJson, Continue, Files, Images, LogsDir, ModelName
+from conversation_mcp.cli.options import AsJson, Continue, Files, Images, LogsDir, ModelName, Owner
 from conversation_mcp.cli.setup import settings_from
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.records.options import Effort
@@ -28,6 +28,7 @@ def consult(
     ] = None,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
+    owner: Owner = None,
 ) -> None:
     """Have a model judge something by a workflow, such as codereview.
 
@@ -36,7 +37,7 @@ def consult(
     """
     from conversation_mcp.cli.questions.consult import TypedConsult, consult_and_show
 
-    settings = settings_from({"logs_dir": logs_dir}).settings
+    settings = settings_from({"logs_dir": logs_dir, "owner": owner}).settings
     typed = TypedConsult(
         workflow=workflow,
         request=request,

@@ -7,7 +7,7 @@ import typer
 from conversation_mcp.cli.changes.session import on_each, opened, resolved
 from conversation_mcp.cli.changes.trashed import agreed_for_good, erase, put_trashed
 from conversation_mcp.cli.exit_codes import FAILED
-from conversation_mcp.cli.options import AsJson, Ids, LogsDir
+from conversation_mcp.cli.options import AsJson, Ids, LogsDir, Owner
 from conversation_mcp.cli.output.terminal import say
 from conversation_mcp.cli.setup import settings_from
 from conversation_mcp.errors import InvalidInputError
@@ -28,6 +28,7 @@ def delete(
     yes: Annotated[bool, typer.Option("--yes", help="With --for-good: do not ask.")] = False,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
+    owner: Owner = None,
 ) -> None:
     """Move conversations to the trash.
 
@@ -35,7 +36,7 @@ def delete(
     """
     if yes and not for_good:
         raise InvalidInputError("--yes goes with --for-good.")
-    settings = settings_from({"logs_dir": logs_dir}).settings
+    settings = settings_from({"logs_dir": logs_dir, "owner": owner}).settings
     ids = resolved(settings, conversation_ids)
     if for_good:
         agreed_for_good(f"Delete {counted(len(ids), 'conversation')} for good: {', '.join(ids)}?", sure=yes)

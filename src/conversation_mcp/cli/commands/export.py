@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from conversation_mcp.cli.exit_codes import FAILED
-from conversation_mcp.cli.options import LogsDir
+from conversation_mcp.cli.options import LogsDir, Owner
 from conversation_mcp.cli.output.terminal import is_terminal, put, say
 from conversation_mcp.cli.selection.completion import complete_ids
 from conversation_mcp.cli.selection.ids import resolve
@@ -57,6 +57,7 @@ def export(
         bool, typer.Option("--redact", help="Leave out paths, ids of responses and anything that looks like a key.")
     ] = False,
     logs_dir: LogsDir = None,
+    owner: Owner = None,
 ) -> None:
     """Write conversations to files of other formats.
 
@@ -65,7 +66,7 @@ def export(
     """
     if sum((bool(ids), query is not None, everything)) != 1:
         raise InvalidInputError("say which conversations: ids, or --query WORDS, or --all.")
-    finder = finder_from(logs_dir)
+    finder = finder_from(logs_dir, owner)
     found = _found(finder, ids or (), query)
     chosen = export_format(file_format)
     if not found:

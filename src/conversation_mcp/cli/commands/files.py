@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from conversation_mcp.cli.exit_codes import FAILED
-from conversation_mcp.cli.options import AsJson, Id, LogsDir
+from conversation_mcp.cli.options import AsJson, Id, LogsDir, Owner
 from conversation_mcp.cli.output.terminal import is_terminal, put, put_fields, put_json, say
 from conversation_mcp.cli.selection.ids import resolve
 from conversation_mcp.cli.setup import finder_from
@@ -34,6 +34,7 @@ def files(
     force: Annotated[bool, typer.Option("--force", help="With --restore: replace files that are there.")] = False,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
+    owner: Owner = None,
 ) -> None:
     """Show the files that a conversation was asked about.
 
@@ -43,7 +44,7 @@ def files(
     """
     if force and restore is None:
         raise InvalidInputError("--force goes with --restore.")
-    finder = finder_from(logs_dir)
+    finder = finder_from(logs_dir, owner)
     chosen = resolve(finder, conversation_id)
     if restore is not None and finder.folder is not None and _is_in(restore, finder.folder):
         raise InvalidInputError(f"--restore must lie outside of the folder of the conversations, {finder.folder}.")

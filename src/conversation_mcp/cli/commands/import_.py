@@ -10,7 +10,7 @@ import typer
 from pydantic.alias_generators import to_camel
 
 from conversation_mcp.cli.exit_codes import FAILED
-from conversation_mcp.cli.options import AsJson, LogsDir
+from conversation_mcp.cli.options import AsJson, LogsDir, Owner
 from conversation_mcp.cli.output.progress import bytes_progress
 from conversation_mcp.cli.output.terminal import put, put_json, say
 from conversation_mcp.cli.questions.interrupts import Interrupt, interrupts
@@ -22,6 +22,8 @@ from conversation_mcp.importing.catalog import IMPORT_FORMATS, import_formats
 from conversation_mcp.importing.importer import Importer, Outcome, Report
 from conversation_mcp.importing.recognition import Recognition, plan_of
 from conversation_mcp.importing.sources import list_files
+from conversation_mcp.redacting.redactor import named_counts
+from conversation_mcp.redacting.texts import TextRedaction
 from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.text import shorten
 
@@ -65,6 +67,7 @@ def import_(
     ] = False,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
+    owner: Owner = None,
 ) -> None:
     """Bring in conversations from ChatGPT, Claude, Claude Code and others.
 
@@ -73,13 +76,14 @@ def import_(
     """
     if file_format not in {AUTO, *IMPORT_FORMATS}:
         raise InvalidInputError(f"--format must be {AUTO} or one of {', '.join(IMPORT_FORMATS)}; got {file_format!r}.")
-    settings = settings_from({"logs_dir": logs_dir}).settings
-    store = open_store(settings.store_url, utc_now)
+    settings = settings_from({"logs_dir": logs_dir, "owner": owner}).settings
+    hours, encryption = settings.conversation_timeout_hours, settings.encryption
+    store = open_store(settings.store_url, utc_now, settings.owner, encryption=encryption, timeout_hours=hours)
     folder = store.finder.folder
     if folder is not None and path.resolve() == folder.resolve():
         raise InvalidInputError(f"{path} is the folder of the conversations itself; there is nothing to import.")
     plan = plan_of(list_files(path), import_formats(), None if file_format == AUTO else file_format)
-    importer = Importer(store, utc_now, dry_run=dry_run, deleted=deleted)
+    importer = Importer(store, utc_now, TextRedaction(settings.redact), dry_run=dry_run, deleted=deleted)
     # Two imports at the same time would not see each other's conversations and import them twice.
     alone = nullcontext() if dry_run else store.import_alone(lambda: say(WAITING))
     with (
@@ -128,6 +132,12 @@ def _show(report: Report, plan: Recognition, where: str) -> None:
     counted = [f"{words} ({report.left_out[name]:,})" for name, words in left_out.items() if report.left_out[name]]
     if counted:
         put(f"Left out: {', '.join(counted)}.")
+    _show_more(report, plan)
+
+
+def _show_more(report: Report, plan: Recognition) -> None:
+    if report.redacted:
+        put(f"Redacted: {named_counts(report.redacted)}.")
     if report.left_out["other branches"]:
         put("--all-branches imports the other branches, too.")
     if report.counts["deleted"]:
@@ -149,6 +159,7 @@ def _data(report: Report, plan: Recognition) -> dict[str, object]:
         "unreadFiles": plan.unread,
         "conversations": {name: report.counts[name] for name in OUTCOMES},
         "undated": report.undated,
+        "redacted": dict(report.redacted),
         "leftOut": {to_camel(name.replace(" ", "_")): report.left_out[name] for name in LEFT_OUT},
         "leftOutByName": {name: report.left_out[name] for name in _named(report)},
         "problems": [{"place": problem.place, "reason": problem.reason} for problem in report.problems],

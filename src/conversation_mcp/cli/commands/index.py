@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from conversation_mcp.cli.options import AsJson, LogsDir
+from conversation_mcp.cli.options import AsJson, LogsDir, Owner
 from conversation_mcp.cli.output.progress import progress
 from conversation_mcp.cli.output.terminal import put, put_json
 from conversation_mcp.cli.output.times import when
@@ -35,15 +35,27 @@ class NoIndexError(ConversationMCPError):
 def index(
     *,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Delete it and read all conversations again.")] = False,
+    meaning: Annotated[
+        bool,
+        typer.Option("--meaning", help="Make the vectors for searches by meaning now, instead of in the background."),
+    ] = False,
+    background: Annotated[bool, typer.Option("--background", hidden=True)] = False,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
+    owner: Owner = None,
 ) -> None:
     """Show where the index is and what it knows.
 
     Searches use the index. It is built from the files of the conversations whenever it is missing, so you can delete it
     at any time.
     """
-    finder = finder_from(logs_dir)
+    if meaning:
+        from conversation_mcp.cli.vectors import make_vectors
+
+        make_vectors(logs_dir, owner, in_background=background)
+        if background:
+            return
+    finder = finder_from(logs_dir, owner)
     found = finder.index
     if found is None:
         raise NoIndexError(f"{finder.place} needs none", is_needed=False)
@@ -65,8 +77,12 @@ def _rebuild(index: "Index") -> None:
 
 
 def _facts(index: "Index") -> dict[str, Any]:
-    """Return the facts of the index, without creating it if it is missing."""
+    """Return the facts of the index, without creating it if it is missing; one in memory is built here."""
     facts: dict[str, Any] = {"location": index.location, "bytes": 0}
+    if not index.is_kept:
+        if index.build_seconds is None:
+            _rebuild(index)
+        facts["buildSeconds"] = round(index.build_seconds or 0.0, 3)
     try:
         if (size := index.size_bytes()) is None:
             return facts
@@ -93,4 +109,6 @@ def _lines(facts: dict[str, Any]) -> list[tuple[str, str]]:
         return [*lines, ("holds", "not all conversations yet; the next search continues")]
     count, compared = facts["conversationCount"], datetime.fromisoformat(facts["comparedAt"])
     lines.append(("holds", counted(count, "conversation")))
+    if "buildSeconds" in facts:
+        return [*lines, ("built in", f"{facts['buildSeconds']:.1f} s, anew by each process at its first search")]
     return [*lines, ("compared", when(compared, utc_now().astimezone()))]

@@ -13,6 +13,7 @@ from conversation_mcp.cli.options import (
     Limit,
     LogsDir,
     Model,
+    Owner,
     Provider,
     StateOption,
     Tags,
@@ -42,6 +43,7 @@ def list_(
     ] = False,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
+    owner: Owner = None,
 ) -> None:
     """List the conversations, newest first.
 
@@ -63,4 +65,4 @@ def list_(
     if by_size and (cursor or wanted != Wanted()):
         raise InvalidInputError("--largest cannot be combined with filters or --cursor.")
     given = None if wanted == Wanted() else wanted  # without filters, the plain list needs no index
-    show_list(limit, logs_dir, as_json=as_json, paths=paths, wanted=given, cursor=cursor, by_size=by_size)
+    show_list(limit, logs_dir, as_json=as_json, paths=paths, wanted=given, cursor=cursor, by_size=by_size, owner=owner)

@@ -8,7 +8,7 @@ import typer
 
 from conversation_mcp.cli.changes.session import opened
 from conversation_mcp.cli.exit_codes import FAILED
-from conversation_mcp.cli.options import AsJson, LogsDir
+from conversation_mcp.cli.options import AsJson, LogsDir, Owner
 from conversation_mcp.cli.output.terminal import is_terminal, put, put_fields, put_json, say
 from conversation_mcp.cli.output.times import when
 from conversation_mcp.cli.selection.moments import age_of
@@ -17,6 +17,7 @@ from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.pruner import Action, Pruned, PrunePlan
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.records.models import parse_time
+from conversation_mcp.stores.catalog import lifetime_in
 from conversation_mcp.text import shorten
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def prune(
     apply: Annotated[bool, typer.Option("--apply", help="Do it; without this, only show it.")] = False,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
+    owner: Owner = None,
 ) -> None:
     """Put old conversations away.
 
@@ -42,8 +44,9 @@ def prune(
     set, are archived. Conversations with tags or a question without an answer are kept. In a pipe, each is a line of
     action, id, time of the last change and title, separated by tabs.
     """
-    settings = settings_from({"logs_dir": logs_dir}).settings
-    ages = _ages(older_than, settings.conversation_timeout_hours)
+    settings = settings_from({"logs_dir": logs_dir, "owner": owner}).settings
+    hours, forgets = settings.conversation_timeout_hours, lifetime_in(settings.store_url, None) is not None
+    ages = _ages(older_than, None if forgets else hours)
 
     async def work(app: "App") -> int:
         plan = await app.pruner.plan(ages)

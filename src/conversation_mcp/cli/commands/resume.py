@@ -7,7 +7,7 @@ import anyio
 import typer
 
 from conversation_mcp.cli.exit_codes import FAILED
-from conversation_mcp.cli.options import Documents, LogsDir
+from conversation_mcp.cli.options import Documents, LogsDir, Owner
 from conversation_mcp.cli.output.terminal import put, say
 from conversation_mcp.cli.questions.display import Display
 from conversation_mcp.cli.questions.interrupts import Interrupt, interrupts
@@ -37,6 +37,7 @@ def resume(
         ),
     ] = None,
     logs_dir: LogsDir = None,
+    owner: Owner = None,
     documents: Documents = None,
 ) -> None:
     """Fetch answers that nobody waited for.
@@ -44,7 +45,7 @@ def resume(
     They are fetched by the ids of their runs; nothing is asked or paid again. The command waits for background runs.
     The exit code is 1 if a question still has no answer.
     """
-    settings = settings_from({"logs_dir": logs_dir, "documents": documents or None}).settings
+    settings = settings_from({"logs_dir": logs_dir, "owner": owner, "documents": documents or None}).settings
     wanted = None if conversation_id is None else resolve(finder_of(settings), conversation_id)
     with interrupts(STOPPING) as interrupt:
         settled = anyio.run(_resume, settings, wanted, interrupt)

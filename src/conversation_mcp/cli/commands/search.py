@@ -1,6 +1,7 @@
-"""The command `search`: finds conversations by their words."""
+"""The command `search`: finds conversations by their words and their meaning."""
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,6 +16,7 @@ from conversation_mcp.cli.options import (
     Limit,
     LogsDir,
     Model,
+    Owner,
     Provider,
     StateOption,
     Tags,
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from conversation_mcp.records.found import Listed, Page
+    from conversation_mcp.searching.vectors.nearest import Neighbourhood
+    from conversation_mcp.stores.finder import Finder
 
 HIGHLIGHT = "bold yellow"
 
@@ -43,6 +47,7 @@ def search(
         list[str],
         typer.Argument(metavar="WORDS", help="'\"a phrase\"' in quotes of its own must occur; begin* is a beginning."),
     ],
+    by_words: Annotated[bool, typer.Option("--words", help="Find by words alone, not by meaning.")] = False,
     limit: Limit = None,
     cursor: Cursor = None,
     tool: Tool = None,
@@ -55,14 +60,15 @@ def search(
     before: Before = None,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
+    owner: Owner = None,
 ) -> None:
-    """Find conversations by their words.
+    """Find conversations by words, and by meaning where there is a model for it.
 
     Searches titles, tags, questions and answers. The best match comes first; each is shown with the matching passage
     and the number of its message. Without a match, the exit code is 1. In a pipe, each match is a line as list prints
     it, followed by the number and the passage.
     """
-    finder, query = finder_from(logs_dir), " ".join(words)
+    finder, query = finder_from(logs_dir, owner), " ".join(words)
     wanted = chosen(
         query,
         state=state,
@@ -75,7 +81,8 @@ def search(
         model=model,
     )
     place = place_of(cursor, query)
-    counted = _Counted(found_pages(finder, wanted, limit_of(limit, as_json=as_json), place))
+    around = None if by_words else _around(finder, query, logs_dir, owner)
+    counted = _Counted(found_pages(finder, wanted, limit_of(limit, as_json=as_json), place, around))
     if as_json:
         put_pages_as_json(counted, finder, query)
     elif is_terminal():
@@ -86,6 +93,21 @@ def search(
     if not counted.count:
         say("Nothing was found.")
         raise typer.Exit(FAILED)
+
+
+def _around(finder: "Finder", query: str, logs_dir: Path | None, owner: str | None) -> "Neighbourhood | None":
+    """Return the turns near the query; nothing is loaded unless somebody has made vectors."""
+    if (turns := finder.turns) is None or not turns.vectors.models():
+        return None
+    from conversation_mcp.cli.setup import settings_from
+    from conversation_mcp.conversations.turn_meaning import open_meaning, turns_near
+    from conversation_mcp.providers.embedders import embedders_in
+
+    settings = settings_from({"logs_dir": logs_dir, "owner": owner}).settings
+    around, notice = turns_near(open_meaning(lambda: embedders_in(settings), turns), query)
+    if notice:
+        say(f"{notice}.")
+    return around
 
 
 class _Counted:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from conversation_mcp.cli.options import Id, LogsDir
+from conversation_mcp.cli.options import Id, LogsDir, Owner
 from conversation_mcp.cli.output.rendered import blocks_of, lines_of
 from conversation_mcp.cli.output.terminal import console, is_terminal, printable, put
 from conversation_mcp.cli.selection.ids import resolve
@@ -34,6 +34,7 @@ def show(
     ] = False,
     no_pager: Annotated[bool, typer.Option("--no-pager", help="Do not page a text longer than the screen.")] = False,
     logs_dir: LogsDir = None,
+    owner: Owner = None,
 ) -> None:
     """Show a conversation.
 
@@ -42,7 +43,7 @@ def show(
     wanted = [name for name, given in (("--raw", raw), ("--json", as_json), ("--paths", paths)) if given]
     if len(wanted) > 1:
         raise InvalidInputError(f"{' and '.join(wanted)} cannot be combined.")
-    finder = finder_from(logs_dir)
+    finder = finder_from(logs_dir, owner)
     chosen = resolve(finder, conversation_id)
     location, body = finder.location(chosen), finder.read(chosen)
     if paths:

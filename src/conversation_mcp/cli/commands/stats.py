@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from conversation_mcp.cli.options import AsJson, LogsDir
+from conversation_mcp.cli.options import AsJson, LogsDir, Owner
 from conversation_mcp.cli.output.progress import progress
 from conversation_mcp.cli.output.terminal import console, is_terminal, printable, put_fields, put_json, say
 from conversation_mcp.cli.selection.moments import milliseconds_at
@@ -17,8 +17,6 @@ from conversation_mcp.stores.headway import Headway
 from conversation_mcp.text import dollars
 
 UNKNOWN = "(unknown)"
-COST_DIGITS = 9
-"""Sums of floats are rounded to this; no price has more digits."""
 COUNTING = "reading the conversations"
 BAR_CELLS, WITH_BARS_COLUMNS = 20, 84
 LEAST_KEY_COLUMNS = 10
@@ -37,6 +35,7 @@ def stats(
     ] = None,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
+    owner: Owner = None,
 ) -> None:
     """Show turns, tokens and cost.
 
@@ -46,7 +45,7 @@ def stats(
     of name, turns, questions without an answer, tokens in and out, and cost, separated by tabs; with --by conversation,
     the title comes last.
     """
-    settings, headway = settings_from({"logs_dir": logs_dir} if logs_dir else {}).settings, Headway()
+    settings, headway = settings_from({"logs_dir": logs_dir, "owner": owner}).settings, Headway()
     prices = Prices(Catalogue(settings.models).load())
     since_milliseconds = None if since is None else milliseconds_at("--since", since)
     with progress(COUNTING, headway):
@@ -69,8 +68,8 @@ def stats(
 def _data(found: Statistics, by: str) -> dict[str, Any]:
     return {
         "by": by,
-        "rows": [{by: name, **_titled(found, name), **_numbers(sums)} for name, sums in found.sums.items()],
-        "total": _numbers(found.total),
+        "rows": [{by: name, **_titled(found, name), **sums.data()} for name, sums in found.sums.items()],
+        "total": found.total.data(),
         "conversationCount": found.conversation_count,
         "unreadableCount": len(found.problems),
     }
@@ -82,19 +81,6 @@ def _title(found: Statistics, name: str | None) -> tuple[str, ...]:
 
 def _titled(found: Statistics, name: str | None) -> dict[str, str]:
     return {"title": found.titles[name]} if name in found.titles else {}
-
-
-def _numbers(sums: Sums) -> dict[str, float]:
-    estimated = {"estimatedCostUsd": round(sums.estimated_usd, COST_DIGITS)} if sums.estimated_usd else {}
-    return {
-        "turns": sums.answered,
-        "unanswered": sums.unanswered,
-        "inputTokens": sums.input_tokens,
-        **({"cachedInputTokens": sums.cached_tokens} if sums.cached_tokens else {}),
-        "outputTokens": sums.output_tokens,
-        "costUsd": round(sums.cost_usd, COST_DIGITS),
-        **estimated,
-    }
 
 
 def _cells(sums: Sums) -> tuple[object, ...]:

@@ -6,7 +6,7 @@ import typer
 
 from conversation_mcp.cli.changes.session import opened, resolved
 from conversation_mcp.cli.changes.tidied import put_tidied
-from conversation_mcp.cli.options import AsJson, Id, LogsDir
+from conversation_mcp.cli.options import AsJson, Id, LogsDir, Owner
 from conversation_mcp.cli.setup import settings_from
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.text import fold
@@ -24,6 +24,7 @@ def tag(
     remove: Annotated[bool, typer.Option("--remove", help="Remove these tags instead.")] = False,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
+    owner: Owner = None,
 ) -> None:
     """Add tags to a conversation, or remove them.
 
@@ -31,7 +32,7 @@ def tag(
     """
     if remove and not tags:
         raise InvalidInputError("--remove needs the tags to remove.")
-    settings = settings_from({"logs_dir": logs_dir}).settings
+    settings = settings_from({"logs_dir": logs_dir, "owner": owner}).settings
     [wanted] = resolved(settings, [conversation_id])
     given = tags or ()
     gone = {fold(" ".join(each.split())) for each in given} if remove else set[str]()
@@ -40,7 +41,8 @@ def tag(
         return tuple(each for each in known if fold(each) not in gone) if remove else (*known, *given)
 
     async def work(app: "App") -> None:
-        tagged = await app.tidier.update(wanted, retag=retag)
-        put_tidied(tagged, app, f"tags: {', '.join(tagged.tags)}" if tagged.tags else "no tags", as_json=as_json)
+        tagged, notices = await app.tidier.update(wanted, retag=retag)
+        what = f"tags: {', '.join(tagged.tags)}" if tagged.tags else "no tags"
+        put_tidied(tagged, app, what, notices, as_json=as_json)
 
     opened(settings, work)

@@ -8,7 +8,7 @@ import typer
 from conversation_mcp.cli.changes.session import on_each, opened
 from conversation_mcp.cli.changes.trashed import UNREADABLE, agreed_for_good, erase, put_trashed
 from conversation_mcp.cli.exit_codes import FAILED
-from conversation_mcp.cli.options import AsJson, LogsDir
+from conversation_mcp.cli.options import AsJson, LogsDir, Owner
 from conversation_mcp.cli.output.terminal import console, is_terminal, printable, put_fields, put_json, say
 from conversation_mcp.cli.output.times import when
 from conversation_mcp.cli.selection.ids import LAST
@@ -33,21 +33,23 @@ TrashedIds = Annotated[
 
 
 @trash.callback(invoke_without_command=True)
-def show_trash(*, context: typer.Context, as_json: AsJson = False, logs_dir: LogsDir = None) -> None:
+def show_trash(
+    *, context: typer.Context, as_json: AsJson = False, logs_dir: LogsDir = None, owner: Owner = None
+) -> None:
     """Show, restore or empty the trash.
 
     Without a command, lists the trash, latest deletion first. In a pipe, each conversation is a line of id, time of the
     deletion and title, separated by tabs.
     """
     if context.invoked_subcommand is not None:
-        if as_json or logs_dir:
+        if as_json or logs_dir or owner:
             raise InvalidInputError(f"options of trash {context.invoked_subcommand} belong after it.")
         return
 
     async def work(app: "App") -> "list[TrashedConversation]":
         return [await app.trash.facts_of(trashed) for trashed in await app.trash.entries()]
 
-    found = opened(settings_from({"logs_dir": logs_dir}).settings, work)
+    found = opened(settings_from({"logs_dir": logs_dir, "owner": owner}).settings, work)
     if as_json:
         put_json({"conversations": [each.data() for each in found]})
     elif is_terminal():
@@ -57,7 +59,9 @@ def show_trash(*, context: typer.Context, as_json: AsJson = False, logs_dir: Log
 
 
 @trash.command()
-def restore(*, conversation_ids: TrashedIds, as_json: AsJson = False, logs_dir: LogsDir = None) -> None:
+def restore(
+    *, conversation_ids: TrashedIds, as_json: AsJson = False, logs_dir: LogsDir = None, owner: Owner = None
+) -> None:
     """Restore conversations as they were when they were last deleted."""
 
     async def work(app: "App") -> list[str]:
@@ -74,7 +78,7 @@ def restore(*, conversation_ids: TrashedIds, as_json: AsJson = False, logs_dir: 
         put_trashed(restored, "restored", problems, as_json=as_json)
         return problems
 
-    raise typer.Exit(FAILED if opened(settings_from({"logs_dir": logs_dir}).settings, work) else 0)
+    raise typer.Exit(FAILED if opened(settings_from({"logs_dir": logs_dir, "owner": owner}).settings, work) else 0)
 
 
 @trash.command()
@@ -86,9 +90,10 @@ def empty(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     as_json: AsJson = False,
     logs_dir: LogsDir = None,
+    owner: Owner = None,
 ) -> None:
     """Delete everything in the trash for good, from the disk and the index."""
-    settings = settings_from({"logs_dir": logs_dir}).settings
+    settings = settings_from({"logs_dir": logs_dir, "owner": owner}).settings
 
     async def look(app: "App") -> "Sequence[Trashed]":
         entries = await app.trash.entries()

@@ -13,6 +13,7 @@ from conversation_mcp.sources import provider_settings, variable_of
 from conversation_mcp.text import REDACTED, presentable
 
 SHOWN_OF_SECRET = 4
+MASTER_KEY = "encryption_key"
 CREDENTIALS = re.compile(r"(?<=//)[^/@]*(?=@)|(?<=\?).+")
 """The parts of an address that may be secret: user and password, and the query."""
 LONG_ENOUGH = 12
@@ -64,20 +65,26 @@ def values_of(loaded: LoadedSettings) -> list[Value]:
         for whole in [shown(getattr(settings.provider(setting.provider), setting.field))]
     ]
     return of_providers + [
-        Value(name, hidden, origins.get(name, "default"), (variable_of(name),), is_masked=hidden != whole)
+        Value(
+            name,
+            hidden,
+            origins.get(name, "default"),
+            (variable_of(name),),
+            is_masked=hidden != whole or (name == MASTER_KEY and bool(whole)),
+        )
         for name in Settings.model_fields
         if name not in TABLES
-        for whole in [shown(getattr(settings, name))]
+        for whole in [shown(getattr(settings, name), is_master=name == MASTER_KEY)]
         for hidden in [masked(whole) if name == "store" else whole]
     ]
 
 
-def shown(value: object) -> str:
-    """Return a value as it would be written in an environment variable."""
+def shown(value: object, *, is_master: bool = False) -> str:
+    """Return a value as it would be written in an environment variable; of a master key, only that there is one."""
     if value is None:
         return ""
     if isinstance(value, SecretStr):
-        return end_of(value)
+        return "…" if is_master else end_of(value)
     if isinstance(value, tuple):
         parts = cast("tuple[object, ...]", value)
         separator = os.pathsep if any(isinstance(part, Path) for part in parts) else ","

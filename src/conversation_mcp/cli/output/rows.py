@@ -54,6 +54,7 @@ def row_data(facts: Listed, location: str) -> dict[str, Any]:
         "tool": facts.last_tool,
         "tags": list(facts.tags) or None,
         "parent": {"conversationId": facts.parent_id} if facts.parent_id else None,
+        "foundBy": facts.found_by,
         "snippet": facts.snippet or None,
         "messageNumber": facts.message_number,
         "conversationPath": location,

@@ -22,9 +22,10 @@ OFFERED = 50
 def complete_ids(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     """Return the ids, with titles, that begin as typed, newest first; none if the folder cannot be read."""
     logs_dir: object = context.params.get("logs_dir")
+    owner: object = context.params.get("owner")
     archived = bool(context.params.get("undo"))  # `archive --undo` means archived conversations
     with suppress(ConversationMCPError):
-        finder = finder_from(Path(str(logs_dir)) if logs_dir else None)
+        finder = finder_from(Path(str(logs_dir)) if logs_dir else None, str(owner) if owner else None)
         if LAST.startswith(incomplete):
             found = finder.newest(OFFERED, archived=archived).found
             last = [(LAST, found[0].title)] if found else []

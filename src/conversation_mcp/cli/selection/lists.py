@@ -28,9 +28,10 @@ def show_list(
     wanted: Wanted | None = None,
     cursor: str | None = None,
     by_size: bool = False,
+    owner: str | None = None,
 ) -> None:
     """Print the conversations, newest first or by the size of their files."""
-    finder = finder_from(logs_dir)
+    finder = finder_from(logs_dir, owner)
     count = limit_of(limit, as_json=as_json)
     if by_size:
         found = iter((finder.largest(count),))

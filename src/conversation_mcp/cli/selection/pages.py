@@ -8,13 +8,18 @@ from conversation_mcp.records.found import Page, Place, Wanted
 from conversation_mcp.stores.headway import Headway
 
 if TYPE_CHECKING:
+    from conversation_mcp.searching.vectors.nearest import Neighbourhood
     from conversation_mcp.stores.finder import Finder
 
 COMPARING = "checking the files"
 
 
 def found_pages(
-    finder: "Finder", wanted: Wanted, limit: int | None = None, place: Place | None = None
+    finder: "Finder",
+    wanted: Wanted,
+    limit: int | None = None,
+    place: Place | None = None,
+    around: "Neighbourhood | None" = None,
 ) -> Iterator[Page]:
     """Yield pages up to the limit, or all; the first page says what was skipped.
 
@@ -24,7 +29,7 @@ def found_pages(
     from conversation_mcp.stores.finder import pages
 
     headway = Headway()
-    return shown(pages(finder, wanted, limit, place, headway), headway)
+    return shown(pages(finder, wanted, limit, place, headway, around), headway)
 
 
 def shown(pages: Iterator[Page], headway: Headway) -> Iterator[Page]:

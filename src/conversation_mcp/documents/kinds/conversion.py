@@ -14,6 +14,10 @@ class TooMuchError(Exception):
 class NoTextError(Exception):
     """The file has pages, but no text on any of them."""
 
+    def __init__(self, pages: int) -> None:
+        super().__init__(pages)
+        self.pages = pages
+
 
 def bounded(lines: list[str]) -> list[str]:
     """Return the lines, unless they exceed the limit."""

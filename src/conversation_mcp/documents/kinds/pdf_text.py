@@ -42,7 +42,7 @@ def pdf(file: IO[bytes]) -> Outline:
         marks += [*headings, *(TEXT if line.strip() else BLANK for line in text)]
         numbers += [number] * (len(lines) - len(numbers))
     if reader.pages and TEXT not in marks:
-        raise NoTextError
+        raise NoTextError(len(reader.pages))
     title = reader.metadata.title if reader.metadata else None
     return Outline(bounded(lines), marks, title=_shown(title or "", lines), numbers=numbers, unit="page")
 

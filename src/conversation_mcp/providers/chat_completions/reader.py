@@ -10,6 +10,7 @@ from conversation_mcp.errors import (
     StreamBrokenError,
 )
 from conversation_mcp.providers.base import Answer, Event, Finished, Progress
+from conversation_mcp.providers.chat_completions.extras import Extras
 from conversation_mcp.providers.chat_completions.pieces import calls_tools, reasoning_in, refusal_in, text_in
 from conversation_mcp.providers.wire.bodies import KeptSize
 from conversation_mcp.providers.wire.errors import ErrorMap
@@ -42,6 +43,7 @@ class CompletionReader:
         self._refusal: list[str] = []
         self._kept = KeptSize()
         self._sources = SourceCollector(self._kept)
+        self._extras = Extras(self._kept)
         self._wants_tool = False
         self._finish = ""
         self._facts: dict[str, str] = {}
@@ -85,6 +87,7 @@ class CompletionReader:
         # A whole message behind the deltas repeats their text.
         piece = text_in(delta) or ("" if self._text else text_in(message))
         self._sources.take(delta, message)
+        self._extras.take(source)
         self._wants_tool = self._wants_tool or calls_tools(source)
         if refused := refusal_in(source):
             self._refusal.append(self._kept.text(refused))
@@ -125,6 +128,7 @@ class CompletionReader:
         text, thoughts, remarks = spoken(storable("".join(self._text)), is_cut=is_cut)
         if not text.strip():
             raise self._without_text()
+        self._sources.take(self._extras.pages())
         reasoning = "\n\n".join(filter(None, [storable("".join(self._reasoning)).strip(), thoughts]))
         reason = WITHHELD if self._finish == WITHHELD else ""
         yield Finished(
@@ -139,6 +143,7 @@ class CompletionReader:
                 notices=(
                     *self._notices,
                     *remarks,
+                    *self._extras.notices(),
                     *([cut_notice(reason, self.usage)] if is_cut else []),
                     *([UNCALLED] if self._wants_tool else []),
                 ),

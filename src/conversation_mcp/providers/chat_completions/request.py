@@ -9,7 +9,7 @@ from conversation_mcp.providers.wire.names import model_of
 from conversation_mcp.providers.wire.option_notices import option_notices
 from conversation_mcp.providers.wire.output_limits import optional_limit
 from conversation_mcp.providers.wire.parts import form_of, require_sight
-from conversation_mcp.providers.wire.roles import sent_messages
+from conversation_mcp.providers.wire.roles import SystemRole, sent_messages
 from conversation_mcp.records.options import Options
 
 EFFORT = "reasoning_effort"
@@ -30,15 +30,18 @@ class Draft:
     notices: tuple[str, ...] = ()
 
 
-def draft(request: Request, configured: Configured) -> Draft:
-    """Translate a request; raises as `model_of` and `require_sight`."""
+def draft(request: Request, configured: Configured, system_role: SystemRole | None = None) -> Draft:
+    """Translate a request, with another role of the system message if one is given.
+
+    Raises as `model_of` and `require_sight`.
+    """
     definition, quirks = configured.definition, configured.definition.quirks
     require_sight(request.messages, definition)
     model = model_of(request, configured)
     body: dict[str, object] = {
         "model": model,
         "messages": sent_messages(
-            request.messages, quirks.system_role, alternate=quirks.alternate, form=form_of(definition)
+            request.messages, system_role or quirks.system_role, alternate=quirks.alternate, form=form_of(definition)
         ),
         **quirks.body,
         **(quirks.search if request.mode == "search" else {}),

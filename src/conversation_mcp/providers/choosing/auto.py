@@ -9,8 +9,8 @@ from conversation_mcp.errors import (
     ProviderError,
     ProviderNotConfiguredError,
 )
-from conversation_mcp.providers.base import Provider, Reader
-from conversation_mcp.providers.choosing.choice import DOING, Choice, Need, as_defined, chooses_itself
+from conversation_mcp.providers.base import Provider, as_defined, as_reader
+from conversation_mcp.providers.choosing.choice import DOING, Choice, Need, chooses_itself
 from conversation_mcp.providers.choosing.ranking import Candidate, Category, best, may_be_chosen, reason
 from conversation_mcp.providers.choosing.resolution import Resolver
 from conversation_mcp.providers.choosing.sight import images_at, sees, sight_of
@@ -107,7 +107,7 @@ class Auto:
         doing: Mode = mode
         for doing in (mode, "chat"):
             able = [provider for provider in providers if doing in provider.abilities and side_of(provider) == HERE]
-            readers = tuple(provider.name for provider in able if isinstance(provider, Reader))
+            readers = tuple(provider.name for provider in able if as_reader(provider))
             models = _best_names(await self._candidates(able, 0, here_only=True), SHOWN_MODELS)
             if names := (*readers, *models)[:SHOWN_MODELS]:
                 return doing, names

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import NamedTuple
 
-from conversation_mcp.providers.base import Defined, Provider, Reader
+from conversation_mcp.providers.base import Provider, as_defined, as_reader
 from conversation_mcp.providers.model_facts import ModelFacts
 from conversation_mcp.providers.sides import side_of
 from conversation_mcp.providers.whereabouts import NOWHERE, Side, Whereabouts
@@ -92,11 +92,6 @@ class Need(NamedTuple):
     """Whether auto passes over models that are known not to see."""
 
 
-def as_defined(provider: Provider) -> Defined | None:
-    """Return the provider if it is built from a definition."""
-    return provider if isinstance(provider, Defined) else None
-
-
 def presets_of(provider: Provider) -> tuple[str, ...]:
     """Return the names that the provider accepts in place of a model."""
     defined = as_defined(provider)
@@ -119,4 +114,4 @@ def kind_of(provider: Provider) -> Kind:
     defined = as_defined(provider)
     if defined:
         return defined.configured.definition.kind
-    return "local" if isinstance(provider, Reader) else "direct"
+    return "local" if as_reader(provider) else "direct"

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, get_args
 
-from conversation_mcp.providers.base import Defined, Provider
-from conversation_mcp.providers.choosing.choice import LISTING, as_defined, chooses_itself, kind_of, presets_of
+from conversation_mcp.providers.base import Defined, Provider, as_defined
+from conversation_mcp.providers.choosing.choice import LISTING, chooses_itself, kind_of, presets_of
 from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.choosing.sight import sees
 from conversation_mcp.providers.model_facts import ModelFacts

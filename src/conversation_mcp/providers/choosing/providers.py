@@ -15,7 +15,7 @@ from conversation_mcp.errors import (
     ProviderNotConfiguredError,
     WordsStayError,
 )
-from conversation_mcp.providers.base import Defined, Provider, Reader
+from conversation_mcp.providers.base import Provider, as_defined, as_reader
 from conversation_mcp.providers.choosing.auto import Auto
 from conversation_mcp.providers.choosing.choice import (
     DOING,
@@ -23,7 +23,6 @@ from conversation_mcp.providers.choosing.choice import (
     Kept,
     Need,
     Needed,
-    as_defined,
     chooses_itself,
     is_agent,
     kind_of,
@@ -210,11 +209,12 @@ class Providers:
 
     def _writing(self, provider: Provider) -> Provider:
         """Return the provider; a reader is combined with the model that writes from its passages, if one is set."""
-        if self._settings.documents_model is None or not isinstance(provider, Reader):
+        reader = as_reader(provider)
+        if self._settings.documents_model is None or reader is None:
             return provider
         from conversation_mcp.providers.choosing.writer.provider import Writer
 
-        return Writer(provider, partial(self._model_for, provider.name), self.named)
+        return Writer(reader, partial(self._model_for, provider.name), self.named)
 
     async def _model_for(self, reader: str, needed: Needed, whereabouts: Whereabouts) -> Choice:
         """Return the model that writes from the passages of a reader.
@@ -230,18 +230,19 @@ class Providers:
 
     async def require_writer(self, choice: Choice, whereabouts: Whereabouts) -> None:
         """Raise WordsStayError if the choice is a reader whose writing model must not get the conversation."""
-        if self._settings.documents_model and isinstance(choice.provider, Reader):
+        if self._settings.documents_model and as_reader(choice.provider):
             with suppress(InvalidInputError, ProviderError):  # raised again when the model is asked
                 await self._model_for(choice.provider.name, nothing, whereabouts)
 
     async def _usual(self, need: Need, able: list[Provider]) -> Choice:
         """Return the first provider that surely exists, with its own default model."""
         for provider in able:
-            if not isinstance(provider, Defined) or chooses_itself(provider):
+            defined = as_defined(provider)
+            if defined is None or chooses_itself(provider):
                 return self._resolver.at_preset(provider, need.preset)
-            if not provider.configured.is_certain:
+            if not defined.configured.is_certain:
                 continue
-            if model := provider.configured.model(need.mode):
+            if model := defined.configured.model(need.mode):
                 return await self._resolver.at(provider, model)
             return await self._best(need, USUAL[need.mode], [provider])
         return await self._best(need, USUAL[need.mode], able)

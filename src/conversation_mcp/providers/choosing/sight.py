@@ -1,17 +1,26 @@
 """Which models see images, and what an image takes there."""
 
-from conversation_mcp.providers.base import Defined, Provider
+from conversation_mcp.providers.base import Provider, as_defined
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.images import UNKNOWN_IMAGES, Images, image_tokens
 from conversation_mcp.providers.model_facts import ModelFacts
+from conversation_mcp.providers.pdfs import Pdfs
+
+NO_PDFS = Pdfs()
+"""The PDFs at a provider that is not built from a definition."""
+
+NO_IMAGES = UNKNOWN_IMAGES.model_copy(update={"accepted": False})
 
 
 def images_at(provider: Provider) -> Images:
     """Return the images that a provider accepts."""
-    if isinstance(provider, Defined):
-        return provider.configured.definition.images
     # One that is not built from a definition quotes from files, or has a model write from them.
-    return UNKNOWN_IMAGES.model_copy(update={"accepted": False})
+    return defined.configured.definition.images if (defined := as_defined(provider)) else NO_IMAGES
+
+
+def pdfs_at(provider: Provider) -> Pdfs:
+    """Return the PDFs that a provider accepts."""
+    return defined.configured.definition.pdfs if (defined := as_defined(provider)) else NO_PDFS
 
 
 def sight_of(choice: Choice) -> bool | None:

@@ -50,6 +50,7 @@ class GrowingSteps:
 
     def __init__(self) -> None:
         self._steps: dict[int, _Step] = {}
+        self._replaced: list[tuple[int, _Step]] = []
         self._kept = KeptSize()
 
     def start(self, event: JsonObject) -> str:
@@ -69,7 +70,8 @@ class GrowingSteps:
 
     def whole(self) -> list[JsonObject]:
         """Return the steps so far."""
-        return [self._steps[place].whole() for place in sorted(self._steps)]
+        numbered = [*self._replaced, *self._steps.items()]  # sorting keeps the order within a place
+        return [step.whole() for _, step in sorted(numbered, key=lambda item: item[0])]
 
     def last(self) -> list[JsonObject]:
         """Return the last step alone."""
@@ -84,6 +86,8 @@ class GrowingSteps:
         if place not in self._steps or start:
             self._kept.data(start)
             kind = raw_text_at(delta or {}, "type")
+            if place in self._steps:  # what a step has said stays, even if its place is given away again
+                self._replaced.append((place, self._steps[place]))
             self._steps[place] = _Step(start, STEP_OF_DELTA.get(kind, kind))
         return self._steps[place]
 

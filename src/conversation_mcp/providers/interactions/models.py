@@ -4,6 +4,7 @@ from base64 import b64encode
 
 from conversation_mcp.providers.base import ListedModel, Request
 from conversation_mcp.providers.wire.json_values import JsonObject, count_at, items_at, objects_at, text_at
+from conversation_mcp.providers.wire.parts import PDF
 from conversation_mcp.providers.wire.roles import merged
 from conversation_mcp.records.chat import ChatMessage
 from conversation_mcp.text import storable
@@ -48,8 +49,8 @@ def counted_contents(request: Request) -> dict[str, object]:
 
 
 def _parts(message: ChatMessage) -> list[dict[str, object]]:
-    images: list[dict[str, object]] = [
-        {"inlineData": {"mimeType": image.media_type, "data": b64encode(image.data).decode("ascii")}}
-        for image in message.images
+    media = [(PDF, pdf.data) for pdf in message.pdfs] + [(image.media_type, image.data) for image in message.images]
+    parts: list[dict[str, object]] = [
+        {"inlineData": {"mimeType": media_type, "data": b64encode(data).decode("ascii")}} for media_type, data in media
     ]
-    return [*images, {"text": storable(message.content)}]
+    return [*parts, {"text": storable(message.content)}]

@@ -11,6 +11,7 @@ from conversation_mcp.providers.base import Answer, Event, ListedModel, Progress
 from conversation_mcp.providers.interactions.models import counted_contents, listed_models
 from conversation_mcp.providers.interactions.outcome import settle
 from conversation_mcp.providers.interactions.problems import special_error
+from conversation_mcp.providers.interactions.redirects import Redirects
 from conversation_mcp.providers.interactions.request import InteractionDraft, draft
 from conversation_mcp.providers.interactions.runs import READING
 from conversation_mcp.providers.interactions.stream import StepReader
@@ -41,7 +42,7 @@ class InteractionsProvider(RunProvider):
 
     def ask(self, request: Request) -> AsyncGenerator[Event]:
         """Send the request once: a deep research as a background run, everything else on a stream."""
-        return self._guard.events(self._ask(request))
+        return self._guard.events(self._completing(self._ask(request)))
 
     async def list_models(self, within_seconds: float | None = None) -> tuple[ListedModel, ...]:
         """Return the models that can be asked, from all pages of the list."""
@@ -74,6 +75,12 @@ class InteractionsProvider(RunProvider):
         if count is None:
             raise ProviderUnavailableError(f"{self._api.title} did not say how many tokens the request has.")
         return count
+
+    async def _completed(self, answer: Answer) -> Answer:
+        hosts = self.configured.definition.quirks.redirect_hosts
+        if not hosts:
+            return answer
+        return answer._replace(sources=await Redirects(self._client, hosts).resolved(answer.sources))
 
     def _special_error(self, problem: WireProblem) -> ProviderError | None:
         return special_error(problem, self._api.errors, self._api.title)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from conversation_mcp.documents.passages import Passage
+from conversation_mcp.documents.ranking import FoundBy
 from conversation_mcp.documents.selection import Findings
 from conversation_mcp.providers.base import Answer, Quotes
 from conversation_mcp.records.models import Source
@@ -19,6 +20,7 @@ NOTHING_READ = "No passage in those of the named documents that were read speaks
 UNREAD = "None of the named documents could be read, so nothing is known of what they say"
 OUT_OF_SCOPE = "None of the named documents has such a path and date; leave the filters out to ask all of them."
 SHORTENED = "The question is long: the local provider looked for the words of its beginning and its end only."
+FOUND_BY: dict[FoundBy, str] = {"words": "its words", "meaning": "its meaning", "both": "words and meaning"}
 SHOWN_MISSING_WORDS = 8
 NOT_FOR_FILES = ("search_mode", "return_related_questions", "reasoning_effort")
 
@@ -41,10 +43,12 @@ def compose(findings: Findings, *, by_file: bool, notices: Sequence[str], unread
         for group in groups:
             if by_file:
                 parts.append(f"**{group[0].title}** · `{group[0].shown_path}`")
-            parts += [_quoted(next(numbers), passage) for passage in group]
+            parts += [_quoted(next(numbers), passage, findings.found_by.get(passage)) for passage in group]
         text = "\n\n".join(parts + missing)
         quotes = Quotes(tuple(storable(passage.text) for passage in passages), tuple(map(storable, weak + missing)))
-    sources = tuple(_source(number, passage) for number, passage in enumerate(passages, 1))
+    sources = tuple(
+        _source(number, passage, findings.found_by.get(passage)) for number, passage in enumerate(passages, 1)
+    )
     return Answer(storable(text), sources=sources, model="local", notices=tuple(notices), quotes=quotes)
 
 
@@ -71,8 +75,9 @@ def _by_file(passages: Sequence[Passage]) -> list[list[Passage]]:
     return [sorted(group, key=lambda passage: passage.start_line) for group in groups.values()]
 
 
-def _quoted(number: int, passage: Passage) -> str:
+def _quoted(number: int, passage: Passage, by: FoundBy | None) -> str:
     under = f" · {passage.heading}" if passage.heading else ""
+    under += f" · found by {FOUND_BY[by]}" if by else ""
     quote = "\n".join(f"> {line}" if line else ">" for line in passage.text.split("\n"))
     return f"[{number}] `{passage.location}`{under}\n\n{quote}"
 
@@ -85,7 +90,8 @@ def _nothing(findings: Findings, unread: int) -> str:
     if not findings.nearest:
         return said
     headings = "; ".join(f"{passage.heading} (`{passage.shown_path}`)" for passage in findings.nearest)
-    return f"{said} The nearest headings: {headings}."
+    words = f" Words to try, which these documents use: {', '.join(findings.to_try)}." if findings.to_try else ""
+    return f"{said} The nearest headings: {headings}.{words}"
 
 
 def _but(unread: int) -> str:
@@ -97,7 +103,7 @@ def _listed(words: Sequence[str]) -> str:
     return ", ".join(words[:SHOWN_MISSING_WORDS]) + (f" and {more} more words" if more > 0 else "")
 
 
-def _source(number: int, passage: Passage) -> Source:
+def _source(number: int, passage: Passage, by: FoundBy | None) -> Source:
     is_lines = passage.unit == "line"
     page = f"#page={passage.start_line}" if passage.unit == "page" else ""
     return Source.of(
@@ -108,4 +114,5 @@ def _source(number: int, passage: Passage) -> Source:
         heading=passage.heading or None,
         start_line=passage.start_line if is_lines else None,
         end_line=passage.end_line if is_lines else None,
+        found_by=by,
     )

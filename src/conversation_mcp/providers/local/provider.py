@@ -1,6 +1,6 @@
 """The provider without a key and a network: it quotes passages from the documents that the user named."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,9 +8,20 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 
 from conversation_mcp.disk.files import home_folder
+from conversation_mcp.embeddings.catalog import Embedders
 from conversation_mcp.errors import RunLostError
-from conversation_mcp.providers.base import Answer, Event, Finished, Progress, Request, Survey, TextDelta
+from conversation_mcp.providers.base import (
+    Answer,
+    Event,
+    Finished,
+    Progress,
+    Request,
+    Survey,
+    TextDelta,
+    VectorStanding,
+)
 from conversation_mcp.providers.catalog import LOCAL, ProviderContext
+from conversation_mcp.providers.embedders import embedders_in
 from conversation_mcp.records.modes import Mode
 from conversation_mcp.text import counted
 
@@ -18,6 +29,7 @@ if TYPE_CHECKING:
     from conversation_mcp.documents.library import DocumentLibrary
     from conversation_mcp.documents.walk import Document
     from conversation_mcp.searching.stamped import Backlog
+    from conversation_mcp.searching.vectors.builder import VectorHeadway
 
 SEARCH_PASSAGES = 4
 RESEARCH_PASSAGES = 10
@@ -28,7 +40,10 @@ BAR_CELLS = 10
 def build(context: ProviderContext) -> "LocalProvider | None":
     """Return the provider, or None if no documents are named."""
     named = context.settings.documents
-    return LocalProvider(named, home_folder(), context.cache / "documents", context.now) if named else None
+    if not named:
+        return None
+    embedders = embedders_in(context.settings)
+    return LocalProvider(named, home_folder(), context.cache / "documents", context.now, embedders, context.has_work)
 
 
 class LocalProvider:
@@ -37,11 +52,21 @@ class LocalProvider:
     name = LOCAL
     abilities: frozenset[Mode] = frozenset({"search", "deep_research"})
 
-    def __init__(self, named: Sequence[Path], home: Path | None, indexes: Path, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        named: Sequence[Path],
+        home: Path | None,
+        indexes: Path,
+        now: Callable[[], datetime],
+        embedders: Embedders | None = None,
+        has_work: Callable[[], object] = lambda: None,
+    ) -> None:
         self._named = tuple(named)
         self._home = home
         self._indexes = indexes
         self._now = now
+        self._embedders = embedders
+        self._has_work = has_work
         self._library: DocumentLibrary | None = None
 
     def serves(self, model: str) -> bool:
@@ -63,6 +88,8 @@ class LocalProvider:
             if (doing := _doing(work)) != said:
                 yield Progress(said := doing)
         answer = await to_thread.run_sync(self._answer, library, request)
+        if library.meaning:
+            self._has_work()
         yield TextDelta(answer.content)
         yield Finished(answer)
 
@@ -70,6 +97,29 @@ class LocalProvider:
         """List the documents; those that could not be read are known from earlier questions."""
         count, skipped = self._opened().survey()
         return Survey(count, tuple(skipped.summary()))
+
+    def make_vectors(self) -> "Generator[VectorHeadway]":
+        """Bring the index up to date, then make the vectors of the passages in it."""
+        library = self._opened()
+        if library.meaning:
+            for _ in library.catch_up():
+                pass
+            yield from library.meaning.steps(library.texts)
+
+    def vectors(self) -> VectorStanding | None:
+        """Count passages and vectors."""
+        library = self._opened()
+        if library.meaning is None:
+            return None
+        known, size_bytes = library.meaning.count, library.meaning.index.size_bytes()
+        return VectorStanding(
+            library.meaning.name,
+            library.passage_count,
+            known,
+            is_whole=library.meaning.is_whole,
+            size_bytes=size_bytes,
+            server=library.meaning.server,
+        )
 
     async def fetch(self, response_id: str) -> Finished:
         """Raise RunLostError: an answer exists at once or never."""
@@ -93,7 +143,7 @@ class LocalProvider:
         roots = roots_of(self._named, self._home)
         library = self._library
         if library is None or library.roots != tuple(roots):
-            self._library = library = DocumentLibrary(roots, self._indexes, self._now, Formats())
+            self._library = library = DocumentLibrary(roots, self._indexes, self._now, Formats(), self._embedders)
             library.purge_orphans()
         return library
 
@@ -117,6 +167,8 @@ class LocalProvider:
         notices += filter(None, [skipped.sentence()])
         if library.problem:
             notices.append(f"no index of the documents is kept, so every file was read ({library.problem})")
+        if library.meaning and library.meaning.notice:
+            notices.append(library.meaning.notice)
         if findings is None:
             return answer.unread(notices, skipped.unexpected)
         return answer.compose(findings, by_file=is_research, notices=notices, unread=skipped.unexpected)

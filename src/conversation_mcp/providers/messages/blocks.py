@@ -10,6 +10,13 @@ from conversation_mcp.providers.wire.json_values import JsonObject, object_at, r
 PIECES = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
 """The field that each kind of delta continues, which has the same name in the delta and in the block."""
 
+BEGUN: dict[str, JsonObject] = {
+    "text_delta": {"type": "text", "text": ""},
+    "citations_delta": {"type": "text", "text": ""},
+    "thinking_delta": {"type": "thinking", "thinking": ""},
+}
+"""The block that a delta begins if its start did not come."""
+
 
 class Blocks:
     """The blocks of one message so far, unchanged, so that they can be sent back."""
@@ -17,16 +24,21 @@ class Blocks:
     def __init__(self, kept: KeptSize) -> None:
         self._kept = kept
         self._blocks: dict[int, dict[str, Any]] = {}
+        self._replaced: list[tuple[int, JsonObject]] = []
         self._pieces: dict[tuple[int, str], list[str]] = {}
 
     def start(self, index: int, block: JsonObject) -> None:
         """Add a block, which may have content already."""
         self._kept.data(block)
+        if index in self._blocks:  # a place that is given away again does not undo what came
+            self._replaced.append((index, self.stop(index)))
         self._blocks[index] = dict(block)
 
     def add(self, index: int, delta: JsonObject) -> None:
         """Continue a block; a delta of an unknown kind is ignored."""
         kind = raw_text_at(delta, "type")
+        if index not in self._blocks and kind in BEGUN:
+            self.start(index, BEGUN[kind])
         if name := PIECES.get(kind):
             self._continue(index, name, raw_text_at(delta, name))
         elif kind == "input_json_delta":
@@ -48,14 +60,15 @@ class Blocks:
 
     def sendable(self) -> Iterator[JsonObject]:
         """Yield the blocks as they are sent back: a text that is empty would be refused, so it is left out."""
-        for index in sorted(self._blocks):
-            block = self.stop(index)
+        numbered = [*self._replaced, *((index, self.stop(index)) for index in self._blocks)]
+        for _, block in sorted(numbered, key=lambda item: item[0]):
             if block.get("type") != "text" or raw_text_at(block, "text"):
                 yield block
 
     def _continue(self, index: int, name: str, piece: str) -> None:
         if index in self._blocks:
-            self._pieces.setdefault((index, name), []).append(self._kept.text(piece))
+            self._kept.data(piece)  # what is sealed is no text, and may be longer than one
+            self._pieces.setdefault((index, name), []).append(piece)
 
 
 def _parsed(text: str) -> object:

@@ -34,6 +34,7 @@ class MessageReader:
         self._held = ""
         self._progress = ""
         self._blocks: list[Blocks] = []
+        self._open: dict[int, None] = {}
         self._reasoning: list[str] = []
         self._text: list[str] = []
         self.spending = Spending()
@@ -50,6 +51,7 @@ class MessageReader:
         """Begin the next message."""
         self.ended, self.stop_reason, self.stop_details = False, "", {}
         self.spending.begin()
+        self._open.clear()
         self._blocks.append(Blocks(self._kept))
 
     @property
@@ -107,6 +109,7 @@ class MessageReader:
                 self.spending.take(frame)
                 self._end(object_at(frame, "delta"))
             case "message_stop":
+                yield from self._stop_blocks()
                 self.ended = True
             case "message":
                 yield from self._whole(frame)
@@ -117,8 +120,9 @@ class MessageReader:
             case _:
                 return
 
-    def rest(self, *, is_cut: bool) -> Iterator[TextDelta]:
+    def rest(self, *, is_cut: bool) -> Iterator[Event]:
         """Yield what was held back, at the end of the answer."""
+        yield from self._stop_blocks()
         held, self._held = self._held, ""
         yield from self._say(held)
         yield from self._visible.rest(is_cut=is_cut)
@@ -142,6 +146,8 @@ class MessageReader:
         self.ended = True
 
     def _start_block(self, index: int, block: JsonObject) -> Iterator[Event]:
+        yield from self._stop_blocks()
+        self._open[index] = None
         self._blocks[-1].start(index, block)
         match raw_text_at(block, "type"):
             case "text":
@@ -158,11 +164,20 @@ class MessageReader:
                 return
 
     def _add(self, index: int, delta: JsonObject) -> Iterator[Event]:
+        self._open[index] = None
         self._blocks[-1].add(index, delta)
         if raw_text_at(delta, "type") == "text_delta":
             yield from self._write(raw_text_at(delta, "text"))
 
+    def _stop_blocks(self) -> Iterator[Event]:
+        """Stop the blocks whose own stop has not come, so that their thinking and sources count."""
+        for index in tuple(self._open):
+            yield from self._stop_block(index)
+
     def _stop_block(self, index: int) -> Iterator[Event]:
+        if index not in self._open:
+            return
+        del self._open[index]
         block = self._blocks[-1].stop(index)
         if thought := raw_text_at(block, "thinking"):
             self._reasoning.append(self._kept.text(thought))

@@ -66,7 +66,7 @@ def draft(request: Request, configured: Configured, model: str, abilities: Model
     spoken = [
         message
         for message in request.messages
-        if message.role != "system" and (message.content.strip() or message.images)
+        if message.role != "system" and (message.content.strip() or message.images or message.pdfs)
     ]
     body["messages"] = sent_messages(spoken, form=form_of(definition))
     body |= definition.quirks.body

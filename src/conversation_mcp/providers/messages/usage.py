@@ -28,9 +28,7 @@ class Spending:
         if not any(self._calls):
             return None
         read = self._sum("cache_read_input_tokens")
-        thoughts = sum(
-            count_at(object_at(call, "output_tokens_details"), "thinking_tokens") or 0 for call in self._calls
-        )
+        thoughts = sum(_count(object_at(call, "output_tokens_details"), "thinking_tokens") for call in self._calls)
         return Usage.told(
             input_tokens=self._sum("input_tokens", *CACHE),
             cached_input_tokens=read or None,
@@ -41,7 +39,11 @@ class Spending:
         )
 
     def _searches(self) -> Iterator[int]:
-        return (count_at(object_at(call, "server_tool_use"), "web_search_requests") or 0 for call in self._calls)
+        return (_count(object_at(call, "server_tool_use"), "web_search_requests") for call in self._calls)
 
     def _sum(self, *names: str) -> int:
-        return sum(max(0, count_at(call, name) or 0) for call in self._calls for name in names)
+        return sum(_count(call, name) for call in self._calls for name in names)
+
+
+def _count(taken: JsonObject, name: str) -> int:
+    return max(0, count_at(taken, name) or 0)

@@ -154,9 +154,10 @@ class Api:
             ProviderError: the key is refused, or no usable answer comes in time.
         """
         timeouts = self.limits.timeouts
+        models_path = self._configured.definition.quirks.models_path
         usual_seconds = timeouts.look_seconds if self._configured.is_certain else timeouts.probe_seconds
         limit_seconds = usual_seconds if within_seconds is None else min(within_seconds, usual_seconds)
-        body = await self._known("GET", "models", "list its models", limit_seconds, params=params)
+        body = await self._known("GET", models_path, "list its models", limit_seconds, params=params)
         if field not in body:
             raise self.errors.of_create(self.errors.problem_in(body, NOT_FOUND) or WireProblem(NOT_FOUND))
         return body

@@ -12,7 +12,12 @@ def listed_models(body: JsonObject) -> tuple[ListedModel, ...]:
     # llama.cpp has a second list, in which each model has the words for what it can do.
     others = {text_at(model, "name"): model for model in objects_at(body, "models")}
     return tuple(
-        ListedModel(text_at(model, "id"), _window_tokens(model), _sees(model, others.get(text_at(model, "id"), {})))
+        ListedModel(
+            text_at(model, "id"),
+            _window_tokens(model),
+            _sees(model, others.get(text_at(model, "id"), {})),
+            takes_system=_takes_system(model),
+        )
         for model in objects_at(body, "data")
         if text_at(model, "id").strip()
     )
@@ -22,6 +27,11 @@ def _window_tokens(model: JsonObject) -> int | None:
     told = [count_at(model, name) for name in WINDOWS]
     told.append(count_at(object_at(model, "meta"), "n_ctx"))
     return next((window for window in told if window is not None and window > 0), None)
+
+
+def _takes_system(model: JsonObject) -> bool | None:
+    value = object_at(model, "features").get("system_prompt")
+    return value if isinstance(value, bool) else None
 
 
 def _sees(model: JsonObject, other: JsonObject) -> bool | None:

@@ -11,10 +11,11 @@ from conversation_mcp.errors import BlindModelError
 from conversation_mcp.providers.base import Request
 from conversation_mcp.providers.definitions import Definition, Family
 from conversation_mcp.providers.images import Detail
-from conversation_mcp.records.chat import ChatMessage, ImagePart
+from conversation_mcp.records.chat import ChatMessage, ImagePart, PdfPart
 from conversation_mcp.text import storable
 
 T = TypeVar("T")
+PDF = "application/pdf"
 Part = dict[str, object]
 Content = str | list[Part]
 
@@ -27,17 +28,18 @@ class PartForm:
     detail: Detail | None = None
 
     def content(self, messages: Iterable[ChatMessage]) -> Content:
-        """Return the content of messages that are sent as one: each image right before the text that it came with.
+        """Return the content of messages that are sent as one: images and PDFs right before the text of theirs.
 
-        Without an image it is the text alone, as it was before there were images.
+        Without any it is the text alone, as it was before there were images.
         """
         parts: list[Part] = []
         texts: list[str] = []
         for message in messages:
-            if message.images and texts:
+            if (message.images or message.pdfs) and texts:
                 # Some servers refuse a part without text.
                 parts += [self._text(texts)] if any(texts) else []
                 texts = []
+            parts += map(self._pdf, message.pdfs)
             parts += map(self._image, message.images)
             texts.append(storable(message.content))
         if not parts:
@@ -47,6 +49,12 @@ class PartForm:
     def _text(self, texts: Iterable[str]) -> Part:
         kind = "input_text" if self.family == "responses" else "text"
         return {"type": kind, "text": "\n\n".join(texts)}
+
+    def _pdf(self, pdf: PdfPart) -> Part:
+        data = b64encode(pdf.data).decode("ascii")
+        if self.family == "interactions":
+            return {"type": "document", "data": data, "mime_type": PDF}
+        return {"type": "document", "source": {"type": "base64", "media_type": PDF, "data": data}}
 
     def _image(self, image: ImagePart) -> Part:
         data = b64encode(image.data).decode("ascii")
@@ -67,8 +75,8 @@ def form_of(definition: Definition) -> PartForm:
 
 
 async def drafted(draft: Callable[[Request], T], request: Request) -> T:
-    """Return the draft of a request; one with images is made in a thread, because encoding them takes a while."""
-    if any(message.images for message in request.messages):
+    """Return the draft of a request; one with images or PDFs is made in a thread, because encoding takes a while."""
+    if any(message.images or message.pdfs for message in request.messages):
         return await to_thread.run_sync(draft, request)
     return draft(request)
 

@@ -46,6 +46,7 @@ def merged(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
         group[-1]._replace(
             content="\n\n".join(message.content for message in group),
             images=tuple(image for message in group for image in message.images),
+            pdfs=tuple(pdf for message in group for pdf in message.pdfs),
         )
         for group in _groups(messages)
     ]

@@ -27,13 +27,22 @@ class RunProvider(WireProvider, ABC):
     def _settle_forgotten(self, run: JsonObject, notices: tuple[str, ...]) -> Answer:
         """Return the answer of a run of which nothing but its id is known; as `Settle`."""
 
+    async def _completed(self, answer: Answer) -> Answer:
+        """Return the answer with what is looked up before it is kept."""
+        return answer
+
+    async def _completing(self, events: AsyncGenerator[Event]) -> AsyncGenerator[Event]:
+        async with aclosing(events):
+            async for event in events:
+                yield Finished(await self._completed(event.answer)) if isinstance(event, Finished) else event
+
     async def fetch(self, response_id: str) -> Finished | StillRunning:
         """Look once at a run; if only the look failed, the error does not end the run."""
         return await self._looked(self._runs.look(response_id, self._settle_forgotten))
 
     def follow(self, response_id: str) -> AsyncGenerator[Event]:
         """Watch a run until it ends."""
-        return self._guard.events(self._runs.watch(response_id, self._settle_forgotten))
+        return self._guard.events(self._completing(self._runs.watch(response_id, self._settle_forgotten)))
 
     async def cancel(self, response_id: str) -> Finished | StillRunning:
         """Stop a run; raises RunCancelledError once it has stopped, and returns the answer if that came first."""
@@ -45,7 +54,10 @@ class RunProvider(WireProvider, ABC):
 
     async def _looked(self, looking: Awaitable[Finished | StillRunning]) -> Finished | StillRunning:
         try:
-            return self._guard.look(await looking)
+            found = await looking
+            if isinstance(found, Finished):
+                found = Finished(await self._completed(found.answer))
+            return self._guard.look(found)
         except ProviderError as error:
             raise self._guard.error(error) from error.__cause__
 

@@ -16,38 +16,44 @@ from anyio import to_thread
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import make_private_folder, read_file, refuse_link, remove_dead_drafts, replace_file
 from conversation_mcp.disk.locks import FileLock, LockFolder
-from conversation_mcp.errors import FilesystemError, InvalidInputError
+from conversation_mcp.errors import EncryptionKeyError, FilesystemError, InvalidInputError
 from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.layout import CALLS
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.base import Call
+from conversation_mcp.stores.files.vault import Vault
 
 FORGET_AFTER = timedelta(days=1)
+STOP = ".stop"
+"""Ends the name of a wish to stop a turn."""
+KEY = "key"
+"""The field of the name of a call in an encrypted file, whose own name does not tell it."""
 
 
 class CallFiles:
     """A file for each call whose result was not delivered, named after the call; satisfies CallRegister."""
 
-    def __init__(self, root: Path, now: Callable[[], datetime]) -> None:
+    def __init__(self, root: Path, now: Callable[[], datetime], vault: Vault) -> None:
         self._folder = root / CALLS
+        self._vault = vault
         self._locks = LockFolder(self._folder)
         self._now = now
 
     async def find(self, key: str) -> Call | None:
         """Return the call of that name, unless it was forgotten or is more than a day old."""
-        return await to_thread.run_sync(self._find, self._folder / key)
+        return await to_thread.run_sync(lambda: self._find(self._path(key)))
 
-    async def take(self, key: str) -> "tuple[HeldCall | None, Call | None]":
-        """Lock the name, then read its file; the system releases the name if this process dies."""
-        return await to_thread.run_sync(self._take, key)
+    async def take(self, key: str, planned: Call | None = None) -> "tuple[HeldCall | None, Call | None]":
+        """Lock the name, then read its file, or write it; the system releases the name if this process dies."""
+        return await to_thread.run_sync(self._take, key, planned)
 
     async def claim(self, key: str, call: Call) -> None:
         """Write the file of the name, in one step."""
-        await to_thread.run_sync(self._replace, self._folder / key, call)
+        await to_thread.run_sync(lambda: self._replace(self._path(key), call, key))
 
     async def forget(self, key: str, call: Call) -> None:
         """Remove the file of the name, if it still stands for this call."""
-        await to_thread.run_sync(self._forget, self._folder / key, call)
+        await to_thread.run_sync(lambda: self._forget(self._path(key), call))
 
     async def ask_to_stop(self, call: Call) -> None:
         """Leave a file for the process that runs the turn."""
@@ -63,11 +69,21 @@ class CallFiles:
             refuse_link(self._folder)
             with os.scandir(self._folder) as entries:
                 for entry in entries:
-                    if _names(Path(entry), conversation_id):
+                    if self._names(Path(entry), conversation_id):
                         Path(entry).unlink(missing_ok=True)
 
+    def _path(self, key: str) -> Path:
+        return self._folder / self._vault.call_name(key)
+
+    def _names(self, path: Path, conversation_id: ConversationId) -> bool:
+        if conversation_id in path.name:
+            return True
+        with suppress(OSError, ValueError, EncryptionKeyError):
+            return conversation_id.encode() in self._vault.open_call(str(path), read_file(path))
+        return False
+
     def _stop(self, call: Call) -> Path:
-        return self._folder / f"{check_id(call.conversation_id)}.stop"
+        return self._folder / f"{check_id(call.conversation_id)}{STOP}"
 
     def _is_asked_to_stop(self, path: Path, call: Call) -> bool:
         try:
@@ -78,18 +94,22 @@ class CallFiles:
             self._remove(path)
         return found == call
 
-    def _take(self, key: str) -> "tuple[HeldCall | None, Call | None]":
+    def _take(self, key: str, planned: Call | None) -> "tuple[HeldCall | None, Call | None]":
         with explained(self._folder.parent):
             refuse_link(self._folder)
             make_private_folder(self._folder)
-        lock = self._locks.try_lock(f".{key}.lock", lambda: None)
-        held = None if lock is None else HeldCall(self._folder / f".{key}.lock", lock)
+        path = self._path(key)
+        lock = self._locks.try_lock(f".{path.name}.lock", lambda: None)
+        held = None if lock is None else HeldCall(self._folder / f".{path.name}.lock", lock)
         try:
-            return held, self._find(self._folder / key)
+            found = self._find(path)
+            if held is not None and found is None and planned is not None:
+                self._replace(path, planned, key)
         except BaseException:
             if held is not None:
                 held.give_back()
             raise
+        return held, found
 
     def sweep(self) -> None:
         """Remove the drafts of killed processes and the files of expired calls; blocks."""
@@ -113,7 +133,7 @@ class CallFiles:
     def _find(self, path: Path) -> Call | None:
         try:
             age = self._now().timestamp() - path.lstat().st_mtime
-            data = cast("dict[str, str]", json.loads(read_file(path)))
+            data = cast("dict[str, str]", json.loads(self._vault.open_call(str(path), read_file(path))))
             call = Call(check_id(data["conversationId"]), str(data["startedAt"]), bool(data.get("isTold")))
         except FileNotFoundError:
             return None
@@ -131,14 +151,15 @@ class CallFiles:
             return None
         return call
 
-    def _replace(self, path: Path, call: Call) -> None:
+    def _replace(self, path: Path, call: Call, key: str = "") -> None:
         with explained(path):
             refuse_link(self._folder)
             make_private_folder(self._folder)
             data = {"conversationId": call.conversation_id, "startedAt": call.started_at}
             data |= {"isTold": "yes"} if call.is_told else {}
             # Not durable: a crash of the machine costs a joined call at most, an fsync would delay every question.
-            replace_file(path, json.dumps(data).encode(), is_durable=False)
+            stored = self._vault.seal_call(json.dumps({**data, KEY: key} if self._vault.is_sealing else data).encode())
+            replace_file(path, stored, is_durable=False)
 
     def _forget(self, path: Path, call: Call) -> None:
         with suppress(FilesystemError):  # an error here must not replace the result, which was delivered
@@ -149,12 +170,6 @@ class CallFiles:
         with suppress(OSError):
             refuse_link(self._folder)
             path.unlink()
-
-
-def _names(path: Path, conversation_id: ConversationId) -> bool:
-    with suppress(OSError):
-        return conversation_id in path.name or conversation_id.encode() in read_file(path)
-    return False
 
 
 class HeldCall:

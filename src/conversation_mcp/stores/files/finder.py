@@ -6,26 +6,33 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.records.facts import describe
-from conversation_mcp.records.found import Listed, Page, Place, Wanted
+from conversation_mcp.records.found import Listed, MemoryPage, Page, Place, Wanted, WantedMemories
 from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.layout import FILE_NAME
 from conversation_mcp.records.plain import Data
 from conversation_mcp.stores.files.contents import ContentFiles
 from conversation_mcp.stores.files.newest import largest, newest
-from conversation_mcp.stores.files.place import folder_of
+from conversation_mcp.stores.files.owners import home_for
 from conversation_mcp.stores.files.scan import File, facts_in, file_of, find, find_all, is_being_answered, read_each
+from conversation_mcp.stores.files.vault import PlainVault, Vault, vault_of
 from conversation_mcp.stores.headway import Headway
 
 if TYPE_CHECKING:
     from conversation_mcp.records.models import ConversationId
+    from conversation_mcp.sealing.keys import Encryption
+    from conversation_mcp.searching.database import IndexFile
+    from conversation_mcp.searching.vectors.nearest import Neighbourhood
+    from conversation_mcp.searching.vectors.pieces import TextSource
     from conversation_mcp.stores.files.index.sqlite import SqliteIndex
     from conversation_mcp.stores.files.inspector import FolderInspector
-    from conversation_mcp.stores.finder import Finder, Standing
+    from conversation_mcp.stores.finder import Finder, Standing, TextVectors
 
+VectorKind = Literal["turns", "memories"]
+VECTOR_KINDS: tuple[VectorKind, ...] = ("turns", "memories")
 READ_AT_ONCE = 2_000
 """Up to this number, reading the files is about as quick as comparing an index, which would have to be built first."""
 
@@ -33,8 +40,15 @@ READ_AT_ONCE = 2_000
 class FileFinder:
     """Finds the conversations of a folder; satisfies Finder. The index is loaded at its first use."""
 
-    def __init__(self, folder: Path, now: Callable[[], datetime], index: "SqliteIndex | None" = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        now: Callable[[], datetime],
+        index: "SqliteIndex | None" = None,
+        vault: Vault | None = None,
+    ) -> None:
         self._folder = folder
+        self._vault = vault or PlainVault(folder)
         self._now = now
         self._index = index
         self._loading = Lock()
@@ -57,13 +71,33 @@ class FileFinder:
             if self._index is None:
                 from conversation_mcp.stores.files.index.sqlite import SqliteIndex, indexes_folder
 
-                self._index = SqliteIndex(self._folder.absolute(), indexes_folder(), describe, self._now)
+                self._index = SqliteIndex(self._folder.absolute(), indexes_folder(), describe, self._now, self._vault)
             return self._index
+
+    @property
+    def turns(self) -> "TextVectors | None":
+        """The vectors of turns, beside the index; None if conversations are encrypted, and found by words alone."""
+        if self._vault.is_sealing:
+            return None
+        from conversation_mcp.stores.files.turns import TurnTexts
+
+        return self._vectors("turns", TurnTexts(self._folder.absolute(), self._now, self._vault))
+
+    @property
+    def remembered(self) -> "TextVectors | None":
+        """The vectors of memories, beside the index; None as for turns."""
+        if self._vault.is_sealing:
+            return None
+        return self._vectors("memories", self.index.memory_texts)
+
+    def index_files(self) -> "tuple[IndexFile, ...]":
+        """Return the files of all that is made from the conversations and kept elsewhere."""
+        return self.index.file, *map(self._vectors_file, VECTOR_KINDS)
 
     @property
     def attachments(self) -> ContentFiles:
         """The contents beside the files, read anew each time."""
-        return ContentFiles(self._folder)
+        return ContentFiles(self._folder, self._vault)
 
     @property
     def inspector(self) -> "FolderInspector":
@@ -101,22 +135,30 @@ class FileFinder:
         if noted:
             self.index.take_in(noted)
 
-    def page(self, wanted: Wanted, limit: int, place: Place | None = None) -> Page:
+    def page(
+        self, wanted: Wanted, limit: int, place: Place | None = None, around: "Neighbourhood | None" = None
+    ) -> Page:
         """Return the next conversations from the index, reading those again whose files have changed."""
-        return self.index.page(wanted, limit, place)
+        return self.index.page(wanted, limit, place, around)
+
+    def memories(self, wanted: WantedMemories, limit: int, skip: int = 0) -> MemoryPage:
+        """Return the next memories from the index, reading the files again that have changed."""
+        return self.index.memories(wanted, limit, skip)
 
     def newest(self, limit: int | None = None, begins: str = "", *, archived: bool = False) -> Page:
         """Read the files of the newest conversations."""
-        return newest(self._folder, limit, begins, archived=archived)
+        return newest(self._folder, self._vault, limit, begins, archived=archived)
 
     def every_newest(self, limit: int | None, headway: Headway) -> Iterator[Page]:
         """Yield the newest: from the index if they are many, but no index is built for a list with a limit."""
         if not self._has_many():
-            yield newest(self._folder, limit)
+            yield newest(self._folder, self._vault, limit)
         elif obstacle := self.index.obstacle():
-            yield newest(self._folder, limit).with_notice(f"no index is kept, so the files are read ({obstacle})")
+            yield newest(self._folder, self._vault, limit).with_notice(
+                f"no index is kept, so the files are read ({obstacle})"
+            )
         elif limit is not None and self.index.standing().compared_at is None:
-            yield newest(self._folder, limit)
+            yield newest(self._folder, self._vault, limit)
         else:
             from conversation_mcp.stores.finder import pages
 
@@ -124,7 +166,7 @@ class FileFinder:
 
     def largest(self, limit: int | None = None) -> Page:
         """Read the largest files."""
-        return largest(self._folder, limit)
+        return largest(self._folder, self._vault, limit)
 
     def ids(self, begins: str = "") -> "list[ConversationId]":
         """Return the names of the folders that hold a file."""
@@ -133,7 +175,7 @@ class FileFinder:
     def facts(self, ids: "Iterable[ConversationId]") -> Iterator[Listed]:
         """Read these files."""
         files = filter(None, (file_of(self._folder, each) for each in ids))
-        return (facts for _, facts in read_each(files, facts_in, []))
+        return (facts for _, facts in read_each(files, facts_in, [], self._vault))
 
     def contents(
         self, headway: Headway, problems: list[str], written_since: datetime | None = None
@@ -142,25 +184,45 @@ class FileFinder:
         since = 0.0 if written_since is None else written_since.timestamp()
         files = [file for file in find_all(self._folder) if file.written >= since]
         headway.total = len(files)
-        for file, data in read_each(_counted(files, headway), lambda _, data: data, problems):
+        for file, data in read_each(_counted(files, headway), lambda _, data: data, problems, self._vault):
             yield file.conversation_id, data
 
     def read(self, conversation_id: "ConversationId") -> bytes:
         """Return the bytes of the file."""
         from conversation_mcp.disk.files import read_file
-        from conversation_mcp.stores.files.folder import readable
+        from conversation_mcp.stores.files.known import readable
 
         path = Path(self.location(conversation_id))
         with readable(path, conversation_id, self._folder):
-            return read_file(path)
+            return self._vault.open(str(path), conversation_id, read_file(path))
 
     def is_being_answered(self, conversation_id: str) -> bool:
         """Tell whether the turn lock is held."""
         return is_being_answered(self._folder, conversation_id)
 
     def erase(self, ids: "Collection[ConversationId]") -> None:
-        """Erase the words of these conversations from the index."""
-        self.index.erase(ids)
+        """Erase the words of these conversations from the index, and the vectors of their turns and memories."""
+        try:
+            self.index.erase(ids)
+        finally:
+            turns, remembered = self.turns, self.remembered
+            if turns and remembered:
+                try:
+                    turns.vectors.forget(ids, turns.source)
+                finally:
+                    remembered.vectors.keep_only({name for name, _ in remembered.source.groups()})
+
+    def _vectors(self, kind: VectorKind, source: "TextSource") -> "TextVectors":
+        from conversation_mcp.searching.vectors.index import VectorIndex
+        from conversation_mcp.stores.finder import TextVectors
+
+        return TextVectors(VectorIndex(self._vectors_file(kind)), source)
+
+    def _vectors_file(self, kind: VectorKind) -> "IndexFile":
+        from conversation_mcp.searching.database import IndexFile
+        from conversation_mcp.searching.vectors.schema import schema
+
+        return IndexFile([self._folder.absolute()], self.index.indexes, schema(kind))
 
     def _has_many(self) -> bool:
         with explained(self._folder), suppress(FileNotFoundError), os.scandir(self._folder) as entries:
@@ -174,6 +236,7 @@ def _counted(files: Iterable[File], headway: Headway) -> Iterator[File]:
         headway.seen += 1
 
 
-def build(url: str, now: Callable[[], datetime]) -> "Finder":
-    """Make the finder of the folder that the URL names, without opening anything yet."""
-    return FileFinder(folder_of(url), now)
+def build(url: str, now: Callable[[], datetime], owner: str, *, encryption: "Encryption | None" = None) -> "Finder":
+    """Make the finder of the owner's folder below the one that the URL names, without opening anything yet."""
+    home = home_for(url, owner)
+    return FileFinder(home, now, vault=vault_of(home, owner, encryption))

@@ -1,6 +1,5 @@
 """The blocking half of the file store. Each method is called in a thread."""
 
-import errno
 import math
 import os
 import shutil
@@ -14,16 +13,22 @@ from conversation_mcp.disk import files as disk
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.locks import FileLock, LockFolder
 from conversation_mcp.errors import ConversationCorruptedError, ConversationNotFoundError, FilesystemError
-from conversation_mcp.records.codec import MESSAGES, decode, origin_of, settle
+from conversation_mcp.owners import LOCAL
+from conversation_mcp.records.codec import MESSAGES, origin_of, settle
 from conversation_mcp.records.ids import SHAPE, check_id, id_at, milliseconds_of
-from conversation_mcp.records.layout import EXPORT_STEM, FILE_NAME, FILES, LOCKS, UNWRITTEN
+from conversation_mcp.records.layout import EXPORT_STEM, FILE_NAME, FILES, KEY_FILE, LOCKS, UNWRITTEN
 from conversation_mcp.records.models import Conversation, ConversationId, iso, parse_time
 from conversation_mcp.records.origins import Origin
 from conversation_mcp.stores.base import Change, Stamp
+from conversation_mcp.stores.files.contents import WRITE_WAIT_SECONDS, write_lock
+from conversation_mcp.stores.files.known import KnownFiles
+from conversation_mcp.stores.files.owners import claim
+from conversation_mcp.stores.files.vault import MARK, SEEN_BYTES, PlainVault, Vault
 
-WRITE_WAIT_SECONDS = 30.0
 STRAY_AFTER = timedelta(hours=1)
 """A reserved folder is filled within seconds; one that is still empty after this time was abandoned."""
+RECENT_BYTES, OWNER_BYTES = 4 * 1024 * 1024, 256 * 1024
+"""How much is remembered of the last read files, and of each of many owners; parsed, it takes several times as much."""
 HEAD_BYTES = 64 * 1024
 IMPORT_LOCK = "import.lock"
 OLD_AFTER = timedelta(minutes=1)
@@ -32,12 +37,23 @@ OLD_AFTER = timedelta(minutes=1)
 class ConversationFolder:
     """Conversations as `<root>/<id>/conversation.json`."""
 
-    def __init__(self, root: Path, now: Callable[[], datetime], *, is_durable: bool) -> None:
+    def __init__(
+        self,
+        root: Path,
+        now: Callable[[], datetime],
+        owner: str = LOCAL,
+        vault: Vault | None = None,
+        *,
+        is_durable: bool,
+    ) -> None:
         self._root = root
+        self._vault = vault or PlainVault(root)
         self._now = now
+        self._owner = owner
         self._is_durable = is_durable
         self._locks = LockFolder(root / LOCKS)
         self._taken_milliseconds = range(0)
+        self._known = KnownFiles(root, self._vault, RECENT_BYTES if owner == LOCAL else OWNER_BYTES)
 
     def file(self, conversation_id: str) -> Path:
         """Return the path of a conversation's file. The id is checked first, so that it cannot leave the folder."""
@@ -89,9 +105,13 @@ class ConversationFolder:
 
     def origin(self, path: Path) -> Origin | None:
         """Return the origin of an imported conversation, if its file can be read and names one."""
-        with suppress(OSError):
-            return origin_of(self._head(path))
-        return None
+        try:
+            head = self._head(path)
+            if MARK in head[:SEEN_BYTES]:
+                head = self._vault.open(str(path), path.parent.name.partition(".")[0], disk.read_file(path))
+            return origin_of(head)
+        except (OSError, ConversationCorruptedError):
+            return None
 
     def create(self, conversation: Conversation) -> None:
         """Write the first state into the reserved folder; on failure, remove the folder."""
@@ -125,18 +145,28 @@ class ConversationFolder:
                 return False
         return True
 
+    def load(self, conversation_id: ConversationId) -> Conversation:
+        """Read the file, and parse it unless its bytes are those that were read or written last."""
+        return self._known.read(self.file(conversation_id), conversation_id).conversation
+
+    def forget(self, conversation_id: ConversationId) -> None:
+        """Drop from memory what was read of a conversation."""
+        self._known.forget(conversation_id)
+
     def update(self, conversation_id: ConversationId, change: Change) -> Conversation:
         """Change what is stored now, under the write lock."""
         path = self.file(conversation_id)
         require = partial(self.require, conversation_id)
-        with self._locks.hold(f"{conversation_id}.write.lock", require, WRITE_WAIT_SECONDS):
-            before = self._load(conversation_id)
-            now = iso(self._now())
+        with self._locks.hold(write_lock(conversation_id), require, WRITE_WAIT_SECONDS):
+            known = self._known.read(path, conversation_id)
+            before, now = known.conversation, iso(self._now())
             latest = max(now, before.updated_at, key=parse_time)  # the clock may have been set back
-            after, data = settle(change(before, now).changed(conversation_id=before.conversation_id, updated_at=latest))
+            after = known.settled(
+                change(before, now).changed(conversation_id=before.conversation_id, updated_at=latest)
+            )
             disk.remove_dead_drafts(path.parent)  # of a writer that was killed with this lock
-            self._write(path, data)
-        return after
+            self._known.keep(conversation_id, self._write(path, after.data), after)
+        return after.conversation
 
     def names(self) -> list[str]:
         """Return the folders whose names are ids; none if the root cannot be read."""
@@ -169,12 +199,13 @@ class ConversationFolder:
         """Hold the lock of imports, waiting for it as long as necessary."""
         if self._locks.is_locked(IMPORT_LOCK):
             on_wait()
-        with self._locks.hold(IMPORT_LOCK, lambda: disk.make_private_folder(self._root), math.inf):
+        with self._locks.hold(IMPORT_LOCK, self._make_root, math.inf):
             yield
 
     def keep_export(self, conversation_id: ConversationId, ending: str, text: str) -> Path:
         """Write an export beside the file of its conversation."""
         path = self.file(conversation_id).with_name(f"{EXPORT_STEM}{ending}")
+        self._vault.refuse_plain(str(path))
         with explained(path):
             disk.refuse_link(path)
             disk.replace_file(path, text.encode("utf-8", "replace"), is_durable=self._is_durable)
@@ -183,18 +214,6 @@ class ConversationFolder:
     def turn_is_held(self, conversation_id: ConversationId) -> bool:
         """Tell whether the turn lock is held by any live process."""
         return self._locks.is_locked(f"{check_id(conversation_id)}.lock")
-
-    @contextmanager
-    def reading(self, conversation_id: ConversationId) -> Generator[Path]:
-        """Yield the path to read from, and translate errors of the block into ours."""
-        path = self.file(conversation_id)
-        with readable(path, conversation_id, self._root):
-            yield path
-
-    def _load(self, conversation_id: ConversationId) -> Conversation:
-        with self.reading(conversation_id) as path:
-            data = disk.read_file(path)
-        return decode(data, str(path), conversation_id)
 
     def require(self, conversation_id: ConversationId) -> None:
         """Raise ConversationNotFoundError if there is no file."""
@@ -207,12 +226,15 @@ class ConversationFolder:
             if not path.is_dir():
                 raise ConversationNotFoundError(conversation_id, str(self._root))
 
-    def _write(self, path: Path, data: bytes) -> None:
-        if len(data) > disk.MAX_FILE_BYTES:
+    def _write(self, path: Path, data: bytes) -> bytes:
+        """Write the file, and return its bytes."""
+        stored = self._vault.seal(path.parent, path.parent.name, data)
+        if len(stored) > disk.MAX_FILE_BYTES:
             problem = f"the conversation would be larger than the limit of {disk.MAX_FILE_BYTES >> 20} MiB"
             raise FilesystemError(str(path), problem, path.parent.name)
         with explained(path, path.parent.name):
-            disk.replace_file(path, data, is_durable=self._is_durable)
+            disk.replace_file(path, stored, is_durable=self._is_durable)
+        return stored
 
     def _date(self, path: Path, updated: datetime) -> None:
         """Give an imported file the time of its conversation: lists read the latest files first, and then stop."""
@@ -227,7 +249,9 @@ class ConversationFolder:
             return head if MESSAGES in head else head + file.read()
 
     def _make_root(self) -> None:
+        self._vault.require()
         disk.make_private_folder(self._root)
+        claim(self._root, self._owner, is_durable=self._is_durable)
         self._hide_from_git()
 
     def _hide_from_git(self) -> None:
@@ -247,19 +271,6 @@ def _remove_unwritten(folder: Path) -> None:
             with suppress(FileNotFoundError):
                 shutil.rmtree(folder / FILES)
         marker.unlink()
+    if {entry.name for entry in folder.iterdir()} == {KEY_FILE}:  # nothing is left that it opens
+        (folder / KEY_FILE).unlink()
     folder.rmdir()  # fails, as it should, if the folder holds anything else
-
-
-@contextmanager
-def readable(path: Path, conversation_id: ConversationId, root: Path) -> Generator[None]:
-    """Translate errors of the block, which reads the file of a conversation in that folder, into ours."""
-    with explained(path, conversation_id):
-        try:
-            yield
-        except FileNotFoundError:
-            raise ConversationNotFoundError(conversation_id, str(root)) from None
-        except OSError as error:
-            if error.errno != errno.EFBIG:
-                raise
-            problem = f"is larger than the limit of {disk.MAX_FILE_BYTES >> 20} MiB"
-            raise ConversationCorruptedError(str(path), problem, conversation_id) from None

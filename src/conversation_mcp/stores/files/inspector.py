@@ -14,14 +14,29 @@ from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.records.findings import SHOWN, Finding, some
 from conversation_mcp.records.hashes import HASH
 from conversation_mcp.records.ids import SHAPE
-from conversation_mcp.records.layout import CALLS, EXPORT_STEM, FILE_NAME, FILES, LOCKS, MARKS, TRASH, UNWRITTEN
+from conversation_mcp.records.layout import (
+    AUDIT,
+    CALLS,
+    ENCRYPTION_FILE,
+    EXPORT_STEM,
+    FILE_NAME,
+    FILES,
+    KEY_FILE,
+    LIMITS,
+    LOCKS,
+    MARKS,
+    OWNER_FILE,
+    OWNERS,
+    TRASH,
+    UNWRITTEN,
+)
 from conversation_mcp.stores.files.calls import FORGET_AFTER
 from conversation_mcp.stores.files.scan import find
 from conversation_mcp.text import counted
 
 PRIVATE_MODE = 0o700
 WRITABLE_BY_OTHERS = 0o022
-OWN_NAMES = frozenset({".gitignore", LOCKS, CALLS, MARKS, TRASH})
+OWN_NAMES = frozenset({".gitignore", LOCKS, CALLS, LIMITS, MARKS, TRASH, OWNERS, AUDIT, OWNER_FILE, ENCRYPTION_FILE})
 SHOWN_STRAYS = 5
 DRAFT = re.compile(r"\.[0-9a-f]{16}\.tmp\Z")
 
@@ -146,7 +161,7 @@ def _is_own(path: Path) -> bool:
     """Tell whether a name beside the file of a conversation is one that this program gives."""
     if path.name == FILES:
         return path.is_dir() and not path.is_symlink()
-    return path.name in {FILE_NAME, UNWRITTEN} or path.stem == EXPORT_STEM
+    return path.name in {FILE_NAME, UNWRITTEN, KEY_FILE} or path.stem == EXPORT_STEM
 
 
 def _told(what: str, names: Sequence[str]) -> Iterator[Finding]:

@@ -63,11 +63,17 @@ class IndexKeeper:
     """
 
     def __init__(
-        self, finder: FileFinder, now: Callable[[], datetime], *, compared_at_once: int = COMPARED_AT_ONCE
+        self,
+        finder: FileFinder,
+        now: Callable[[], datetime],
+        *,
+        compared_at_once: int = COMPARED_AT_ONCE,
+        purges: bool = True,
     ) -> None:
         self.finder = finder
         self._now = now
         self._compared_at_once = compared_at_once
+        self._purges = purges
         self._wake = anyio.Event()
         self._asked = anyio.Event()
         self._next: Comparison | None = None
@@ -103,7 +109,8 @@ class IndexKeeper:
         """Work until cancelled; a running comparison then stops at the next file."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._stop_at_the_end)
-            tasks.start_soon(self._purge)
+            if self._purges:  # once for all owners, whose indexes are in one folder
+                tasks.start_soon(self._purge)
             while True:
                 await self._wake.wait()
                 self._wake = anyio.Event()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from conversation_mcp.records.found import SHOWN_PROBLEMS, Listed, Page, Place, with_state
 from conversation_mcp.stores.files.scan import File, facts_in, find, is_being_answered, read_each
+from conversation_mcp.stores.files.vault import Vault
 
 CLOCK_SLACK_MILLISECONDS = 2000
 """How much earlier the file system's time of a write may be than `updatedAt`: FAT counts in steps of two seconds."""
@@ -15,7 +16,7 @@ Placed = tuple[int, str, Listed]
 """The time of the last change, the id to order those of the same moment, and the conversation."""
 
 
-def newest(root: Path, limit: int | None = None, begins: str = "", *, archived: bool = False) -> Page:
+def newest(root: Path, vault: Vault, limit: int | None = None, begins: str = "", *, archived: bool = False) -> Page:
     """Return the newest conversations whose ids begin with `begins`, reading no more files than necessary.
 
     They are either all archived or all not.
@@ -28,7 +29,7 @@ def newest(root: Path, limit: int | None = None, begins: str = "", *, archived: 
     problems: list[str] = []
     kept: list[Placed] = []
     count = None if limit is None else limit + 1
-    for _, facts in read_each(_until_older(files, kept, count), facts_in, problems):
+    for _, facts in read_each(_until_older(files, kept, count), facts_in, problems, vault):
         if facts.archived == archived:
             kept.append((facts.updated_milliseconds, facts.conversation_id, facts))
     kept.sort(key=lambda entry: entry[:2], reverse=True)
@@ -37,7 +38,7 @@ def newest(root: Path, limit: int | None = None, begins: str = "", *, archived: 
     return _page(root, [facts for *_, facts in shown], following, problems)
 
 
-def largest(root: Path, limit: int | None = None) -> Page:
+def largest(root: Path, vault: Vault, limit: int | None = None) -> Page:
     """Return the conversations with the largest files, without archived ones, reading no more files than necessary.
 
     Raises:
@@ -45,7 +46,7 @@ def largest(root: Path, limit: int | None = None) -> Page:
     """
     files = sorted(find(root), key=lambda file: (file.size_bytes, file.conversation_id), reverse=True)
     problems: list[str] = []
-    facts = (facts for _, facts in read_each(files, facts_in, problems) if not facts.archived)
+    facts = (facts for _, facts in read_each(files, facts_in, problems, vault) if not facts.archived)
     return _page(root, list(islice(facts, limit)), None, problems)
 
 

@@ -21,6 +21,7 @@ from conversation_mcp.records.plain import Data, read_data
 
 if TYPE_CHECKING:
     from conversation_mcp.records.models import ConversationId
+    from conversation_mcp.stores.files.vault import Vault
 
 MadeT = TypeVar("MadeT")
 
@@ -87,12 +88,12 @@ def _stamp(path: str) -> tuple[float, int]:
 
 
 def read_each(
-    files: Iterable[File], make: Callable[[File, Data], MadeT], problems: list[str]
+    files: Iterable[File], make: Callable[[File, Data], MadeT], problems: list[str], vault: "Vault"
 ) -> Iterator[tuple[File, MadeT]]:
     """Yield the result of `make` for each file that can be read; add to `problems` why the others cannot."""
     for file in files:
         try:
-            made = _read(file, make)
+            made = _read(file, make, vault)
         except ConversationMCPError as error:
             problems.append(error.message)
         else:
@@ -100,12 +101,13 @@ def read_each(
                 yield file, made
 
 
-def _read(file: File, make: Callable[[File, Data], MadeT]) -> MadeT | None:
+def _read(file: File, make: Callable[[File, Data], MadeT], vault: "Vault") -> MadeT | None:
     """Return the result of `make` for a file, None if the file is gone."""
     with explained(file.path, file.conversation_id):
         try:
             with open(file.path, "rb", buffering=0, opener=open_regular) as opened:
-                body = opened.readall()
+                stored = opened.readall()
+            body = vault.open(file.path, file.conversation_id, stored)
         except FileNotFoundError:
             return None
     return make(file, read_data(body, file.path, file.conversation_id))

@@ -5,34 +5,40 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import aiofiles
 import anyio
+from aiofiles.os import wrap
 from anyio import to_thread
 from anyio.lowlevel import checkpoint_if_cancelled
 
 from conversation_mcp.cancellation import finish
-from conversation_mcp.disk.files import open_regular
 from conversation_mcp.errors import ConversationMCPError
-from conversation_mcp.records.codec import decode
+from conversation_mcp.owners import LOCAL
 from conversation_mcp.records.findings import Finding
 from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.origins import Origin
 from conversation_mcp.stores.base import Change, OnWait, Report, Stamp, Store
-from conversation_mcp.stores.files.attachments import AttachmentFiles
 from conversation_mcp.stores.files.calls import CallFiles
 from conversation_mcp.stores.files.contents import CACHE_BYTES, ContentFiles
 from conversation_mcp.stores.files.finder import FileFinder
 from conversation_mcp.stores.files.folder import ConversationFolder
 from conversation_mcp.stores.files.keeper import IndexKeeper
-from conversation_mcp.stores.files.lines import Lines
-from conversation_mcp.stores.files.place import folder_of
+from conversation_mcp.stores.files.limits import LimitFiles
+from conversation_mcp.stores.files.owners import home_for
+from conversation_mcp.stores.files.sizes import size_of
 from conversation_mcp.stores.files.trash import TrashFiles
-from conversation_mcp.stores.files.turn_locks import HeldTurn, TurnLocks
+from conversation_mcp.stores.files.vault import vault_of
+from conversation_mcp.stores.lines import Lines
+from conversation_mcp.stores.threaded_attachments import ThreadedAttachments
 from conversation_mcp.stores.trial import tried
+from conversation_mcp.stores.turn_locks import HeldTurn, TurnLocks
 
-PARSED_AT_ONCE_BYTES = 256 * 1024
+if TYPE_CHECKING:
+    from conversation_mcp.sealing.keys import Encryption
+    from conversation_mcp.stores.files.removal import OwnersPlace
+
 SWEPT_AT_ONCE = 100
 PAUSE_SECONDS = 0.05
 """About ten times as long as a sweep of `SWEPT_AT_ONCE` folders takes, so that sweeping uses a tenth of the time."""
@@ -47,19 +53,28 @@ class FileStore:
         folder: Path,
         *,
         now: Callable[[], datetime],
+        owner: str = LOCAL,
         keeper: IndexKeeper | None = None,
+        encryption: "Encryption | None" = None,
         is_durable: bool = True,
     ) -> None:
         self._root = folder.absolute()
         self._now = now
-        self._keeper = keeper or IndexKeeper(FileFinder(self._root, now), now)
-        self._folder = ConversationFolder(self._root, now, is_durable=is_durable)
+        self._owner = owner
+        self._encryption = encryption
+        vault = vault_of(self._root, owner, encryption, is_durable=is_durable)
+        self._keeper = keeper or IndexKeeper(FileFinder(self._root, now, vault=vault), now, purges=owner == LOCAL)
+        self._folder = ConversationFolder(self._root, now, owner, vault, is_durable=is_durable)
+        self._load = wrap(self._folder.load)
         self._writers = Lines()
         self._turns = TurnLocks(self._folder.try_turn)
-        self._calls = CallFiles(self._root, now)
-        self._contents = ContentFiles(self._root, is_durable=is_durable, cache_bytes=CACHE_BYTES)
-        self._attachments = AttachmentFiles(self._contents)
-        self._trash = TrashFiles(self._root, self._folder, self._calls, now, self._note_move, is_durable=is_durable)
+        self._calls = CallFiles(self._root, now, vault)
+        self._limits = LimitFiles(self._root, now)
+        self._contents = ContentFiles(self._root, vault, is_durable=is_durable, cache_bytes=CACHE_BYTES)
+        self._attachments = ThreadedAttachments(self._contents)
+        self._trash = TrashFiles(
+            self._root, self._folder, vault, self._calls, now, self._note_move, is_durable=is_durable
+        )
 
     @property
     def calls(self) -> CallFiles:
@@ -67,7 +82,12 @@ class FileStore:
         return self._calls
 
     @property
-    def attachments(self) -> AttachmentFiles:
+    def limits(self) -> LimitFiles:
+        """The limits, in the same folder."""
+        return self._limits
+
+    @property
+    def attachments(self) -> ThreadedAttachments:
         """The attachments, each beside the file of its conversation."""
         return self._attachments
 
@@ -117,6 +137,10 @@ class FileStore:
         await checkpoint_if_cancelled()  # a turn that was stopped meanwhile must not ask the provider
         return updated
 
+    async def size_bytes(self) -> int:
+        """Add up the sizes of all files."""
+        return await to_thread.run_sync(size_of, self._root)
+
     async def stamp(self, conversation_id: ConversationId | None) -> Stamp:
         """Return inode, time and size of the file; for None, inode, time and link count of the root folder."""
         return await to_thread.run_sync(self._folder.stamp, conversation_id)
@@ -129,9 +153,20 @@ class FileStore:
         """Wait for the turn lock; a wait of 0 s is a single try."""
         return await self._turns.acquire(check_id(conversation_id), wait_seconds, on_wait)
 
+    async def forgotten_after(self, conversation_id: ConversationId) -> None:
+        """Return None: what is kept is kept."""
+
     async def turn_is_held(self, conversation_id: ConversationId) -> bool:
         """Tell whether a live process holds the turn lock. Leaves no trace."""
         return await to_thread.run_sync(self._folder.turn_is_held, conversation_id)
+
+    async def remove_all(self) -> None:
+        """Remove the folder, or what is the owner's own in the root, and the indexes."""
+        await finish(to_thread.run_sync(lambda: self._place().remove()))
+
+    async def traces(self) -> list[str]:
+        """Look at every name, and at every byte beside the indexes."""
+        return await to_thread.run_sync(lambda: self._place().traces())
 
     def import_alone(self, on_wait: Callable[[], None]) -> AbstractContextManager[None]:
         """Hold a lock of the folder."""
@@ -149,7 +184,7 @@ class FileStore:
         try:
             scratch = await to_thread.run_sync(partial(TemporaryDirectory[str], prefix=SCRATCH_PREFIX, dir=existing))
             try:
-                return await tried(FileStore(Path(scratch.name), now=self._now))
+                return await tried(FileStore(Path(scratch.name), now=self._now, encryption=self._encryption))
             finally:
                 await to_thread.run_sync(scratch.cleanup)
         except (ConversationMCPError, OSError) as error:
@@ -174,21 +209,19 @@ class FileStore:
             await to_thread.run_sync(self._folder.sweep, names[start : start + SWEPT_AT_ONCE])
             await anyio.sleep(PAUSE_SECONDS)
 
+    def _place(self) -> "OwnersPlace":
+        from conversation_mcp.stores.files.removal import OwnersPlace
+
+        return OwnersPlace(self._root, self._owner, self.finder.index_files())
+
     def _note_move(self, conversation_id: ConversationId) -> None:
+        self._folder.forget(conversation_id)
         self._contents.forget(conversation_id)
         self._keeper.note(conversation_id)
 
     async def _create(self, conversation: Conversation) -> None:
         await to_thread.run_sync(self._folder.create, conversation)
         self._keeper.note(ConversationId(conversation.conversation_id))
-
-    async def _load(self, conversation_id: ConversationId) -> Conversation:
-        with self._folder.reading(conversation_id) as path:
-            async with aiofiles.open(path, "rb", buffering=0, opener=open_regular) as file:
-                data = await file.read()
-        if len(data) <= PARSED_AT_ONCE_BYTES:  # parsed too quickly to hold up the event loop
-            return decode(data, str(path), conversation_id)
-        return await to_thread.run_sync(decode, data, str(path), conversation_id)
 
     async def _update(self, conversation_id: ConversationId, change: Change) -> Conversation:
         async with self._writers.turn(conversation_id):
@@ -202,6 +235,13 @@ def _existing(root: Path) -> Path:
     return next(path for path in (root, *root.parents) if path.is_dir())
 
 
-def build(url: str, now: Callable[[], datetime], *, is_durable: bool = True) -> Store:
-    """Make the store of the folder that the URL names."""
-    return FileStore(folder_of(url), now=now, is_durable=is_durable)
+def build(
+    url: str,
+    now: Callable[[], datetime],
+    owner: str,
+    *,
+    encryption: "Encryption | None" = None,
+    is_durable: bool = True,
+) -> Store:
+    """Make the store of the owner's folder below the one that the URL names."""
+    return FileStore(home_for(url, owner), now=now, owner=owner, encryption=encryption, is_durable=is_durable)

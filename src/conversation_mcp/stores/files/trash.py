@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from functools import partial
@@ -15,16 +15,19 @@ from conversation_mcp.cancellation import finish
 from conversation_mcp.disk import files as disk
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.locks import LockFolder
-from conversation_mcp.errors import ConversationNotFoundError, IdTakenError
+from conversation_mcp.errors import ConversationNotFoundError, EncryptionKeyError, IdTakenError
 from conversation_mcp.records.codec import decode
 from conversation_mcp.records.ids import EPOCH, check_id, milliseconds_of
-from conversation_mcp.records.layout import FILE_NAME, LOCKS, MARKS, TRASH, TRASHED
+from conversation_mcp.records.layout import FILE_NAME, FILES, LOCKS, MARKS, TRASH, TRASHED
 from conversation_mcp.records.models import Conversation, ConversationId, iso
 from conversation_mcp.records.origins import OWN, mark_of
 from conversation_mcp.stores.base import Trashed
 from conversation_mcp.stores.files.calls import CallFiles
-from conversation_mcp.stores.files.folder import WRITE_WAIT_SECONDS, ConversationFolder, readable
+from conversation_mcp.stores.files.contents import WRITE_WAIT_SECONDS, ContentFiles, write_lock
+from conversation_mcp.stores.files.folder import ConversationFolder
+from conversation_mcp.stores.files.known import readable
 from conversation_mcp.stores.files.marks import Marks
+from conversation_mcp.stores.files.vault import Vault
 
 T = TypeVar("T")
 
@@ -36,6 +39,7 @@ class TrashFiles:
         self,
         root: Path,
         conversations: ConversationFolder,
+        vault: Vault,
         calls: CallFiles,
         now: Callable[[], datetime],
         on_written: Callable[[ConversationId], None],
@@ -45,6 +49,7 @@ class TrashFiles:
         self._root = root
         self._folder = root / TRASH
         self._conversations = conversations
+        self._vault = vault
         self._calls = calls
         self._locks = LockFolder(root / LOCKS)
         self._marks = Marks(root / MARKS, is_durable=is_durable)
@@ -64,6 +69,12 @@ class TrashFiles:
     async def load(self, trashed: Trashed) -> Conversation:
         """Read the file in the trash."""
         return await to_thread.run_sync(self._load, trashed)
+
+    async def contents(self, trashed: Trashed, hashes: Collection[str]) -> Mapping[str, bytes]:
+        """Read the contents beside the file in the trash."""
+        folder = Path(trashed.location).parent / FILES
+        contents = ContentFiles(self._folder, self._vault)
+        return await to_thread.run_sync(contents.get_in, folder, trashed.conversation_id, hashes)
 
     async def restore(self, trashed: Trashed) -> None:
         """Move the folder back, under the write lock."""
@@ -111,7 +122,7 @@ class TrashFiles:
         path = Path(trashed.location)
         with readable(path, trashed.conversation_id, self._folder):
             disk.refuse_link(self._folder)
-            data = disk.read_file(path)
+            data = self._vault.open(str(path), trashed.conversation_id, disk.read_file(path))
         return decode(data, str(path), trashed.conversation_id)
 
     def _restore(self, trashed: Trashed) -> None:
@@ -128,24 +139,31 @@ class TrashFiles:
         with self._locked(conversation_id, lambda: None):
             is_noted = True
             if os.path.lexists(folder):
-                mark = self._mark(trashed)
+                mark = self._mark_if_readable(trashed)
                 # First the mark: a crash between the two must not leave a deletion that an import undoes.
-                is_noted = self._marks.add(mark)
+                is_noted = bool(mark) and self._marks.add(mark)
                 while os.path.lexists(folder):  # again if another process removed a file of it meanwhile
                     with suppress(FileNotFoundError):
                         shutil.rmtree(folder)
-                is_noted = is_noted or self._marks.add(mark)  # the removal has freed space
+                is_noted = is_noted or (bool(mark) and self._marks.add(mark))  # the removal has freed space
             if self._is_durable:
                 disk.sync_folder(self._root)
         # Outside of the lock, because its own file is among them.
         if not os.path.lexists(self._root / conversation_id):  # else they belong to its successor
             self._calls.forget_all(conversation_id)
             self._locks.remove(f"{conversation_id}.lock")
-            self._locks.remove(f"{conversation_id}.write.lock")
+            self._locks.remove(write_lock(conversation_id))
         return is_noted
 
     def _mark(self, trashed: Trashed) -> str:
         return mark_of(self._conversations.origin(Path(trashed.location)) or (OWN, trashed.conversation_id))
+
+    def _mark_if_readable(self, trashed: Trashed) -> str:
+        """Return the mark; an empty text without the key, which nobody needs to have what is deleted removed."""
+        try:
+            return self._mark(trashed)
+        except EncryptionKeyError:
+            return ""
 
     def _all_marks(self) -> frozenset[str]:
         return self._marks.all() | {self._mark(trashed) for trashed in self._entries()}
@@ -163,7 +181,7 @@ class TrashFiles:
         with explained(self._folder, conversation_id):
             disk.refuse_link(self._folder)
         with (
-            self._locks.hold(f"{conversation_id}.write.lock", before_creating, WRITE_WAIT_SECONDS),
+            self._locks.hold(write_lock(conversation_id), before_creating, WRITE_WAIT_SECONDS),
             explained(self._folder, conversation_id),
         ):
             yield

@@ -65,6 +65,8 @@ def _fate(each: Attached) -> str:
         return "unchanged"
     if earlier := _earlier(each):
         return f"changed since message {earlier}{', sent as a diff' if each.sent == 'diff' else ''}"
+    if isinstance(each, AttachedFile) and each.as_pdf:
+        return f"sent as PDF, {counted(each.pages or 0, 'page')}"
     return "sent as a diff" if each.sent == "diff" else "sent"
 
 

@@ -17,10 +17,17 @@ def render_context(shown: ShownContext) -> str:
             window,
             f"at most {shown.limit_tokens:,} are sent" if shown.limit_tokens else "",
         ),
-        dotted(f"about {shown.tokens:,} tokens before the next question", dollars(shown.cost_usd)),
+        dotted(_sum(shown), dollars(shown.cost_usd)),
         noted(shown.notices),
         "\n".join(context_lines(shown)),
     )
+
+
+def _sum(shown: ShownContext) -> str:
+    estimate = f"about {shown.tokens:,} tokens before the next question"
+    if shown.counted_tokens is None:
+        return estimate
+    return f"{shown.counted_tokens:,} tokens as {shown.provider} counts them, with the shortest question; {estimate}"
 
 
 def context_lines(shown: ShownContext) -> Iterable[str]:
@@ -44,4 +51,4 @@ def _name(message: MessageInContext) -> str:
 
 
 def _file(file: FileInContext) -> str:
-    return dotted(file.path, file.sent, file.reason or f"{file.tokens:,} tokens")
+    return dotted(file.path, "as PDF" if file.as_pdf else file.sent, file.reason or f"{file.tokens:,} tokens")

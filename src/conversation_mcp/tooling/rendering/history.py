@@ -5,7 +5,16 @@ from collections.abc import Iterable
 from conversation_mcp.conversations.attached import attached_lines
 from conversation_mcp.conversations.expiry import expiry_line
 from conversation_mcp.conversations.history import HistoryPage, NumberedMessage
-from conversation_mcp.conversations.phrases import answered_by, charged, dotted, merged_from, noted, paragraphs
+from conversation_mcp.conversations.phrases import (
+    answered_by,
+    called,
+    charged,
+    dotted,
+    merged_from,
+    noted,
+    paragraphs,
+    related_to,
+)
 from conversation_mcp.conversations.steps import step_name, step_text
 from conversation_mcp.records.attached import NamesFiles, named_by
 from conversation_mcp.records.models import PendingTurn, Summary
@@ -21,12 +30,13 @@ def render_history(page: HistoryPage) -> str:
     return paragraphs(
         f"Conversation {page.conversation_id} · {shown} · updated {page.updated_at}",
         merged_from(page.parents),
-        expiry_line(page.archived_after),
+        related_to(page.related),
+        expiry_line(page.archived_after, page.forgotten_after),
         noted(page.notices),
         _summary(page.summary) if page.summary else "",
         *_entries(page),
         _pending(page.pending_turn, page.pending_age_seconds) if page.pending_turn else "",
-        f"File: {page.conversation_path}",
+        f"File: {page.conversation_path}" if page.conversation_path else "",
     )
 
 
@@ -50,6 +60,7 @@ def _message(message: NumberedMessage) -> str:
         f"#{message.number} {message.role}",
         message.tool or "",
         answered_by(message.provider, message.preset, message.model),
+        message.stance or "",
         charged(message.usage),
         message.created_at or "",
     )
@@ -82,6 +93,7 @@ def _pending(pending: PendingTurn, age_seconds: int | None) -> str:
         dotted(*facts),
         pending.question,
         _attached(pending),
+        called(pending),
         f"{pending.error.code}: {pending.error.message}" if pending.error else "",
         f"Text so far:\n{pending.partial_text}" if pending.partial_text else "",
     )

@@ -36,7 +36,7 @@ def render_turn(result: TurnResult) -> str:
         render_sources(result.search_results or (), text),
         render_attachments(result.files or (), result.images or ()),
         _listed("Related questions", [f"- {question}" for question in result.related_questions or ()]),
-        expiry_line(result.archived_after),
+        expiry_line(result.archived_after, result.forgotten_after),
         f"File: {result.conversation_path}" if result.turn == 1 and result.conversation_path else "",
         result.next_step or "",
     )

@@ -17,6 +17,7 @@ from conversation_mcp.stores.files.scan import is_being_answered
 
 if TYPE_CHECKING:
     from conversation_mcp.records.models import ConversationId
+    from conversation_mcp.stores.files.vault import Vault
 
 GONE = (FileNotFoundError, NotADirectoryError)
 
@@ -24,8 +25,17 @@ GONE = (FileNotFoundError, NotADirectoryError)
 class Files:
     """The conversations of a folder; satisfies Things. A thing is a stamp; its content may be a problem."""
 
-    def __init__(self, root: Path, describe: Describe, now: Callable[[], datetime], *, is_by_age: bool = False) -> None:
+    def __init__(
+        self,
+        root: Path,
+        describe: Describe,
+        now: Callable[[], datetime],
+        vault: "Vault",
+        *,
+        is_by_age: bool = False,
+    ) -> None:
         self._root = root
+        self._vault = vault
         self._start, self._end = f"{root}{os.sep}", f"{os.sep}conversation.json"
         self._describe = describe
         self._now = now
@@ -33,7 +43,7 @@ class Files:
 
     def by_age(self) -> "Files":
         """Return the same files in the order of their ids, which are all held in memory for it."""
-        return Files(self._root, self._describe, self._now, is_by_age=True)
+        return Files(self._root, self._describe, self._now, self._vault, is_by_age=True)
 
     def batches(self) -> Iterator[dict[str, int]]:
         """Yield the stamps; none if there is no folder."""
@@ -72,21 +82,23 @@ class Files:
         """Return the content of the file, or why it cannot be read; None if there is no file."""
         del thing
         path = self._start + key + self._end
+        stamp = UNTRUSTED
         try:
             with explained(path, key):
                 try:
                     with open(path, "rb", buffering=0, opener=open_regular) as file:
                         found = os.fstat(file.fileno())
-                        body = file.readall()
+                        stored = file.readall()
+                    stamp = settled(stamp_of(found), max(found.st_mtime_ns, found.st_ctime_ns), self._now())
+                    body = self._vault.open(path, key, stored)
                 except GONE:
                     return None
+            content = self._describe(body, path, cast("ConversationId", key))
         except ConversationMCPError as error:
-            return Seen(UNTRUSTED, error.message)
-        stamp = settled(stamp_of(found), max(found.st_mtime_ns, found.st_ctime_ns), self._now())
-        try:
-            return Seen(stamp, self._describe(body, path, cast("ConversationId", key)))
-        except ConversationCorruptedError as error:
-            return Seen(stamp, error.message)
+            is_lasting = isinstance(error, ConversationCorruptedError)
+            return Seen(stamp if is_lasting else UNTRUSTED, error.message)
+        # What lists show is the size of the file, not of what was sealed in it.
+        return Seen(stamp, content._replace(facts=content.facts._replace(size_bytes=len(stored))))
 
     def is_being_answered(self, conversation_id: str) -> bool:
         """Tell whether a live process runs a turn on the conversation. Leaves no trace."""

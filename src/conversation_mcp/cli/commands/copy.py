@@ -1,0 +1,93 @@
+"""The command `copy`: copies conversations from one store into another."""
+
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import anyio
+import typer
+
+from conversation_mcp.cli.exit_codes import FAILED
+from conversation_mcp.cli.options import AsJson
+from conversation_mcp.cli.output.terminal import put_fields, put_json, say
+from conversation_mcp.clock import utc_now
+from conversation_mcp.conversations.copier import Copied, Copier, Outcome
+from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.owners import REQUIREMENT, is_owner
+from conversation_mcp.sources import store_url
+from conversation_mcp.stores.catalog import open_store, owners_in
+
+Told = tuple[str, Copied]
+WORDS: dict[Outcome, str] = {
+    "copied": "copied",
+    "same": "there already",
+    "different": "there already, with other content: they were left alone",
+    "running": "left out, because a question is being answered",
+    "failed": "failed",
+}
+
+
+def copy(
+    *,
+    source: Annotated[str, typer.Option("--from", metavar="FOLDER|URL", help="Where they are.")],
+    target: Annotated[str, typer.Option("--to", metavar="FOLDER|URL", help="Where they are to be, too.")],
+    owner: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Whose conversations alone. Default: everybody's.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only compare; write nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Copy conversations from a folder or database into another.
+
+    Attachments, the trash and all owners come along; nothing is changed where they are. Each copy is read back and
+    compared by its hash. What is there already is compared and left alone, so the same command continues one that was
+    stopped. In the trash, the copies are as old as the copying. Each conversation is a line of outcome, owner, id and
+    "deleted" if it is in the trash, separated by tabs. The exit code is 1 if one is missing or different afterwards.
+    """
+    if owner is not None and not is_owner(owner):
+        raise InvalidInputError(f"--owner {REQUIREMENT}; got {owner!r}.")
+    urls = _url(source), _url(target)
+    if urls[0] == urls[1]:
+        raise InvalidInputError("--from and --to are the same place.")
+    owners = [owner] if owner is not None else list(owners_in(urls[0]))
+    done: list[Told] = []
+    try:
+        for each in owners:
+            stores = [open_store(url, utc_now, each) for url in urls]
+            anyio.run(partial(_copy, Copier(*stores, dry_run=dry_run), each, done, as_json=as_json))
+    finally:
+        if as_json:
+            put_json({"dryRun": dry_run, "conversations": [_data(*each) for each in done]})
+        _say(done, dry_run=dry_run)
+    raise typer.Exit(FAILED if any(each.outcome not in ("copied", "same") for _, each in done) else 0)
+
+
+async def _copy(copier: Copier, owner: str, done: list[Told], *, as_json: bool) -> None:
+    async for copied in copier.run():
+        done.append((owner, copied))
+        if copied.problem:
+            say(copied.problem)
+        if not as_json:
+            deleted = ("deleted",) if copied.is_deleted else ()
+            put_fields([(copied.outcome, owner, copied.conversation_id, *deleted)])
+
+
+def _url(place: str) -> str:
+    return place if "://" in place else store_url(None, Path(place).expanduser())
+
+
+def _say(done: list[Told], *, dry_run: bool) -> None:
+    counts = Counter(each.outcome for _, each in done)
+    told = [f"{counts[outcome]:,} {words}" for outcome, words in WORDS.items() if counts[outcome]]
+    say(f"{'Dry run, nothing was written: ' if dry_run else ''}{'; '.join(told) or 'there are no conversations'}.")
+
+
+def _data(owner: str, copied: Copied) -> dict[str, Any]:
+    return {
+        "owner": owner,
+        "conversationId": copied.conversation_id,
+        "outcome": copied.outcome,
+        **({"deleted": True} if copied.is_deleted else {}),
+        **({"problem": copied.problem} if copied.problem else {}),
+    }

@@ -1,0 +1,1 @@
+"""The commands on everything that is kept of a user."""

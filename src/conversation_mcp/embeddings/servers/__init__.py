@@ -1,0 +1,1 @@
+"""Embedders that ask a server: at `/v1/embeddings`, or at `/api/embed`."""

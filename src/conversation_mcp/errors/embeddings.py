@@ -1,0 +1,9 @@
+"""The error of models that turn texts into vectors."""
+
+from conversation_mcp.errors.base import ConversationMCPError
+
+
+class EmbeddingsError(ConversationMCPError):
+    """There are no vectors, so that only words can be searched for."""
+
+    code = "PROVIDER_UNAVAILABLE"

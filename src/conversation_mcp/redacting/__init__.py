@@ -1,0 +1,1 @@
+"""What should not be passed on, recognized in texts by the patterns in patterns.toml: keys, cards, addresses."""

@@ -1,0 +1,13 @@
+"""The store in PostgreSQL, for several machines. Nothing outside this package knows its tables.
+
+- A conversation is a row of facts with all its fields but the messages, as JSON text; each message is a row of its own.
+  `records/parts.py` joins them to the bytes that a file would have, so an export is the same from every store.
+- An update locks the row, applies the change to what is stored now, and writes the rows that differ. What was loaded
+  last stays in memory with its version, so that an answer is an insert and an update whatever came before it.
+- Locks are leases (`leases.py`): rows that their holder renews and that lapse when it dies. Each holder has a higher
+  fence, and an update by a process that held the turn names its fence, so a holder that lost it writes nothing.
+- Every statement is part of a transaction that names the owner, and nothing outlives it, so a transaction pooler may
+  stand between. Row-level security refuses other owners' rows even if a statement forgot to.
+- Words are cut as SQLite's index cuts them and ranked by its formula (`ranking.py`).
+- `migrations/` has numbered SQL files that only go forward (`schema.py`).
+"""

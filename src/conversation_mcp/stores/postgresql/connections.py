@@ -1,0 +1,174 @@
+"""Connections to the database, and the transactions that all work is done in."""
+
+import weakref
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import partial
+from threading import BoundedSemaphore
+from typing import Any, TypeVar
+
+import psycopg
+from anyio import to_thread
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from conversation_mcp.errors import DatabaseError, InvalidInputError
+from conversation_mcp.owners import LOCAL
+from conversation_mcp.stores.postgresql.faults import explained
+from conversation_mcp.stores.postgresql.schema import require_schema
+
+T = TypeVar("T")
+Connection = psycopg.Connection[tuple[Any, ...]]
+Work = Callable[[Connection], T]
+
+MAX_CONNECTIONS = 10
+WAIT_SECONDS = 30.0
+"""For one of them."""
+PATIENCE = {"connect_timeout": 10, "keepalives_idle": 10, "keepalives_interval": 5, "tcp_user_timeout": 30_000}
+"""How long a host may be silent, in seconds, and in milliseconds what was sent unacknowledged; the URL may differ."""
+TRIES = 4
+PASSING = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
+NUMBER = "SELECT number FROM owners WHERE owner = %s"
+BEGIN = "SELECT set_config('conversation_mcp.owner', %s, true), set_config('synchronous_commit', %s, true)"
+
+
+class Database:
+    """One owner's part of a database. Every call blocks; connections are made when needed and used again."""
+
+    def __init__(self, url: str, owner: str, *, is_durable: bool = True) -> None:
+        self.owner = owner
+        self.place = place_of(url, owner)
+        self._url = url
+        self._commits = "on" if is_durable else "off"
+        self._idle: list[Connection] = []
+        self._free = BoundedSemaphore(MAX_CONNECTIONS)
+        self._is_checked = False
+        self._number: int | None = None
+        weakref.finalize(self, close, self._idle)
+
+    def location(self, conversation_id: str) -> str:
+        """Return what is shown to a person as the place of the conversation."""
+        return f"{self.place}/{conversation_id}"
+
+    @property
+    def known_number(self) -> int:
+        """The number that stands for the owner in lexemes, as last looked up; 0, which is nobody's, without one."""
+        return self._number or 0
+
+    def number(self) -> None:
+        """Look the number up unless it is known, and make the owner known if need be."""
+        if self._number is None:
+            self.renumber()
+
+    def renumber(self) -> None:
+        """Look it up again, and make the owner known: all of the owner may have been deleted meanwhile."""
+        self._number = self.run(self._numbered)
+
+    def look_up_number(self) -> None:
+        """Look it up as it is now, for a search, without making the owner known."""
+        found = self.first(NUMBER)
+        self._number = found[0] if found else None
+
+    def run(self, work: Work[T]) -> T:
+        """Do the work in a transaction of the owner, again if another transaction or a broken connection undid it.
+
+        Nothing is tried again once the commit was sent, because it may have been done.
+
+        Raises:
+            DatabaseError: the database cannot do it.
+        """
+        with explained(self.place), self._room():
+            for attempt in range(1, TRIES + 1):
+                connection, is_new = self._take()
+                try:
+                    result = self._begun(connection, work)
+                except PASSING:
+                    if attempt == TRIES:
+                        raise
+                except (psycopg.OperationalError, psycopg.errors.ReadOnlySqlTransaction) as error:
+                    was_lost = connection.broken or isinstance(error, psycopg.errors.ReadOnlySqlTransaction)
+                    if is_new or not was_lost:
+                        raise
+                    connection.close()  # where it leads is no longer the server that takes writes
+                    close(self._idle)  # they were made before the database went away, too
+                else:
+                    connection.commit()
+                    return result
+                finally:
+                    self._give_back(connection)
+        raise AssertionError
+
+    async def ask(self, work: Work[T]) -> T:
+        """Do the work in a thread."""
+        return await to_thread.run_sync(partial(self.run, work))
+
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return what a statement finds whose first value is the owner."""
+        return self.run(lambda connection: connection.execute(sql.encode(), (self.owner, *values)).fetchall())
+
+    def first(self, sql: str, *values: object) -> tuple[Any, ...] | None:
+        """Return the first row of it."""
+        return self.run(lambda connection: connection.execute(sql.encode(), (self.owner, *values)).fetchone())
+
+    @contextmanager
+    def _room(self) -> Generator[None]:
+        if not self._free.acquire(timeout=WAIT_SECONDS):
+            raise DatabaseError(self.place, "all connections to the database are busy")
+        try:
+            yield
+        finally:
+            self._free.release()
+
+    def _numbered(self, connection: Connection) -> int:
+        connection.execute("INSERT INTO owners (owner) VALUES (%s) ON CONFLICT DO NOTHING", (self.owner,))
+        found = connection.execute(NUMBER, (self.owner,)).fetchone()
+        return found[0] if found else 0
+
+    def _begun(self, connection: Connection, work: Work[T]) -> T:
+        connection.execute(BEGIN, (self.owner, self._commits))
+        if not self._is_checked:
+            require_schema(connection, self.place)
+            self._is_checked = True
+        return work(connection)
+
+    def _take(self) -> tuple[Connection, bool]:
+        try:
+            return self._idle.pop(), False
+        except IndexError:
+            return connect(self._url), True
+
+    def _give_back(self, connection: Connection) -> None:
+        if not connection.closed:
+            connection.rollback()
+        if connection.closed:
+            connection.close()
+        else:
+            self._idle.append(connection)
+
+
+def connect(url: str) -> Connection:
+    """Connect, with nothing that a transaction pooler could not keep: no statement is prepared."""
+    own = conninfo_to_dict(url)
+    missing = {name: value for name, value in PATIENCE.items() if name not in own}
+    return psycopg.connect(make_conninfo(url, **missing), prepare_threshold=None)
+
+
+def close(connections: list[Connection]) -> None:
+    """Close them all."""
+    while connections:
+        connections.pop().close()
+
+
+def place_of(url: str, owner: str = LOCAL) -> str:
+    """Return the address of the database without user and password, and the owner's part of it.
+
+    Raises:
+        InvalidInputError: it is no address of a database.
+    """
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        raise InvalidInputError("the store must be a URL such as postgresql://user@host/database.") from None
+    port = f":{parts['port']}" if parts.get("port") else ""
+    host = str(parts.get("host") or "").rstrip("/")
+    place = f"postgresql://{'' if host.startswith('/') else host}{port}/{parts.get('dbname') or ''}"
+    return place if owner == LOCAL else f"{place}/.owners/{owner}"

@@ -1,0 +1,159 @@
+"""The statements that find conversations, newest, largest or best first."""
+
+import json
+from typing import Any
+
+from conversation_mcp.records.found import COMPLETED, Listed, Page, Place, Wanted
+from conversation_mcp.records.plain import Data
+from conversation_mcp.searching.snippets import snippets
+from conversation_mcp.searching.words import NO_WORDS, Expression, expression
+from conversation_mcp.stores.postgresql.connections import Connection, Database
+from conversation_mcp.stores.postgresql.facets import facet_text
+from conversation_mcp.stores.postgresql.ranking import Condition, ranking
+
+# No statement looks into a column of JSON: what was typed may have a NUL, which PostgreSQL cannot make a text of.
+HELD = """EXISTS (
+    SELECT 1 FROM leases l WHERE l.owner = c.owner AND l.name = 'turn:' || c.id AND l.expires_at > clock_timestamp()
+)"""
+STATE = f"""CASE WHEN c.archived THEN 'archived'
+    WHEN c.pending = 'running' AND NOT c.runs_at_provider AND NOT {HELD} THEN 'interrupted'
+    ELSE coalesce(c.pending, CASE WHEN '{facet_text(COMPLETED, COMPLETED)}' = ANY(c.facets) THEN 'completed' END) END"""
+LISTED = f"SELECT c.facts::text, {STATE}, NULL FROM conversations c WHERE "
+BEST = f"""
+    WITH hits AS (SELECT w.slot, w.number, SCORE AS score FROM words w WHERE w.owner = %s AND MATCHES),
+    best AS (SELECT DISTINCT ON (slot) slot, number, score FROM hits ORDER BY slot, score, number DESC)
+    SELECT c.facts::text, {STATE}, best.number FROM best JOIN conversations c ON c.owner = %s AND c.slot = best.slot
+    WHERE CONDITIONS ORDER BY best.score, c.updated_milliseconds DESC, c.id DESC LIMIT %s
+"""
+NEWEST = """
+    SELECT coalesce(max(updated_milliseconds), 0) FROM conversations c
+    WHERE owner = %s AND deleted_milliseconds IS NULL AND head IS NOT NULL AND NOT archived
+"""
+TEXT = """
+    SELECT m.body::text FROM messages m JOIN conversations c USING (owner, slot)
+    WHERE owner = %s AND c.id = %s AND c.deleted_milliseconds IS NULL AND m.number = %s
+"""
+
+
+class Pages:
+    """Makes pages within a transaction."""
+
+    def __init__(self, connection: Connection, database: Database) -> None:
+        self._connection = connection
+        self._database = database
+
+    def look_up(self, wanted: Wanted, limit: int, place: Place | None) -> Page:
+        """Return the next conversations after a place."""
+        asked = expression(wanted.query)
+        if asked.match:
+            return self._best_first(wanted, asked, limit, place)
+        if wanted.query.strip():
+            return _page((), None, (NO_WORDS,))
+        return self.newest_first(wanted, limit, place)
+
+    def newest_first(self, wanted: Wanted, limit: int | None, place: Place | None = None, begins: str = "") -> Page:
+        """Continue after the time and the id of the last conversation shown."""
+        sql, values = self._conditions(wanted)
+        if place:
+            sql += " AND (c.updated_milliseconds, c.id) < (%s, %s)"
+            values = (*values, place.updated_milliseconds, place.conversation_id)
+        sql += " AND starts_with(c.id, %s) ORDER BY c.updated_milliseconds DESC, c.id DESC LIMIT %s"
+        found = self._rows(LISTED + sql, (*values, begins, None if limit is None else limit + 1))
+        shown = found[:limit]
+        return _page(shown, Place(*_age(shown[-1])) if 0 < len(shown) < len(found) else None)
+
+    def largest_first(self, limit: int | None) -> Page:
+        """Return those with the most bytes."""
+        sql, values = self._conditions(Wanted())
+        return _page(self._rows(f"{LISTED}{sql} ORDER BY c.size_bytes DESC, c.id DESC LIMIT %s", (*values, limit)))
+
+    def of_ids(self, ids: list[str]) -> list[Listed]:
+        """Return what lists show of these, in their order."""
+        sql = f"{LISTED}c.owner = %s AND c.deleted_milliseconds IS NULL AND c.head IS NOT NULL AND c.id = ANY(%s)"
+        known = {each.conversation_id: each for each in self._rows(sql, (self._database.owner, ids))}
+        return [known[each]._replace(state=None) for each in ids if each in known]
+
+    def _best_first(self, wanted: Wanted, asked: Expression, limit: int, place: Place | None) -> Page:
+        """Rank anew, but only what existed at the first page, and continue after the last conversation shown."""
+        newest = place.newest_milliseconds if place else self._newest()
+        already = place.shown if place else 0
+        found = self._ranked(wanted, asked, newest if place else None, already + limit + 1)
+        last = next(
+            (n for n, each in enumerate(found, 1) if place and each.conversation_id == place.conversation_id), 0
+        )
+        if last > already:  # the one shown last has moved down since
+            found = self._ranked(wanted, asked, newest if place else None, last + limit + 1)
+        begin = last or already
+        shown = found[begin : begin + limit]
+        has_more = 0 < len(shown) < len(found) - begin
+        following = Place(*_age(shown[-1]), begin + len(shown), newest) if has_more else None
+        return _page(self._with_snippets(shown, asked.match), following, asked.notices)
+
+    def _ranked(self, wanted: Wanted, asked: Expression, newest: int | None, count: int) -> list[Listed]:
+        ranks = ranking(self._connection, self._database, asked)
+        if ranks is None:
+            return []
+        sql, values = self._conditions(wanted)
+        if newest is not None:
+            sql += " AND c.updated_milliseconds <= %s"
+            values = (*values, newest)
+        owner = self._database.owner
+        statement = BEST.replace("SCORE", ranks.score.sql).replace("MATCHES", ranks.matches.sql)
+        return self._rows(
+            statement.replace("CONDITIONS", sql),
+            (*ranks.score.values, owner, *ranks.matches.values, owner, *values, count),
+        )
+
+    def _conditions(self, wanted: Wanted) -> Condition:
+        parts = ["c.owner = %s", "c.deleted_milliseconds IS NULL", "c.head IS NOT NULL", "c.archived = %s"]
+        values: list[Any] = [self._database.owner, wanted.state == "archived"]
+        if wanted.state not in (None, "archived"):
+            parts.append(f"{STATE} = %s")
+            values.append(wanted.state)
+        for sign, bound in ((">=", wanted.after_milliseconds), ("<", wanted.before_milliseconds)):
+            if bound is not None:
+                parts.append(f"c.updated_milliseconds {sign} %s")
+                values.append(bound)
+        if wanted.facets:
+            parts.append("c.facets @> %s::text[]")
+            values.append([facet_text(*facet) for facet in wanted.facets])
+        return Condition(" AND ".join(parts), tuple(values))
+
+    def _newest(self) -> int:
+        found = self._connection.execute(NEWEST, (self._database.owner,)).fetchone()
+        return found[0] if found else 0
+
+    def _rows(self, sql: str, values: tuple[Any, ...]) -> list[Listed]:
+        return [_listed(*row) for row in self._connection.execute(sql.encode(), values)]
+
+    def _with_snippets(self, shown: list[Listed], match: str) -> list[Listed]:
+        texts = [self._text(each) for each in shown]
+        return [each._replace(snippet=snippet) for each, snippet in zip(shown, snippets(texts, match), strict=True)]
+
+    def _text(self, listed: Listed) -> str:
+        owner, number = self._database.owner, listed.message_number
+        if number:
+            found = self._connection.execute(TEXT, (owner, listed.conversation_id, number)).fetchone()
+            return str(json.loads(found[0])["content"]) if found else ""
+        from conversation_mcp.records.facts import described
+
+        sql = """SELECT head::text FROM conversations WHERE owner = %s AND id = %s AND deleted_milliseconds IS NULL"""
+        found = self._connection.execute(sql, (owner, listed.conversation_id)).fetchone()
+        data: Data = {**json.loads(found[0]), "messages": []} if found else {}
+        return described(data, listed.conversation_id, 0).texts.get(0, "") if found else ""
+
+
+def _listed(facts: str, state: Any, number: int | None) -> Listed:  # noqa: ANN401 -- as the database returns it
+    data: dict[str, Any] = json.loads(facts)
+    data["tags"] = tuple(data["tags"])
+    data["state"] = state
+    data["message_number"] = number or None
+    return Listed(**data)
+
+
+def _page(found: list[Listed] | tuple[()], following: Place | None = None, notices: tuple[str, ...] = ()) -> Page:
+    return Page(tuple(found), following, unreadable_count=0, problems=(), notices=notices)
+
+
+def _age(listed: Listed) -> tuple[int, str]:
+    return listed.updated_milliseconds, listed.conversation_id

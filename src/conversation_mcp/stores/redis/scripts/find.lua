@@ -1,0 +1,1 @@
+return noted_since(calls, ARGV[3], tonumber(ARGV[4]))

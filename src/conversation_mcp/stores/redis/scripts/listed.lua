@@ -1,0 +1,2 @@
+drop_ended()
+return redis.call('ZRANGE', ids, 0, -1, 'WITHSCORES')

@@ -1,0 +1,3 @@
+if redis.call('HGET', KEYS[11], 'fence') == ARGV[3] then
+  redis.call('DEL', KEYS[11])
+end

@@ -1,0 +1,31 @@
+"""The port of the tables of a store that has some: their version, and how they get to the one that is needed."""
+
+from typing import NamedTuple, Protocol
+
+
+class TableVersions(NamedTuple):
+    """The version of the tables that are there, 0 if there are none, and the one that this program needs."""
+
+    present: int
+    needed: int
+
+
+class Tables(Protocol):
+    """The tables of one database. Every call blocks, and raises DatabaseError if the database cannot be used."""
+
+    @property
+    def place(self) -> str:
+        """The address of the database, for people and without secrets."""
+        ...
+
+    def versions(self) -> TableVersions:
+        """Return both versions."""
+        ...
+
+    def migrate(self) -> list[int]:
+        """Bring the tables to the version that is needed, while nobody else does, and return the steps that were done.
+
+        Raises:
+            SchemaError: they are newer than this program.
+        """
+        ...

@@ -1,0 +1,62 @@
+"""What a request is made of."""
+
+from dataclasses import dataclass, field
+
+from conversation_mcp.attaching.contents import FilesRead, ImageContent
+from conversation_mcp.attaching.shrinking import fitted
+from conversation_mcp.conversations.recipients import Recipients
+from conversation_mcp.providers.choosing.choice import Choice
+from conversation_mcp.providers.choosing.sight import images_at
+from conversation_mcp.records.chat import ImagePart
+from conversation_mcp.records.models import Conversation
+from conversation_mcp.turns.ask import Ask, Caller
+from conversation_mcp.turns.chains import Chain
+
+Limits = tuple[int, int]
+"""Of images: the longest side in pixels, and the bytes."""
+
+
+@dataclass
+class Material:
+    """What a request is made of beside the conversation that holds the question; written by the composer."""
+
+    ask: Ask
+    caller: Caller
+    before: Chain
+    """The conversations before that one."""
+    found: Conversation | None = None
+    """That conversation as the call found it; None for a question that opens one."""
+    redacted: tuple[str, ...] = ()
+    """The notices about what was replaced in the question and its files."""
+    read: FilesRead | None = None
+    """What the paths of the question lead to, once it was read."""
+    fitted: dict[Limits, tuple[ImageContent, ...]] = field(default_factory=dict[Limits, tuple[ImageContent, ...]])
+    """The images that the question names, made smaller where they exceed the limits of a provider."""
+    texts: dict[str, str] = field(default_factory=dict[str, str])
+    """The files that earlier questions name, by the hash of their text."""
+    images: dict[str, ImagePart] = field(default_factory=dict[str, ImagePart])
+    """The images that earlier questions name, by their hash."""
+    pdfs: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    """The PDFs among these files, by the hash of their text."""
+    sought: set[str] = field(default_factory=set[str])
+    """The hashes that were looked for, whether or not they are there."""
+    held: set[str] = field(default_factory=set[str])
+    """The hashes of what the conversation of the question itself is known to keep; the sender adds what it keeps."""
+
+    @property
+    def continued(self) -> Conversation | None:
+        """Of a question that opens a conversation: the one that it continues."""
+        return self.before.conversations[-1] if self.before.conversations else None
+
+    def holder(self, stored: Conversation | None, sides: Recipients) -> Conversation | None:
+        """Return the conversation that tells who has the words so far; None if there are none."""
+        chain = (*self.before.conversations, *([stored] if stored else []))
+        return Chain(chain).holder(sides) if chain else None
+
+    def images_for(self, choice: Choice) -> tuple[ImageContent, ...]:
+        """Return the images that the question names as the provider accepts them; the first time blocks."""
+        accepted = images_at(choice.provider)
+        limits = accepted.max_side_pixels, accepted.max_bytes
+        if limits not in self.fitted:
+            self.fitted[limits] = tuple(fitted(image, *limits) for image in (self.read.images if self.read else ()))
+        return self.fitted[limits]

@@ -1,0 +1,76 @@
+"""What every answer to a request is made with: the services of its owner, the templates, the forms."""
+
+import hmac
+from collections.abc import Mapping
+from typing import Any
+
+from jinja2 import Environment
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from conversation_mcp.app import App
+from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError, InvalidInputError
+from conversation_mcp.tooling.steps import COMMANDS
+from conversation_mcp.web.visits import Visit
+
+FORM_TOKEN = "form"  # noqa: S105 -- the name of a field
+MAX_FIELDS = 50
+
+
+class FormRefusedError(Exception):
+    """The form was not made by a page of this viewer."""
+
+
+class Desk:
+    """Answers with pages."""
+
+    def __init__(self, templates: Environment) -> None:
+        self._templates = templates
+
+    def app(self, request: Request) -> App:
+        """Return the services of who asks, and of nobody else."""
+        return visit_of(request).app
+
+    def page(self, request: Request, template: str, status: int = 200, **facts: object) -> Response:
+        """Return the page of a template."""
+        text = self._templates.get_template(f"web/{template}").render(form_token=request.state.form_token, **facts)
+        return HTMLResponse(visit_of(request).cover(text), status)
+
+    def problem(self, request: Request, error: ConversationMCPError) -> Response:
+        """Return the page that says what went wrong and what to do."""
+        return self.page(request, "problem.html", status_of(error), problem=sentence(error, request), code=error.code)
+
+    async def form(self, request: Request) -> Mapping[str, str]:
+        """Return the fields of a form.
+
+        Raises:
+            FormRefusedError: it does not hold the token of this visitor's pages.
+        """
+        form = await request.form(max_files=0, max_fields=MAX_FIELDS)
+        fields: dict[str, Any] = dict(form)
+        given = str(fields.pop(FORM_TOKEN, ""))
+        if not hmac.compare_digest(given.encode(), request.state.form_token.encode()):
+            raise FormRefusedError
+        return {name: str(value) for name, value in fields.items()}
+
+
+def visit_of(request: Request) -> Visit:
+    """Return the visit that the gate has opened."""
+    return request.state.visit
+
+
+def sentence(error: ConversationMCPError, request: Request) -> str:
+    """Return what happened and what to do, for people at a page."""
+    return visit_of(request).cover_error(error.sentence(COMMANDS).removeprefix(f"{error.code}: "))
+
+
+def status_of(error: ConversationMCPError) -> int:
+    """Return the HTTP status of an error."""
+    if isinstance(error, ConversationNotFoundError):
+        return 404
+    return 422 if isinstance(error, InvalidInputError) else 500
+
+
+def back(path: str) -> Response:
+    """Lead the browser to a page after a form, so that reloading it sends nothing again."""
+    return RedirectResponse(path, 303)

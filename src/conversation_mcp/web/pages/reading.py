@@ -1,0 +1,95 @@
+"""A conversation as a page: its head, and the part of it that is shown."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from conversation_mcp.conversations.sections import Section, sections
+from conversation_mcp.exporting.file_texts import FileTexts
+from conversation_mcp.exporting.html.markdown import SafeMarkdown
+from conversation_mcp.exporting.html.page import fact_lines
+from conversation_mcp.exporting.html.sections import SectionView, section_view
+from conversation_mcp.records.ids import SHAPE
+from conversation_mcp.records.models import Conversation
+from conversation_mcp.records.titles import title_of_conversation
+
+PART = 40
+"""How many sections are sent at a time."""
+BEFORE = 5
+"""How many sections stand before the one that a link leads to."""
+
+
+@dataclass(frozen=True)
+class ShownPart:
+    """Some sections of a conversation, and where they stand among all of them."""
+
+    first: int
+    views: tuple[SectionView, ...]
+    earlier: int | None
+    """Where the part before it begins; None if there is none."""
+    later: int | None
+    """Where the part after it begins; None if there is none."""
+    is_running: bool
+    """Whether its last section is a question that is being answered."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """The facts about a conversation that stand above it."""
+
+    conversation_id: str
+    title: str
+    facts: tuple[str, ...]
+    path: str
+    tags: str
+    is_archived: bool
+    origins: tuple[str, ...]
+    """The conversations that it came from."""
+
+
+def head_of(conversation: Conversation, path: str) -> Head:
+    """Return the head of a conversation whose file is at the path; an empty one is not shown."""
+    named = [conversation.parent or {}, *(conversation.parents or ())]
+    origins = (str(cast("Mapping[str, object]", each).get("conversationId", "")) for each in named)
+    return Head(
+        conversation_id=conversation.conversation_id,
+        title=title_of_conversation(conversation),
+        facts=tuple(fact_lines(conversation)),
+        path=path,
+        tags=", ".join(conversation.tags or ()),
+        is_archived=bool(conversation.archived),
+        origins=tuple(dict.fromkeys(origin for origin in origins if SHAPE.fullmatch(origin))),
+    )
+
+
+def part_of(
+    conversation: Conversation, first: int | None = None, at: int | None = None, *, to_end: bool = False
+) -> ShownPart:
+    """Return a part of the conversation: from the `first` section on, or around the message `at`, or the last one.
+
+    With `to_end` it goes on to the end, however far that is.
+    """
+    all_sections = list(sections(conversation))
+    if first is None:
+        first = _place_of(all_sections, at) if at is not None else max(0, len(all_sections) - PART)
+    first = min(max(0, first), len(all_sections))
+    end = len(all_sections) if to_end else min(len(all_sections), first + PART)
+    markdown, texts = SafeMarkdown(), FileTexts({})
+    pending = conversation.pending_turn
+    return ShownPart(
+        first=first,
+        views=tuple(
+            section_view(section, place, markdown, texts)
+            for place, section in enumerate(all_sections[first:end], first + 1)
+        ),
+        earlier=max(0, first - PART) if first else None,
+        later=end if end < len(all_sections) else None,
+        is_running=end == len(all_sections) and pending is not None and pending.status == "running",
+    )
+
+
+def _place_of(found: Sequence[Section], number: int) -> int:
+    for place, section in enumerate(found):
+        if section.number >= number:
+            return max(0, place - BEFORE)
+    return max(0, len(found) - PART)

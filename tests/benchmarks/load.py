@@ -1,0 +1,143 @@
+"""The server over HTTP under the load of many clients, beside a bare echo server on the same SDK."""
+
+import asyncio
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.benchmarks.load_client import Answered, Connection, converse, echo
+from tests.benchmarks.measuring import Benchmark, Plan
+from tests.benchmarks.server_process import (
+    Measured,
+    added_token,
+    bare_command,
+    environment_of,
+    measured_server,
+    our_command,
+)
+from tests.benchmarks.table import Budget, Row
+from tests.fixtures.agent import KEY, agent_process
+
+CLIENTS = 200
+REQUESTS, QUICK_REQUESTS = 20_000, 2_000
+OWNERS, QUICK_OWNERS = 1_000, 100
+IN_CONVERSATION = 5
+"""A start, three follow-ups and the history."""
+WARM_UP_DIVISOR = 4
+BARE = "bare echo server, same SDK"
+GROWN = Budget(1.15)
+NAMES = (
+    "load-rate",
+    "load-p50",
+    "load-p99",
+    "load-cpu",
+    "load-errors",
+    "load-lost",
+    "load-memory",
+    "load-memory-owners",
+)
+
+
+class Load(NamedTuple):
+    """What a server did under load, after it had been warmed up."""
+
+    answered: Answered
+    seconds: float
+    cpu_seconds: float
+    before_mib: float
+    after_mib: float
+
+    @property
+    def cpu_ms(self) -> float:
+        """The processor time of one request."""
+        return 1_000 * self.cpu_seconds / self.answered.count
+
+    @property
+    def rate(self) -> float:
+        """The requests in a second."""
+        return self.answered.count / self.seconds
+
+
+Client = Callable[[Connection, int, Answered], Awaitable[None]]
+
+
+def measure(plan: Plan) -> Iterable[Row]:
+    """Load our server for one owner and for many, and the bare one."""
+    if not Path("/proc/self/stat").exists():
+        yield from (Row(name, "the server under load", "ms", BARE, None, None, missing="no /proc") for name in NAMES)
+        return
+    requests, owners = (QUICK_REQUESTS, QUICK_OWNERS) if plan.quick else (REQUESTS, OWNERS)
+    bare = _bare(plan.scratch / "bare", requests)
+    one, many = _ours(plan.scratch / "one", requests, 1), _ours(plan.scratch / "many", requests, owners)
+    for load in (one, many):
+        for problem in load.answered.errors[:3]:
+            print("load:", problem, file=sys.stderr)
+    asked = f"{requests:,} requests of {CLIENTS} clients"
+    yield Row("load-rate", f"{asked}: start, 3 follow-ups, history", "per s", BARE, one.rate, bare.rate)
+    for name, share in (("load-p50", 0.5), ("load-p99", 0.99)):
+        ours, theirs = one.answered.quantile(share), bare.answered.quantile(share)
+        yield Row(name, f"{share:.0%} of them answered within", "ms", BARE, ours, theirs)
+    what = "processor time of a request beyond the SDK's own"
+    yield Row("load-cpu", what, "ms", BARE, one.cpu_ms - bare.cpu_ms, bare.cpu_ms, Budget(1))
+    both = (one.answered, many.answered)
+    errors, lost = sum(len(each.errors) for each in both), sum(each.lost_turns for each in both)
+    turns = 2 * requests // IN_CONVERSATION * (IN_CONVERSATION - 1)
+    yield Row("load-errors", f"errors, 1 owner and {owners:,}", "requests", "asked", errors, 2 * requests, Budget(0))
+    yield Row("load-lost", "turns that are not in the history", "turns", "asked", lost, turns, Budget(0))
+    for name, load, whose in (("load-memory", one, "1 owner"), ("load-memory-owners", many, f"{owners:,} owners")):
+        what = f"resident memory after {requests:,} requests, {whose}"
+        yield Row(name, what, "MiB", "before them", load.after_mib, load.before_mib, GROWN)
+
+
+def _bare(scratch: Path, requests: int) -> Load:
+    async def client(connection: Connection, _number: int, answered: Answered) -> None:
+        await echo(connection, answered)
+
+    with measured_server(bare_command(), environment_of(scratch), scratch) as server:
+        return asyncio.run(_loaded(server, client, requests, CLIENTS, ""))
+
+
+def _ours(scratch: Path, requests: int, owners: int) -> Load:
+    async def client(connection: Connection, number: int, answered: Answered) -> None:
+        await converse(connection, f"user-{number % owners}" if owners > 1 else "", str(number), answered)
+
+    with agent_process() as base_url:
+        environment = environment_of(scratch, base_url, KEY)
+        scratch.mkdir()
+        token = added_token(environment, "bot", "--may-act-for", "user-*")
+        with measured_server(our_command(), environment, scratch) as server:
+            header = f"Authorization: Bearer {token}\r\n"
+            return asyncio.run(_loaded(server, client, requests, owners, header))
+
+
+async def _loaded(server: Measured, client: Client, requests: int, owners: int, headers: str) -> Load:
+    """Have the clients converse until every owner is known and what is remembered has filled up, then measure."""
+    conversations = requests // IN_CONVERSATION
+    warm_up = max(CLIENTS, owners, conversations // WARM_UP_DIVISOR)
+    connections = [Connection(server.port, headers) for _ in range(CLIENTS)]
+
+    async def work(connection: Connection, numbers: Iterator[int], upto: int, answered: Answered) -> None:
+        while (number := next(numbers)) < upto:
+            await client(connection, number, answered)
+
+    async def all_of(first: int, conversations: int) -> Answered:
+        answered, numbers = Answered(), count(first)
+        async with asyncio.TaskGroup() as tasks:
+            for connection in connections:
+                tasks.create_task(work(connection, numbers, first + conversations, answered))
+        return answered
+
+    await all_of(0, warm_up)
+    before_mib, cpu, began = server.resident_mib(), server.cpu_seconds(), time.perf_counter()
+    answered = await all_of(warm_up, conversations)
+    seconds = time.perf_counter() - began
+    load = Load(answered, seconds, server.cpu_seconds() - cpu, before_mib, server.resident_mib())
+    for connection in connections:
+        connection.close()
+    return load
+
+
+BENCHMARKS = (Benchmark(NAMES, measure),)

@@ -1,0 +1,122 @@
+"""The viewer in a real browser, beside a static page with the same bytes: the first paint, and a search while typing."""
+
+import threading
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from tests.benchmarks.corpus import Corpus
+from tests.benchmarks.measuring import Benchmark, Plan, alternate
+from tests.benchmarks.table import Budget, Row
+from tests.fixtures.browser import Browser, open_browser
+from tests.fixtures.chromium import NAMES as BROWSERS
+from tests.fixtures.library import Shelf
+from tests.fixtures.shown_library import LONG, fill
+from tests.fixtures.viewing import viewer
+
+from conversation_mcp.stores.headway import Headway
+
+CONVERSATIONS, QUICK_CONVERSATIONS = 100_000, 2_000
+LONG_TURNS, QUICK_LONG_TURNS = 5_000, 500
+ROUNDS = 15
+NAMES = ("view-list", "view-search", "view-conversation")
+KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0"
+FOUND = """(async () => {
+  const began = performance.now();
+  const made = document.createElement("template");
+  made.innerHTML = await (await fetch(WHERE)).text();
+  document.querySelector("#results").replaceChildren(made.content);
+  document.querySelector("#results").getBoundingClientRect();
+  return performance.now() - began;
+})()"""
+
+
+def measure(plan: Plan) -> Iterable[Row]:
+    """Open the pages of a large library and of a long conversation, and the same bytes from a plain server."""
+    try:
+        with open_browser() as browser:
+            yield from _measured(plan, browser)
+    except BaseException as error:
+        if type(error).__name__ not in {"Skipped", "Failed"}:  # pytest's, for a browser that is not there
+            raise
+        missing = f"no browser: {' or '.join(BROWSERS)}"
+        yield from (Row(name, "the viewer", "ms", "a static page", None, None, Budget(2), missing) for name in NAMES)
+
+
+def _measured(plan: Plan, browser: Browser) -> Iterable[Row]:
+    count = QUICK_CONVERSATIONS if plan.quick else CONVERSATIONS
+    turns = QUICK_LONG_TURNS if plan.quick else LONG_TURNS
+    long_ids = fill(plan.scratch / "long" / "conversation-logs", LONG + 1, turns)
+    many = Shelf(plan.scratch / "many")
+    Corpus().write(many.root, count)
+    many.index.rebuild(Headway())
+    rounds, limit = plan.rounds(ROUNDS), None if plan.quick else Budget(2)
+    where = "/?q=conversation&part=rows"
+    with _opened(browser, plan.scratch, many.root, where) as (base, static):
+        list_paint, list_static = alternate(rounds, [partial(_paint, browser, f"{each}/") for each in (base, static)])
+        search, search_static = alternate(
+            rounds, [partial(_found, browser, f"{each}/", where) for each in (base, static)]
+        )
+    yield Row("view-list", f"first paint of {count:,}", "ms", "a static page", list_paint, list_static, limit)
+    yield Row("view-search", f"a search in {count:,}", "ms", "static rows", search, search_static, limit)
+    path = f"/c/{long_ids[LONG]}"
+    with _opened(browser, plan.scratch, plan.scratch / "long" / "conversation-logs", path) as (base, static):
+        paint, paint_static = alternate(rounds, [partial(_paint, browser, f"{each}{path}") for each in (base, static)])
+    what = f"first paint of {turns * 2:,} messages"
+    yield Row("view-conversation", what, "ms", "a static page", paint, paint_static, limit)
+
+
+@contextmanager
+def _opened(browser: Browser, scratch: Path, logs: Path, *paths: str) -> Generator[tuple[str, str]]:
+    """Yield the addresses of the viewer and of a plain server that repeats what the viewer once answered."""
+    with viewer(scratch, "", "--logs-dir", str(logs)) as address:
+        browser.open(address)
+        base = address.partition("/?")[0]
+        with _repeating(browser, base, paths) as static:
+            yield base, static
+
+
+def _paint(browser: Browser, address: str) -> float:
+    browser.open(address)
+    browser.until(f"{PAINT} > 0")
+    return browser.run(PAINT)
+
+
+def _found(browser: Browser, page: str, where: str) -> float:
+    browser.open(page)
+    return browser.run(FOUND.replace("WHERE", repr(where)))
+
+
+@contextmanager
+def _repeating(browser: Browser, base: str, paths: Iterable[str]) -> Generator[str]:
+    kept: dict[str, bytes] = {}
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            body = kept.get(self.path, b"")
+            self.send_response(200)
+            self.send_header("content-type", KINDS.get(Path(self.path).suffix, "text/html; charset=utf-8"))
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- the name that http.server gives it
+            del format, args
+
+    for path in ("/", "/style.css", "/page.js", "/favicon.svg", *paths):
+        kept[path] = browser.run(f"fetch({base + path!r}).then(answer => answer.text())").encode()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+
+
+BENCHMARKS = (Benchmark(NAMES, measure),)

@@ -1,0 +1,71 @@
+"""What is done for other users is noted before it is done, over stdio and over HTTP."""
+
+import json
+from typing import Any
+
+import pytest
+from anyio import to_thread
+from tests.fixtures.homes import Home
+from tests.fixtures.logged import LOG, Chatbot
+from tests.fixtures.over_http import http_server
+from tests.fixtures.providers import FakeProvider
+from tests.fixtures.serving import error_of, serving
+from tests.fixtures.stores import Clock
+
+from conversation_mcp.records.audit import checked
+from conversation_mcp.stores.catalog import open_audit
+
+pytestmark = pytest.mark.parametrize("store_url", ["file"], indirect=True)
+
+
+def noted(home: Home) -> list[dict[str, Any]]:
+    """Return the lines, of which none may break the chain."""
+    lines = [*checked(open_audit(home.store_url, Clock()).lines())]
+    assert [line.problem for line in lines if line.problem] == []
+    return [line.data for line in lines]
+
+
+def actions(lines: list[dict[str, Any]]) -> list[tuple[str, str, list[str]]]:
+    return [(line["owner"], line["action"], line["targets"]) for line in lines]
+
+
+async def test_a_chatbot_on_stdio_leaves_a_line_for_each_call_for_another_user(home: Home) -> None:
+    async with serving(home, FakeProvider(), tools=LOG) as client:
+        ann, own = Chatbot(client), Chatbot(client, "local")
+        conversation_id = await ann.created()
+        await ann.says(conversation_id, "a word of the quagga")
+        await own.created()
+        await client.call_tool("search_followup", {"conversationId": conversation_id, "query": "and the quagga?"})
+    found = await to_thread.run_sync(noted, home)
+    assert actions(found) == [
+        ("ann", "create_conversation", []),
+        ("ann", "store_messages", [conversation_id]),
+        ("ann", "search_followup", [conversation_id]),
+    ]
+    assert {line["via"] for line in found} == {"stdio"}
+    assert "quagga" not in json.dumps(found)
+
+
+async def test_a_token_over_http_leaves_a_line_for_each_call_for_another_owner(home: Home) -> None:
+    async with http_server(home, FakeProvider(), tools=LOG) as server, server.client("bot") as client:
+        own, other = Chatbot(client, "bot"), Chatbot(client, "bot-ann")
+        await own.created()
+        conversation_id = await other.created()
+        await other.says(conversation_id, "a word of the quagga")
+        error_of(await client.call_tool("recent", {"userId": "eve", "conversationId": conversation_id, "maxTokens": 9}))
+    found = await to_thread.run_sync(noted, home)
+    assert actions(found) == [
+        ("bot-ann", "create_conversation", []),
+        ("bot-ann", "store_messages", [conversation_id]),
+    ]
+    assert {line["via"] for line in found} == {"http"}
+    assert "quagga" not in json.dumps(found)
+
+
+async def test_what_cannot_be_noted_is_not_done_for_another(home: Home) -> None:
+    (home.folder / "conversation-logs" / ".audit" / "audit.jsonl").mkdir(parents=True)
+    async with serving(home, tools=LOG) as client:
+        refused = await Chatbot(client).refused("create_conversation")
+        assert refused["code"] == "FILESYSTEM_ERROR"
+        assert await Chatbot(client, "local").created()
+    assert not (home.folder / "conversation-logs" / ".owners").exists()

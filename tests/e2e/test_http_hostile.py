@@ -1,0 +1,230 @@
+"""What a server over HTTP refuses before any code of the protocol sees it, and what it does not wait for."""
+
+import json
+import socket
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from anyio import to_thread
+from tests.fixtures.over_http import HEADERS, HttpServer, http_server
+from tests.fixtures.providers import FakeProvider
+from tests.fixtures.serving import data_of
+
+from conversation_mcp.server.http import bodies, connections
+from conversation_mcp.server.http.front import MAX_BODY_BYTES
+from conversation_mcp.server.http.options import HttpOptions
+
+LIST: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+
+
+def raw(port: int, data: bytes, seconds: float = 30) -> bytes:
+    """Send bytes, and return all that comes until the other side closes."""
+    with socket.create_connection(("127.0.0.1", port), timeout=seconds) as peer:
+        peer.sendall(data)
+        told = b""
+        while piece := received(peer):
+            told += piece
+            if data.startswith(b"HEAD "):
+                break
+            if b"\r\n\r\n" in told and b"content-length" in told.lower():
+                head, _, body = told.partition(b"\r\n\r\n")
+                length = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
+                if len(body) >= length:
+                    break
+        return told
+
+
+def received(peer: socket.socket) -> bytes:
+    """Return what has come; nothing if the other side has ended the connection."""
+    try:
+        return peer.recv(65_536)
+    except ConnectionError:
+        return b""
+
+
+def request(port: int, *lines: str, body: bytes = b"", method: str = "POST", path: str = "/mcp") -> bytes:
+    usual = [f"{method} {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", "Authorization: Bearer alice", *lines]
+    usual += [f"{name}: {value}" for name, value in HEADERS.items() if f"{name}:" not in " ".join(lines).lower()]
+    if not any("length" in line.lower() or "encoding" in line.lower() for line in lines):
+        usual.append(f"Content-Length: {len(body)}")
+    return "\r\n".join([*usual, "", ""]).encode("latin-1") + body
+
+
+async def status(server: HttpServer, data: bytes) -> int:
+    told = await to_thread.run_sync(raw, server.port, data)
+    return int(told.split(b" ")[1]) if told else 0
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({"host": "evil.example"}, 421),
+        ({"host": "127.0.0.1.evil.example"}, 421),
+        ({"host": "evil.example:80@127.0.0.1"}, 421),
+        ({"origin": "https://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"origin": "http://127.0.0.1.evil.example"}, 403),
+        ({"origin": "http://localhost:3000"}, 200),
+        ({"content-type": "text/plain"}, 400),
+        ({"content-type": "application/x-www-form-urlencoded"}, 400),
+        ({"accept": "text/html"}, 406),
+        ({"authorization": "Bearer nobody"}, 401),
+        ({"authorization": "Basic YWxpY2U6"}, 401),
+        ({}, 200),
+    ],
+)
+async def test_host_origin_content_type_and_caller_are_checked(
+    tmp_path: Path, headers: Mapping[str, str], expected: int
+) -> None:
+    async with http_server(tmp_path, FakeProvider()) as server:
+        assert (await server.post("alice", LIST, **headers)).status_code == expected
+
+
+async def test_named_hosts_and_origins_are_accepted(tmp_path: Path) -> None:
+    options = HttpOptions(allowed_hosts=("mcp.example.com",), allowed_origins=("https://app.example.com",))
+    async with http_server(tmp_path, FakeProvider(), options=options) as server:
+        for host in ("mcp.example.com", "mcp.example.com:443", "127.0.0.1"):
+            answer = await server.post("alice", LIST, host=host, origin="https://app.example.com")
+            assert answer.status_code == 200
+        assert (await server.post("alice", LIST, origin="https://app.example.com.evil")).status_code == 403
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "PATCH", "OPTIONS", "TRACE", "HEAD"])
+async def test_only_posts_are_served(tmp_path: Path, method: str) -> None:
+    async with http_server(tmp_path, FakeProvider()) as server:
+        assert await status(server, request(server.port, method=method)) == 405
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/mcp/", "//mcp", "/MCP", "/mcp/..", "/mcp%2f", "/mcp/../health/x", "/.well-known/x", "/metrics"]
+)
+async def test_no_other_path_is_served(tmp_path: Path, path: str) -> None:
+    async with http_server(tmp_path, FakeProvider()) as server:
+        assert await status(server, request(server.port, path=path, body=json.dumps(LIST).encode())) == 404
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("Authorization: Bearer bob",),
+        ("Host: evil.example",),
+        ("Origin: http://127.0.0.1", "Origin: https://evil.example"),
+        ("Content-Length: 5", "Content-Length: 6"),
+        ("Content-Length: 5", "Transfer-Encoding: chunked"),
+        ("Transfer-Encoding: chunked", "Transfer-Encoding: identity"),
+        ("Transfer-Encoding: xchunked",),
+        ("Content-Length: -1",),
+        ("Content-Length: +5",),
+        ("Content-Length: 0x10",),
+        ("MCP-Protocol-Version: 2025-11-25", "MCP-Protocol-Version: 2026-07-28"),
+        ("X-Folded: a\r\n b\r\n : c",),
+        ("No colon at all",),
+        ("X-Null: a\0b",),
+        ("Mcp-Name: a", "mcp-name: b"),
+        ("X-Long: " + "x" * 200_000,),
+    ],
+)
+async def test_headers_that_two_readers_could_understand_differently_are_refused(
+    tmp_path: Path, lines: tuple[str, ...]
+) -> None:
+    provider = FakeProvider()
+    async with http_server(tmp_path, provider) as server:
+        told = await status(server, request(server.port, *lines, body=b"12345"))
+        assert told in (0, 400, 413, 431, 501), told
+        assert (await server.post("alice", LIST)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"null",
+        b"[]",
+        b"[" * 100_000,
+        b"\xff\xfe",
+        b'{"jsonrpc": "2.0"}',
+        b'[{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}]',
+        b'{"jsonrpc": "2.0", "id": {}, "method": "tools/list"}',
+        b'{"jsonrpc": "2.0", "id": 1e999, "method": "tools/list"}',
+        b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "x": ' + b"9" * 10_000 + b"}",
+        b'{"jsonrpc": "2.0", "id": 1, "method": "\\ud800"}',
+    ],
+)
+@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
+async def test_a_malformed_body_is_an_answer_and_ends_nothing(tmp_path: Path, body: bytes, version: str) -> None:
+    async with http_server(tmp_path, FakeProvider()) as server:
+        answer = await server.post("alice", body, **{"mcp-protocol-version": version})
+        assert answer.status_code < 500
+        assert str(tmp_path) not in answer.text
+        assert (await server.post("alice", LIST)).status_code == 200
+
+
+async def test_a_body_that_is_too_large_is_refused_declared_or_not(tmp_path: Path) -> None:
+    async with http_server(tmp_path, FakeProvider()) as server:
+        for length in (MAX_BODY_BYTES + 1, 10**19):
+            assert await status(server, request(server.port, f"Content-Length: {length}")) == 413
+        chunk = b"%x\r\n" % MAX_BODY_BYTES + b" " * MAX_BODY_BYTES + b"\r\n"
+        endless = request(server.port, "Transfer-Encoding: chunked") + chunk + b"1\r\n \r\n0\r\n\r\n"
+        assert await status(server, endless) == 413
+
+
+async def test_a_slow_body_and_a_head_that_does_not_end_are_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.3)
+    monkeypatch.setattr(bodies.read_body, "__defaults__", (0.3,))
+    async with http_server(tmp_path, FakeProvider()) as server:
+        assert await status(server, request(server.port, "Content-Length: 10", body=b"{")) == 408
+        for beginning in (b"", b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nX: "):
+            assert await to_thread.run_sync(raw, server.port, beginning) == b""
+
+
+async def test_who_does_not_read_loses_the_connection_and_nobody_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "STALLED_SECONDS", 0.5)
+    async with http_server(tmp_path, FakeProvider(), tools=("research", "manage")) as server:
+        async with server.client("alice") as client:
+            started = data_of(await client.call_tool("search", {"query": "x" * 400_000}))["conversationId"]
+        call = {"name": "export_conversation", "arguments": {"conversationId": started, "format": "json"}}
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}).encode()
+        many = request(server.port, body=body) * 40
+        await to_thread.run_sync(partial(unread, server.port, many))
+        assert (await server.post("alice", LIST)).status_code == 200
+
+
+def unread(port: int, data: bytes) -> None:
+    """Ask for much and read nothing, until the other side ends the connection."""
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as peer:
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        peer.sendall(data)
+        with suppress(ConnectionError):
+            while True:  # what is sent after the end is answered by a reset
+                peer.sendall(b"\r\n")
+                time.sleep(0.05)
+
+
+async def test_alive_and_ready_are_told_to_everybody(tmp_path: Path) -> None:
+    async with http_server(tmp_path, FakeProvider()) as server:
+        for path in ("/health", "/ready"):
+            told = await to_thread.run_sync(raw, server.port, f"GET {path} HTTP/1.1\r\nHost: pod\r\n\r\n".encode())
+            assert told.startswith(b"HTTP/1.1 200")
+            assert await status(server, request(server.port, path=path)) == 405
+
+
+async def test_a_store_that_cannot_be_used_is_not_ready_and_its_owner_learns_no_path(tmp_path: Path) -> None:
+    (tmp_path / "conversation-logs").write_text("not a folder")
+    async with http_server(tmp_path, FakeProvider()) as server:
+        told = await to_thread.run_sync(raw, server.port, b"GET /ready HTTP/1.1\r\nHost: pod\r\n\r\n")
+        assert told.startswith(b"HTTP/1.1 503")
+        call: dict[str, Any] = {"name": "search", "arguments": {"query": "Why?"}}
+        answer = await server.post("alice", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
+        assert str(tmp_path) not in answer.text
+        await anyio.lowlevel.checkpoint()

@@ -1,0 +1,127 @@
+"""The vectors of conversations after kills, beside another builder, and on a full disk: no search fails for them."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.fixtures.library import Shelf, id_of
+from tests.fixtures.stores import fill, small_disk
+from tests.fixtures.vectors import OneEmbedder, WordModel, there
+
+from conversation_mcp.embeddings.meaning import Meaning
+from conversation_mcp.records.models import ConversationId
+from conversation_mcp.searching.database import IndexUnusableError
+
+pytestmark = pytest.mark.slow
+
+KILLS = int(os.environ.get("CRASH_BUILDS", "4"))
+CONVERSATIONS = 30
+BUILD = """
+import sys
+from pathlib import Path
+from tests.e2e.test_vector_crashes import Builders
+builders = Builders(Path(sys.argv[1]))
+for step in builders.meaning.steps(builders.turns.source):
+    print(step.done, step.is_elsewhere, flush=True)
+"""
+
+
+class Builders:
+    """Conversations in a folder, and processes that make their vectors."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.shelf = Shelf(folder)
+        self.turns = there(self.shelf.finder.turns)
+        self.meaning = Meaning(self.turns.vectors, OneEmbedder(WordModel()))
+
+    def start(self) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [sys.executable, "-c", BUILD, str(self.folder)],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=Path(__file__).parents[2],
+        )
+
+    def make(self) -> None:
+        for _ in self.meaning.steps(self.turns.source):
+            pass
+
+    def assert_whole(self, count: int) -> None:
+        """Every conversation has its vector, and nobody else has one."""
+        headway = self.meaning.headway(self.turns.source)
+        assert (headway.done, headway.total) == (count, count)
+        made = self.turns.vectors.made("words")
+        assert made.keys() == {name for name, _ in self.turns.source.groups()}
+        assert self.turns.vectors.count("words") == count
+        assert self.meaning.is_whole
+
+
+@pytest.fixture
+def builders(tmp_path: Path) -> Builders:
+    made = Builders(tmp_path)
+    for number in range(CONVERSATIONS):
+        made.shelf.put(number, f"word{number} and{number}", f"answer{number}")
+    return made
+
+
+@pytest.mark.timeout(100 + 60 * KILLS)
+def test_after_kills_and_deletions_at_any_step_every_text_has_its_vector_and_no_other(builders: Builders) -> None:
+    left = CONVERSATIONS
+    for round_number in range(KILLS):
+        builders.shelf.put(left - 1, f"changed{round_number}", "anew")
+        with builders.start() as process:
+            assert process.stdout
+            for _ in range(round_number * 7 % CONVERSATIONS + 1):
+                process.stdout.readline()
+            process.kill()
+        builders.meaning.near("word3 and3", 5)  # must not raise
+        if left > CONVERSATIONS // 2:
+            left -= 1
+            path = builders.shelf.path(left)
+            path.unlink()
+            path.parent.rmdir()
+            builders.shelf.finder.erase([ConversationId(id_of(left))])
+            assert id_of(left) not in builders.turns.vectors.made("words")
+    builders.make()
+    builders.assert_whole(left)
+    around = builders.meaning.near("word3 and3", 1)
+    assert around
+    assert around.found[0].group == id_of(3)
+
+
+def test_two_builders_at_once_make_each_vector_once(builders: Builders) -> None:
+    with builders.start() as one, builders.start() as other:
+        said = [process.communicate(timeout=100)[0] for process in (one, other)]
+    assert [process.returncode for process in (one, other)] == [0, 0]
+    assert any(f"{CONVERSATIONS} False" in text for text in said)
+    builders.assert_whole(CONVERSATIONS)
+
+
+def test_a_full_disk_stops_the_build_and_no_search_and_it_goes_on_when_there_is_space(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", "2m") as disk:
+        shelf = Shelf(tmp_path)
+        shelf.indexes = disk / "index"
+        shelf.index = shelf.open()
+        for number in range(CONVERSATIONS):
+            shelf.put(number, f"word{number} and{number}", *(f"text{part} of{number}" for part in range(199)))
+        turns = there(shelf.finder.turns)
+        meaning = Meaning(turns.vectors, OneEmbedder(WordModel()))
+        shelf.page("word3")
+        fill(disk, 200_000)
+        with pytest.raises(IndexUnusableError):
+            _exhaust(meaning.steps(turns.source))
+        meaning.near("word3 and3", 5)  # must not raise
+        assert shelf.page("word3").found
+        (disk / "ballast").unlink()
+        _exhaust(meaning.steps(turns.source))
+        headway = meaning.headway(turns.source)
+        assert headway.done == headway.total == CONVERSATIONS
+
+
+def _exhaust(steps: Iterator[object]) -> None:
+    for _ in steps:
+        pass
