@@ -18,7 +18,7 @@ from conversation_mcp.conversations.pruner import Pruner
 from conversation_mcp.conversations.tidier import Tidier
 from conversation_mcp.conversations.trash_can import TrashCan
 from conversation_mcp.conversations.turn_meaning import open_meaning
-from conversation_mcp.homes import holders_of, open_all
+from conversation_mcp.homes import Note, holders_of, open_all
 from conversation_mcp.later import open_consulting, open_embedders, open_remembering
 from conversation_mcp.prompting.prompts import load_prompts, load_summary_prompt
 from conversation_mcp.providers.base import Provider
@@ -27,7 +27,7 @@ from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.settings import Settings
 from conversation_mcp.shared import SharedServices
-from conversation_mcp.stores.catalog import has_audit, lifetime_in, open_audit, open_store
+from conversation_mcp.stores.catalog import lifetime_in, open_audit, open_store
 from conversation_mcp.tools.catalog import LOG, mode_of, tools_of
 from conversation_mcp.turns.redaction import Redaction
 from conversation_mcp.turns.roster import RunningTurns
@@ -98,7 +98,7 @@ async def open_app(
     wake = background.wake if background else None
     async with (
         open_program(settings, now=now, transport=transport, providers=providers, has_work=wake) as program,
-        open_all(partial(open_home, program), settings.owner, partial(note_access, settings.store_url, now))
+        open_all(partial(open_home, program), settings.owner, _noting(settings.store_url, now))
         if LOG in settings.tools
         else open_home(program, settings.owner) as app,
     ):
@@ -107,12 +107,16 @@ async def open_app(
         yield app
 
 
-def note_access(url: str, now: Callable[[], datetime], owner: str, action: str, targets: Sequence[str]) -> None:
-    """Note in the audit trail, if the store has one, what this server does for a user over stdio; blocks."""
-    from conversation_mcp.records.audit import AuditEvent, account
+def _noting(url: str, now: Callable[[], datetime]) -> Note:
+    """Return what notes in the audit trail what this server does for a user over stdio."""
+    trail = cache(partial(open_audit, url, now))
 
-    if has_audit(url):
-        open_audit(url, now).add(AuditEvent(account(), "stdio", owner, action, targets), is_durable=False)
+    def note(owner: str, action: str, targets: Sequence[str]) -> None:
+        from conversation_mcp.records.audit import AuditEvent, account
+
+        trail().add(AuditEvent(account(), "stdio", owner, action, targets), is_durable=False)
+
+    return note
 
 
 async def _has_texts(program: SharedServices, owner: str, *_: object) -> None:
