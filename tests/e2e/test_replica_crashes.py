@@ -90,8 +90,7 @@ async def asked_while_shaken(address: str, shaking: Shaking) -> tuple[list[Chain
             while not all(chain.seen for chain in chains):  # noqa: ASYNC110 -- the replicas have to start first
                 await anyio.sleep(0.1)
             await shaking.run(MOMENTS, RESTARTS, MEAN_SECONDS)
-            over_at = anyio.current_time()
-        return chains, anyio.current_time() - over_at
+        return chains, anyio.current_time() - shaking.over_at
 
 
 async def all_stored(url: str) -> dict[str, Conversation]:
