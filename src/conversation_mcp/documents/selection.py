@@ -105,6 +105,7 @@ class PassageFinder:
         if alike := list(self._spelled_alike(question.words)):
             near += self._ranker.matching(any_of(f"heading : {quoted(term)}" for term in alike), NEAREST_HEADINGS)
         near += meant
+        # Reversed, so that the best passage of each heading is the one that stays.
         by_heading = {(passage.path, passage.heading): passage for passage in reversed(near) if passage.heading}
         return list(reversed(by_heading.values()))[:NEAREST_HEADINGS]
 
