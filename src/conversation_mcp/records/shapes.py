@@ -162,7 +162,7 @@ STEP = _record(
         "findings": str,
     },
     {
-        "checked": _each(_text), "files": _each(_text), "symbols": _each(_text),
+        "checked": _each(_text), "files": _each(_text), "images": _each(_text), "symbols": _each(_text),
         "issues": _each(
             _record({"severity": _one_of("critical", "high", "medium", "low"), "description": str}, {"type": str})
         ),
