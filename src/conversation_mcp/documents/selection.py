@@ -29,8 +29,6 @@ WORDS_TO_TRY = 8
 MIN_WORD_CHARS = 4
 WORD = re.compile(r"[^\W\d_]+")
 LIKELY = "SELECT term FROM vocabulary WHERE col = 'heading' AND term >= ? AND term < ? LIMIT 5000"
-
-
 Phrasings = Sequence[tuple[Question, Meant | None]]
 
 

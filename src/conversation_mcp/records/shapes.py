@@ -20,6 +20,7 @@ Fields = Mapping[str, Fits | type]
 NO_FIELDS: Fields = {}
 
 
+# Types are compared exactly throughout, because to `isinstance` a bool is an int.
 def _time(value: object) -> bool:
     try:
         return type(value) is str and bool(parse_time(value))
