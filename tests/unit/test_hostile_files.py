@@ -26,7 +26,7 @@ from conversation_mcp.exporting.catalog import EXPORT_FORMATS, export_format
 from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.records import shapes
 from conversation_mcp.records.codec import decode, settle
-from conversation_mcp.records.costs import total_cost
+from conversation_mcp.records.costs import cost_of, total_cost
 from conversation_mcp.records.facts import describe
 from conversation_mcp.records.found import Listed
 from conversation_mcp.records.ids import id_at
@@ -114,7 +114,9 @@ def test_every_reader_bears_what_the_codec_takes(body: bytes) -> None:
         return
     shown(describe(body, "c.json", ID).facts)
     as_json([turn._asdict() | {"day": turn.key("day", ID)} for turn in turns_of(conversation.data(), PRICES)])
-    as_json(total_cost(conversation.data()))
+    cost = total_cost(conversation.data())
+    as_json(cost)
+    assert cost_of(conversation) == (None if cost is None else pytest.approx(cost))
     markdown(conversation).encode()
     page = history_page(conversation, "c.json", limit=9, with_system_prompt=True, max_chars=999)
     render_history(page).encode()
