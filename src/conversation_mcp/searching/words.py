@@ -25,8 +25,6 @@ REMEMBERED_WORDS = 20_000
 ASCII_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]{2,}")
 PHRASE = re.compile('["“”„«»]([^"“”„«»]*)["“”„«»]')
 ENDINGS = ".,;:!?)]}'\u2019"
-
-
 NO_WORDS = "the query has no word to search for"
 """The notice about a query that is not empty and matches nothing."""
 
