@@ -78,14 +78,15 @@ def test_filters_hold_with_words_and_without(shelf: Numbered) -> None:
     remember(shelf, 1, [Kept(1, "red apples", ("Fruit", "red")), Kept(2, "green apples", ("fruit",))])
     remember(shelf, 2, [Kept(3, "more apples", ("fruit",)), Kept(4, "sour apples")])
     texts = (same_text("more  apples"), same_text("red apples"))
+    cases: list[tuple[set[int], dict[str, Any]]] = [
+        ({1, 2, 3}, {"tags": ("fruit",)}),
+        ({1}, {"tags": ("fruit", "red")}),
+        ({1, 2}, {"conversation_id": named(1)}),
+        ({2}, {"memory_id": "mem-2"}),
+        ({1, 3}, {"same_texts": texts}),
+    ]
     for query in ("", "apples"):
-        for expected, filters in (
-            ({1, 2, 3}, {"tags": ("fruit",)}),
-            ({1}, {"tags": ("fruit", "red")}),
-            ({1, 2}, {"conversation_id": named(1)}),
-            ({2}, {"memory_id": "mem-2"}),
-            ({1, 3}, {"same_texts": texts}),
-        ):
+        for expected, filters in cases:
             assert {one for one, _ in shown(shelf, query=query, **filters)} == {f"mem-{one}" for one in expected}
 
 
