@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 from blockbuster import BlockBuster
 from hypothesis import HealthCheck, settings
+from tests.fixtures import encrypted_store
 from tests.fixtures.databases import PostgreSQL, is_installed, postgresql, require_database
 from tests.fixtures.encrypted_store import SCHEME
 from tests.fixtures.homes import Home
+from tests.fixtures.memory_store import memory
 from tests.fixtures.memory_store.memory import MEMORIES
 from tests.fixtures.stores import SERVERS
 from tests.fixtures.valkey import Valkey, binary, require_valkey, valkey
@@ -146,20 +148,8 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytes
         yield url
         server.drop(url)
         return
-    package = "tests.fixtures.memory_store"
-    monkeypatch.setitem(
-        STORES,
-        "memory",
-        Adapter(
-            f"{package}.finder:build", f"{package}.store:build", f"{package}.memory:owners", f"{package}.audit:build"
-        ),
-    )
-    sealed = "tests.fixtures.encrypted_store"
-    monkeypatch.setitem(
-        STORES,
-        SCHEME,
-        Adapter(f"{sealed}:build_finder", f"{sealed}:build", f"{sealed}:owners", f"{sealed}:build_audit"),
-    )
+    monkeypatch.setitem(STORES, "memory", Adapter(*memory.FUNCTIONS))
+    monkeypatch.setitem(STORES, SCHEME, Adapter(*encrypted_store.FUNCTIONS))
     yield f"{scheme}://{tmp_path}/conversation-logs"
     for place in [place for place in MEMORIES if place[0].startswith(f"memory://{tmp_path}/")]:
         del MEMORIES[place]
