@@ -160,58 +160,62 @@ async def open_home(
     )
     unsaved = UnsavedAnswers(store)
     failure: Exception | None = None
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(store.run)
-        running = RunningTurns(tasks)
-        redaction, busy = Redaction(settings.redact), set[str]()
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(store.run)
+            running = RunningTurns(tasks)
+            redaction, busy = Redaction(settings.redact), set[str]()
 
-        def open_asking() -> Asking:
-            from conversation_mcp.asking import asking_over  # takes long to import, and the first question waits for it
+            def open_asking() -> Asking:
+                from conversation_mcp.asking import (
+                    asking_over,
+                )  # takes long to import, and the first question waits for it
 
-            return asking_over(
-                program, owner, store, unsaved, running, busy, redaction, tasks, has_texts, is_remote=is_remote
-            )
+                return asking_over(
+                    program, owner, store, unsaved, running, busy, redaction, tasks, has_texts, is_remote=is_remote
+                )
 
-        asking = cache(open_asking)
-        meaning = cache(lambda: open_meaning(program.embedders, store.finder.turns))
-        wake, has_texts = partial(program.has_work or _nothing, owner), partial(_has_texts, program, owner)
-        running.on_end.append(has_texts)
-        library, trash = Library(store, open_meaning=meaning, has_work=wake), TrashCan(store)
-        tidier = Tidier(store, unsaved.require_saved, settings.lock_wait_seconds, redaction)
-        pruner = Pruner(store, tidier, now)
-        if hours is not None and lifetime_in(settings.store_url, hours) is None:
-            tasks.start_soon(pruner.archive_idle, timedelta(hours=hours))
-        try:
-            yield App(
-                owner,
-                is_remote,
-                settings,
-                store,
-                program.providers,
-                asking,
-                cache(partial(open_consulting, program, store, asking, unsaved.require_saved)),
-                cache(partial(open_remembering, store, library, now, redaction, program.embedders, has_texts)),
-                running,
-                library,
-                Dialogues(owner, store, settings, redaction),
-                tidier,
-                trash,
-                pruner,
-                program.tools,
-                mode_of,
-                tasks,
-                partial(holders_of, settings.store_url),
-                homes,
-                lambda: bool(len(running) or len(unsaved) or busy),
-                has_texts,
-            )
-        except Exception as error:  # noqa: BLE001 -- raised below, as it came and not in a group
-            failure = error
-        finally:
-            await running.finish(settings.ending_grace_seconds)
-            tasks.cancel_scope.cancel()
-    # The last chance of answers that could not be saved: they are only in memory. No turn runs any more.
-    await finish(unsaved.retry_all())
+            asking = cache(open_asking)
+            meaning = cache(lambda: open_meaning(program.embedders, store.finder.turns))
+            wake, has_texts = partial(program.has_work or _nothing, owner), partial(_has_texts, program, owner)
+            running.on_end.append(has_texts)
+            library, trash = Library(store, open_meaning=meaning, has_work=wake), TrashCan(store)
+            tidier = Tidier(store, unsaved.require_saved, settings.lock_wait_seconds, redaction)
+            pruner = Pruner(store, tidier, now)
+            if hours is not None and lifetime_in(settings.store_url, hours) is None:
+                tasks.start_soon(pruner.archive_idle, timedelta(hours=hours))
+            try:
+                yield App(
+                    owner,
+                    is_remote,
+                    settings,
+                    store,
+                    program.providers,
+                    asking,
+                    cache(partial(open_consulting, program, store, asking, unsaved.require_saved)),
+                    cache(partial(open_remembering, store, library, now, redaction, program.embedders, has_texts)),
+                    running,
+                    library,
+                    Dialogues(owner, store, settings, redaction),
+                    tidier,
+                    trash,
+                    pruner,
+                    program.tools,
+                    mode_of,
+                    tasks,
+                    partial(holders_of, settings.store_url),
+                    homes,
+                    lambda: bool(len(running) or len(unsaved) or busy),
+                    has_texts,
+                )
+            except Exception as error:  # noqa: BLE001 -- raised below, as it came and not in a group
+                failure = error
+            finally:
+                await running.finish(settings.ending_grace_seconds)
+                tasks.cancel_scope.cancel()
+    finally:
+        # The last chance of answers that could not be saved: they are only in memory. No turn runs any more.
+        await finish(unsaved.retry_all())
     if failure is not None:
         raise failure
 

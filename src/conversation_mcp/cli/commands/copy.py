@@ -61,6 +61,7 @@ def copy(
             if not dry_run:
                 _copy_age(each, *map(open_retention, urls))
     finally:
+        # After a failure, too: what was copied before it stays copied.
         if as_json:
             put_json({"dryRun": dry_run, "conversations": [_data(*each) for each in done]})
         _say(done, dry_run=dry_run)
