@@ -21,7 +21,7 @@ from tests.fixtures.valkey import Valkey, binary, require_valkey, valkey
 
 from conversation_mcp.settings import Settings
 from conversation_mcp.sources import provider_settings, variable_of
-from conversation_mcp.stores.catalog import STORES, Adapter
+from conversation_mcp.stores.catalog import STORES
 
 OWN_PREFIX = "CONVERSATION_"
 OWN_VARIABLES = {
@@ -148,8 +148,8 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytes
         yield url
         server.drop(url)
         return
-    monkeypatch.setitem(STORES, "memory", Adapter(*memory.FUNCTIONS))
-    monkeypatch.setitem(STORES, SCHEME, Adapter(*encrypted_store.FUNCTIONS))
+    monkeypatch.setitem(STORES, "memory", memory.ADAPTER)
+    monkeypatch.setitem(STORES, SCHEME, encrypted_store.ADAPTER)
     yield f"{scheme}://{tmp_path}/conversation-logs"
     for place in [place for place in MEMORIES if place[0].startswith(f"memory://{tmp_path}/")]:
         del MEMORIES[place]

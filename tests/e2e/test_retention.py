@@ -2,8 +2,8 @@
 
 import json
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,11 +13,12 @@ from tests.fixtures.http_process import http_process
 from tests.fixtures.processes import RawServer
 
 OLD, YOUNG = "20260131-1769817600000", "20260131-1769817600001"
+OpenServer = Callable[[Path], AbstractContextManager[None]]
 NOW = "2999-01-01T00:00:00.000Z"
 
 
 @contextmanager
-def stdio_server(folder: Path) -> Iterator[None]:
+def stdio_server(folder: Path) -> Generator[None]:
     with RawServer(folder) as server:
         server.initialize()
         yield
@@ -25,7 +26,7 @@ def stdio_server(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def http_server(folder: Path) -> Iterator[None]:
+def http_server(folder: Path) -> Generator[None]:
     with http_process(folder) as server:
         yield
         assert server.end() == 0
@@ -33,7 +34,7 @@ def http_server(folder: Path) -> Iterator[None]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("server", [stdio_server, http_server])
-def test_a_server_deletes_what_is_older_by_itself(tmp_path: Path, server: type) -> None:
+def test_a_server_deletes_what_is_older_by_itself(tmp_path: Path, server: OpenServer) -> None:
     logs = tmp_path / "conversation-logs"
     assert piped(tmp_path, "remember", "--owner", "alice", "first").code == 0
     (home,) = (logs / ".owners").iterdir()
