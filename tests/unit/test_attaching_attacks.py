@@ -85,7 +85,7 @@ def test_a_folder_that_is_swapped_while_its_files_are_read_leads_nowhere_else(sh
 
 def test_a_path_leads_to_the_same_place_whether_or_not_the_folders_on_its_way_are_known(shelf: Path) -> None:
     write(shelf, {"work/b/c/f.txt": "deep"})
-    links = {"near": "a", "deeper": "b/c", "away": shelf / "other", "back": "..", "loop": "loop"}
+    links = {"near": "a", "deeper": "b/c", "away": shelf / "other", "back": ".."}
     for name, target in links.items():
         (shelf / "work" / name).symlink_to(target)
     places = Places([str(shelf / "work")], "a test")
