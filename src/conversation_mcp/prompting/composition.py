@@ -17,10 +17,7 @@ from conversation_mcp.prompting.selection import Omission, Sizes, cut_to_fit
 from conversation_mcp.prompting.sizing import (
     ImageTokens,
     Scales,
-    changing_files,
     contents_of,
-    longest_paths,
-    repeated_mentions,
 )
 from conversation_mcp.prompting.summaries import (
     SUMMARY_SHARE,
@@ -119,15 +116,7 @@ class _Work:
         kept = within(wanted.kept, everything, media_limits, wanted.measure, wanted.withheld)
         wanted = self._wanted = replace(wanted, kept=kept)
         self._most_lines = naming.most_lines(wanted.budget.input_tokens)
-        self._scales = Scales(
-            wanted.kept,
-            wanted.measure,
-            wanted.image_tokens,
-            longest_paths(everything),
-            self._most_lines,
-            changing_files(everything),
-            repeated_mentions(everything),
-        )
+        self._scales = Scales(kept, wanted.measure, wanted.image_tokens, everything, self._most_lines)
         self._contents = contents_of(
             everything, wanted.kept, wanted.withheld, new_from=len(self._said), sees=wanted.sees
         )
