@@ -138,7 +138,7 @@ class SlowFile(TokenFile):
 
 async def found_by_many(tokens: LiveTokens, file: SlowFile, token: str) -> tuple[list[bool], list[bool]]:
     """Have twenty requests look for the token at once; return what they found before the file was looked at, and all."""
-    found: list[bool] = []
+    found, before = list[bool](), list[bool]()
 
     async def request() -> None:
         await tokens.refresh()
@@ -148,7 +148,7 @@ async def found_by_many(tokens: LiveTokens, file: SlowFile, token: str) -> tuple
         for _ in range(20):
             tasks.start_soon(request)
         await anyio.wait_all_tasks_blocked()
-        before = list(found)
+        before += found
         file.let_look.set()
     return before, found
 
