@@ -31,13 +31,21 @@ from conversation_mcp.records.facts import describe
 from conversation_mcp.records.found import Listed
 from conversation_mcp.records.ids import id_at
 from conversation_mcp.records.imported import Imported
+from conversation_mcp.records.memories import Memory
 from conversation_mcp.records.models import Conversation, Message, PendingTurn, Record, Source, TurnError
 from conversation_mcp.records.plain import read_data
+from conversation_mcp.records.relations import Relation
+from conversation_mcp.records.side_calls import Extraction, Summary
 from conversation_mcp.records.usage import Usage
+from conversation_mcp.records.workflow_steps import WorkflowStep
 from conversation_mcp.tooling.rendering.history import render_history
 
 PRICES = Prices(Catalogue({}).load())
 ID = id_at(1769817600123)
+LISTED: dict[str, type[Record]] = {
+    "related": Relation, "memories": Memory, "summaries": Summary, "extractions": Extraction,
+    "workflowSteps": WorkflowStep,
+}  # fmt: skip
 WRITTEN = [odd for odd in ODD_TEXTS if odd.isascii()]
 
 
@@ -65,6 +73,8 @@ def test_the_whole_conversation_has_every_field_and_the_quick_reader_takes_it() 
     assert fields_of(Usage) <= TURN["usage"].keys()
     assert fields_of(Imported) <= WHOLE["imported"].keys()
     assert fields_of(TurnError) <= PENDING["error"].keys()
+    for name, record in LISTED.items():
+        assert fields_of(record) <= WHOLE[name][0].keys()
     assert shapes.CONVERSATION(WHOLE)
 
 

@@ -15,8 +15,6 @@ ASSUMED = "assumed"
 """The source of a window that is only assumed."""
 ANSWER_TOKENS = 4096
 """The most room that is kept for an answer; in a small window it is a quarter of the window."""
-
-
 PRICES = ("price_in", "price_out", "price_cached", "price_written", "price_search")
 
 

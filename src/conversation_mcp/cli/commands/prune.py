@@ -11,11 +11,11 @@ from conversation_mcp.cli.exit_codes import FAILED
 from conversation_mcp.cli.options import AsJson, LogsDir, Owner
 from conversation_mcp.cli.output.terminal import is_terminal, put, put_fields, put_json, say
 from conversation_mcp.cli.output.times import when
-from conversation_mcp.cli.selection.moments import age_of
 from conversation_mcp.cli.setup import settings_from
 from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.pruner import Action, Pruned, PrunePlan
 from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.records.ages import age_of
 from conversation_mcp.records.models import parse_time
 from conversation_mcp.stores.catalog import lifetime_in
 from conversation_mcp.text import shorten
@@ -45,6 +45,7 @@ def prune(
     action, id, time of the last change and title, separated by tabs.
     """
     settings = settings_from({"logs_dir": logs_dir, "owner": owner}).settings
+    # A store that forgets by itself takes the hours for that, and archives nothing.
     hours, forgets = settings.conversation_timeout_hours, lifetime_in(settings.store_url, None) is not None
     ages = _ages(older_than, None if forgets else hours)
 
