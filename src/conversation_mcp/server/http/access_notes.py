@@ -56,7 +56,8 @@ def _called(body: bytes) -> tuple[str, list[str]] | None:
     """Return the tool that a request calls, or how it reads, and the ids of conversations that it names."""
     try:
         call: Any = json.loads(body)
-        method, params = call["method"], call.get("params") or {}
+        method: str = call["method"]
+        params: dict[str, Any] = call.get("params") or {}
         if method in READING:
             return method, list(dict.fromkeys(SHAPE.findall(json.dumps(params))))
         if method != "tools/call":
