@@ -67,6 +67,7 @@ def test_tables_of_the_first_version_are_refused_until_they_are_migrated(url: st
     tables.migrate()
     executed(url, "DROP TABLE audit_lines CASCADE")
     executed(url, "DROP FUNCTION refuse_change")
+    executed(url, "DROP TABLE memories")
     executed(url, "DELETE FROM conversation_mcp_migrations WHERE number > 1")
     executed(url, "ALTER TABLE conversation_mcp_migrations DROP COLUMN usable_from")
     with pytest.raises(SchemaError, match="must be migrated first"):

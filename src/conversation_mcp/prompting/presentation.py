@@ -207,6 +207,7 @@ class Presenter:
 def _listed(shown: tuple[ShownContent, ...], most_lines: int | None) -> tuple[tuple[ShownContent, ...], int]:
     """Return what is shown with lines for the first that are not sent, and the number of the others, if several."""
     skipped = [place for place, one in enumerate(shown) if one.sent == "skipped"]
+    # A line that stands for one other would save nothing.
     if most_lines is None or len(skipped) <= most_lines + 1:
         return shown, 0
     hidden = frozenset(skipped[most_lines:])

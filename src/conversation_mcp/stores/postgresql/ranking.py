@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from conversation_mcp.searching.cutting import cut
 from conversation_mcp.searching.words import Expression
 from conversation_mcp.stores.postgresql.connections import Connection, Database
-from conversation_mcp.stores.postgresql.texts import LEXEME_CHARS, lexeme
+from conversation_mcp.stores.postgresql.texts import LEXEME_CHARS, lexeme, quoted
 
 K1, B = 1.2, 0.75
 LEAST_WEIGHT = 1e-6
@@ -40,7 +40,7 @@ class Phrase(NamedTuple):
 
     def condition(self, database: Database) -> Condition:
         """Return what holds for a row with the phrase."""
-        query = " & ".join(_quoted(lexeme(database, word)) for word in self.words) + (":*" if self.is_open else "")
+        query = " & ".join(quoted(lexeme(database, word)) for word in self.words) + (":*" if self.is_open else "")
         found = Condition("w.lexemes @@ %s::tsquery", (query,))
         if len(self.words) == 1 and len(self.words[0]) < LEXEME_CHARS:
             return found
@@ -106,10 +106,6 @@ def _phrases(expressions: tuple[str, ...]) -> list[Phrase]:
     are_open = [text.endswith(BEGINNING) for text in expressions]
     texts = [text.removesuffix(" *")[1:-1].replace('""', '"') for text in expressions]
     return [Phrase(tuple(words), is_open) for words, is_open in zip(cut(texts), are_open, strict=True) if words]
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
 def _escaped(found: re.Match[str]) -> str:

@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 from conversation_mcp.errors import ConversationNotFoundError
 from conversation_mcp.records.codec import decode_with_data, head_of, settle, text_of
 from conversation_mcp.records.costs import inherited_count
-from conversation_mcp.records.facts import facets_of, listed, tally_of, text_beside, texts_of
+from conversation_mcp.records.facts import facets_of, listed, milliseconds_of, tally_of, text_beside, texts_of
+from conversation_mcp.records.memory_facts import memories_of
 from conversation_mcp.records.models import Conversation, ConversationId, Message
 from conversation_mcp.records.parts import joined, message_bytes, whole_bytes
 from conversation_mcp.records.tally import Tally
 from conversation_mcp.stores.postgresql.connections import Connection, Database
 from conversation_mcp.stores.postgresql.facets import facet_text
+from conversation_mcp.stores.postgresql.memories import put_memories
 from conversation_mcp.stores.postgresql.texts import put_texts
 
 LIVE = "owner = %s AND id = %s AND deleted_milliseconds IS NULL AND head IS NOT NULL"
@@ -114,6 +116,9 @@ def put(connection: Connection, database: Database, before: Held, after: Convers
     _put_messages(connection, database, before, written)
     beside = {0: new.beside} if new.beside != before.beside else {}
     put_texts(connection, database, new.slot, {**beside, **_texts_to_put(before, written)})
+    known = before.conversation.memories if before.version else None
+    if known != after.memories:
+        put_memories(connection, database, new.slot, tuple(memories_of(data, milliseconds_of)))
     _put_facts(connection, database, new, head, data, changed_at)
     return new
 

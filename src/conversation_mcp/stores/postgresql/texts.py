@@ -1,6 +1,6 @@
 """The rows of words, from which `ranking.py` finds messages."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from conversation_mcp.searching.cutting import cut
 from conversation_mcp.searching.words import Indexer
@@ -42,7 +42,12 @@ def lexeme(database: Database, word: str) -> str:
     return f"{database.known_number}:{word[:LEXEME_CHARS]}"
 
 
-def lexemes_of(database: Database, words: list[str]) -> list[str]:
+def quoted(lexeme: str) -> str:
+    """Return the lexeme as expressions of searches have it."""
+    return "'" + lexeme.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def lexemes_of(database: Database, words: Iterable[str]) -> list[str]:
     """Return the different lexemes, as many as the database takes of a text."""
     kept: list[str] = []
     left = LEXEMES_BYTES
