@@ -1,7 +1,7 @@
 """The composition root: from settings to a program that all owners share, and to the services of one owner."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -15,9 +15,11 @@ from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.dialogue import Dialogues
 from conversation_mcp.conversations.library import Library
 from conversation_mcp.conversations.pruner import Pruner
+from conversation_mcp.conversations.retention import RetentionSweep
 from conversation_mcp.conversations.tidier import Tidier
 from conversation_mcp.conversations.trash_can import TrashCan
 from conversation_mcp.conversations.turn_meaning import open_meaning
+from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.homes import Note, holders_of, open_all
 from conversation_mcp.later import open_consulting, open_embedders, open_remembering
 from conversation_mcp.prompting.prompts import load_prompts, load_summary_prompt
@@ -27,7 +29,7 @@ from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.settings import Settings
 from conversation_mcp.shared import SharedServices
-from conversation_mcp.stores.catalog import lifetime_in, open_audit, open_store
+from conversation_mcp.stores.catalog import lifetime_in, open_audit, open_news, open_retention, open_store
 from conversation_mcp.tools.catalog import LOG, mode_of, tools_of
 from conversation_mcp.turns.redaction import Redaction
 from conversation_mcp.turns.roster import RunningTurns
@@ -35,6 +37,8 @@ from conversation_mcp.turns.unsaved import UnsavedAnswers
 
 if TYPE_CHECKING:
     import httpx
+
+    from conversation_mcp.stores.ears import Newsroom
 
 
 @asynccontextmanager
@@ -72,11 +76,14 @@ async def open_program(
     wake = partial(has_work, settings.owner) if has_work else lambda: None
     context = ProviderContext(settings, client, now=now, has_work=wake)
     build = partial(build_providers, context) if providers is None else lambda: providers
+    news = await anyio.to_thread.run_sync(_news, settings.store_url)
     try:
         chosen = Providers(build, settings, now)
         embedders = cache(partial(open_embedders, settings))
-        yield SharedServices(settings, now, tools, prompts, summary_prompt, chosen, has_work, embedders)
+        yield SharedServices(settings, now, tools, prompts, summary_prompt, chosen, has_work, embedders, news)
     finally:
+        if news:
+            await finish(anyio.to_thread.run_sync(news.close))
         await finish(client.aclose())
 
 
@@ -103,8 +110,28 @@ async def open_app(
         else open_home(program, settings.owner) as app,
     ):
         if background:
-            app.tasks.start_soon(background.run)
+            app.tasks.start_soon(work_in_background, settings, background, now)
         yield app
+
+
+async def work_in_background(settings: Settings, background: Background, now: Callable[[], datetime] = utc_now) -> None:
+    """Do what a server does for all owners while it runs, until cancelled."""
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(background.run)
+        tasks.start_soon(retention_of(settings, now).run)
+
+
+def retention_of(settings: Settings, now: Callable[[], datetime]) -> RetentionSweep:
+    """Return what deletes old conversations of owners who do not keep them forever."""
+    url, hours = settings.store_url, settings.conversation_timeout_hours
+
+    def note(owner: str, age: str, ids: Sequence[str]) -> None:
+        from conversation_mcp.records.audit import AuditEvent, account
+
+        open_audit(url, now).add(AuditEvent(account(), "server", owner, f"retention {age}", ids))
+
+    store_of = partial(open_store, url, now, encryption=settings.encryption, timeout_hours=hours)
+    return RetentionSweep(lambda: open_retention(url).ages(), store_of, note, now)
 
 
 def _noting(url: str, now: Callable[[], datetime]) -> Note:
@@ -135,7 +162,15 @@ async def open_home(
     """
     settings, now, hours = program.settings, program.now, program.settings.conversation_timeout_hours
     store = await anyio.to_thread.run_sync(
-        partial(open_store, settings.store_url, now, owner, encryption=settings.encryption, timeout_hours=hours)
+        partial(
+            open_store,
+            settings.store_url,
+            now,
+            owner,
+            encryption=settings.encryption,
+            timeout_hours=hours,
+            news=program.news,
+        )
     )
     unsaved = UnsavedAnswers(store)
     failure: Exception | None = None
@@ -197,6 +232,13 @@ async def open_home(
         await finish(unsaved.retry_all())
     if failure is not None:
         raise failure
+
+
+def _news(url: str) -> "Newsroom | None":
+    """Return what brings news; whoever opens the store is told what is wrong with the URL."""
+    with suppress(InvalidInputError):
+        return open_news(url)
+    return None
 
 
 def _nothing(_owner: str) -> None:
