@@ -27,7 +27,7 @@ from conversation_mcp.records.models import Conversation, ConversationId, Messag
 from conversation_mcp.records.parts import joined, message_bytes, whole_bytes
 from conversation_mcp.stores.base import Change, Store
 from conversation_mcp.stores.catalog import open_store, open_tables
-from conversation_mcp.stores.postgresql import rows
+from conversation_mcp.stores.postgresql import writing
 
 EXPIRED = "UPDATE leases SET expires_at = clock_timestamp() - interval '1 second'"
 
@@ -141,7 +141,7 @@ async def test_an_answer_looks_into_no_message_before_it(store: Store, monkeypat
         seen.append(message.content)
         return text_of(message)
 
-    monkeypatch.setattr(rows, "text_of", watched)
+    monkeypatch.setattr(writing, "text_of", watched)
     await store.update(conversation_id, appended("more"))
     assert seen == ["more"]
 
@@ -233,7 +233,7 @@ def test_searches_rank_and_show_as_the_index_of_a_folder_does(url: str, clock: C
 def test_tables_are_made_once_and_those_of_a_newer_program_are_refused(database: PostgreSQL, clock: Clock) -> None:
     url = database.empty_database()
     tables = open_tables(url)
-    assert tables.versions() == (0, 1)
+    assert tables.versions() == (0, 2)
     with pytest.raises(SchemaError, match=r"tables are missing.* they must be migrated first"):
         open_store(url, clock).finder.ids()
     done: list[list[int]] = []
@@ -242,7 +242,7 @@ def test_tables_are_made_once_and_those_of_a_newer_program_are_refused(database:
         thread.start()
     for thread in threads:
         thread.join(60)
-    assert sorted(done) == [[], [], [], [1]]
+    assert sorted(done) == [[], [], [], [1, 2]]
     assert open_store(url, clock).finder.ids() == []
     as_owner(url, "INSERT INTO conversation_mcp_migrations (number) VALUES (99)")
     for refused in (open_store(url, clock).finder.ids, tables.migrate):
