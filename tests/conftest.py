@@ -148,10 +148,18 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytes
         return
     package = "tests.fixtures.memory_store"
     monkeypatch.setitem(
-        STORES, "memory", Adapter(f"{package}.finder:build", f"{package}.store:build", f"{package}.memory:owners")
+        STORES,
+        "memory",
+        Adapter(
+            f"{package}.finder:build", f"{package}.store:build", f"{package}.memory:owners", f"{package}.audit:build"
+        ),
     )
     sealed = "tests.fixtures.encrypted_store"
-    monkeypatch.setitem(STORES, SCHEME, Adapter(f"{sealed}:build_finder", f"{sealed}:build", f"{sealed}:owners"))
+    monkeypatch.setitem(
+        STORES,
+        SCHEME,
+        Adapter(f"{sealed}:build_finder", f"{sealed}:build", f"{sealed}:owners", f"{sealed}:build_audit"),
+    )
     yield f"{scheme}://{tmp_path}/conversation-logs"
     for place in [place for place in MEMORIES if place[0].startswith(f"memory://{tmp_path}/")]:
         del MEMORIES[place]

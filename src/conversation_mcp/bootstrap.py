@@ -18,7 +18,7 @@ from conversation_mcp.conversations.pruner import Pruner
 from conversation_mcp.conversations.tidier import Tidier
 from conversation_mcp.conversations.trash_can import TrashCan
 from conversation_mcp.conversations.turn_meaning import open_meaning
-from conversation_mcp.homes import holders_of, open_all
+from conversation_mcp.homes import Note, holders_of, open_all
 from conversation_mcp.later import open_consulting, open_embedders, open_remembering
 from conversation_mcp.prompting.prompts import load_prompts, load_summary_prompt
 from conversation_mcp.providers.base import Provider
@@ -27,7 +27,7 @@ from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.settings import Settings
 from conversation_mcp.shared import SharedServices
-from conversation_mcp.stores.catalog import has_audit, lifetime_in, open_audit, open_store
+from conversation_mcp.stores.catalog import lifetime_in, open_audit, open_store
 from conversation_mcp.tools.catalog import LOG, mode_of, tools_of
 from conversation_mcp.turns.redaction import Redaction
 from conversation_mcp.turns.roster import RunningTurns
@@ -98,7 +98,7 @@ async def open_app(
     wake = background.wake if background else None
     async with (
         open_program(settings, now=now, transport=transport, providers=providers, has_work=wake) as program,
-        open_all(partial(open_home, program), settings.owner, partial(note_access, settings.store_url, now))
+        open_all(partial(open_home, program), settings.owner, _noting(settings.store_url, now))
         if LOG in settings.tools
         else open_home(program, settings.owner) as app,
     ):
@@ -107,12 +107,16 @@ async def open_app(
         yield app
 
 
-def note_access(url: str, now: Callable[[], datetime], owner: str, action: str, targets: Sequence[str]) -> None:
-    """Note in the audit trail, if the store has one, what this server does for a user over stdio; blocks."""
-    from conversation_mcp.records.audit import AuditEvent, account
+def _noting(url: str, now: Callable[[], datetime]) -> Note:
+    """Return what notes in the audit trail what this server does for a user over stdio."""
+    trail = cache(partial(open_audit, url, now))
 
-    if has_audit(url):
-        open_audit(url, now).add(AuditEvent(account(), "stdio", owner, action, targets), is_durable=False)
+    def note(owner: str, action: str, targets: Sequence[str]) -> None:
+        from conversation_mcp.records.audit import AuditEvent, account
+
+        trail().add(AuditEvent(account(), "stdio", owner, action, targets), is_durable=False)
+
+    return note
 
 
 async def _has_texts(program: SharedServices, owner: str, *_: object) -> None:
@@ -135,58 +139,62 @@ async def open_home(
     )
     unsaved = UnsavedAnswers(store)
     failure: Exception | None = None
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(store.run)
-        running = RunningTurns(tasks)
-        redaction, busy = Redaction(settings.redact), set[str]()
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(store.run)
+            running = RunningTurns(tasks)
+            redaction, busy = Redaction(settings.redact), set[str]()
 
-        def open_asking() -> Asking:
-            from conversation_mcp.asking import asking_over  # takes long to import, and the first question waits for it
+            def open_asking() -> Asking:
+                from conversation_mcp.asking import (
+                    asking_over,
+                )  # takes long to import, and the first question waits for it
 
-            return asking_over(
-                program, owner, store, unsaved, running, busy, redaction, tasks, has_texts, is_remote=is_remote
-            )
+                return asking_over(
+                    program, owner, store, unsaved, running, busy, redaction, tasks, has_texts, is_remote=is_remote
+                )
 
-        asking = cache(open_asking)
-        meaning = cache(lambda: open_meaning(program.embedders, store.finder.turns))
-        wake, has_texts = partial(program.has_work or _nothing, owner), partial(_has_texts, program, owner)
-        running.on_end.append(has_texts)
-        library, trash = Library(store, open_meaning=meaning, has_work=wake), TrashCan(store)
-        tidier = Tidier(store, unsaved.require_saved, settings.lock_wait_seconds, redaction)
-        pruner = Pruner(store, tidier, now)
-        if hours is not None and lifetime_in(settings.store_url, hours) is None:
-            tasks.start_soon(pruner.archive_idle, timedelta(hours=hours))
-        try:
-            yield App(
-                owner,
-                is_remote,
-                settings,
-                store,
-                program.providers,
-                asking,
-                cache(partial(open_consulting, program, store, asking, unsaved.require_saved)),
-                cache(partial(open_remembering, store, library, now, redaction, program.embedders, has_texts)),
-                running,
-                library,
-                Dialogues(owner, store, settings, redaction),
-                tidier,
-                trash,
-                pruner,
-                program.tools,
-                mode_of,
-                tasks,
-                partial(holders_of, settings.store_url),
-                homes,
-                lambda: bool(len(running) or len(unsaved) or busy),
-                has_texts,
-            )
-        except Exception as error:  # noqa: BLE001 -- raised below, as it came and not in a group
-            failure = error
-        finally:
-            await running.finish(settings.ending_grace_seconds)
-            tasks.cancel_scope.cancel()
-    # The last chance of answers that could not be saved: they are only in memory. No turn runs any more.
-    await finish(unsaved.retry_all())
+            asking = cache(open_asking)
+            meaning = cache(lambda: open_meaning(program.embedders, store.finder.turns))
+            wake, has_texts = partial(program.has_work or _nothing, owner), partial(_has_texts, program, owner)
+            running.on_end.append(has_texts)
+            library, trash = Library(store, open_meaning=meaning, has_work=wake), TrashCan(store)
+            tidier = Tidier(store, unsaved.require_saved, settings.lock_wait_seconds, redaction)
+            pruner = Pruner(store, tidier, now)
+            if hours is not None and lifetime_in(settings.store_url, hours) is None:
+                tasks.start_soon(pruner.archive_idle, timedelta(hours=hours))
+            try:
+                yield App(
+                    owner,
+                    is_remote,
+                    settings,
+                    store,
+                    program.providers,
+                    asking,
+                    cache(partial(open_consulting, program, store, asking, unsaved.require_saved)),
+                    cache(partial(open_remembering, store, library, now, redaction, program.embedders, has_texts)),
+                    running,
+                    library,
+                    Dialogues(owner, store, settings, redaction),
+                    tidier,
+                    trash,
+                    pruner,
+                    program.tools,
+                    mode_of,
+                    tasks,
+                    partial(holders_of, settings.store_url),
+                    homes,
+                    lambda: bool(len(running) or len(unsaved) or busy),
+                    has_texts,
+                )
+            except Exception as error:  # noqa: BLE001 -- raised below, as it came and not in a group
+                failure = error
+            finally:
+                await running.finish(settings.ending_grace_seconds)
+                tasks.cancel_scope.cancel()
+    finally:
+        # The last chance of answers that could not be saved: they are only in memory. No turn runs any more.
+        await finish(unsaved.retry_all())
     if failure is not None:
         raise failure
 

@@ -15,8 +15,6 @@ from tests.fixtures.stores import Clock
 from conversation_mcp.records.audit import checked
 from conversation_mcp.stores.catalog import open_audit
 
-pytestmark = pytest.mark.parametrize("store_url", ["file"], indirect=True)
-
 
 def noted(home: Home) -> list[dict[str, Any]]:
     """Return the lines, of which none may break the chain."""
@@ -62,6 +60,7 @@ async def test_a_token_over_http_leaves_a_line_for_each_call_for_another_owner(h
     assert "quagga" not in json.dumps(found)
 
 
+@pytest.mark.parametrize("store_url", ["file"], indirect=True)
 async def test_what_cannot_be_noted_is_not_done_for_another(home: Home) -> None:
     (home.folder / "conversation-logs" / ".audit" / "audit.jsonl").mkdir(parents=True)
     async with serving(home, tools=LOG) as client:

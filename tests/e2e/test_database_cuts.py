@@ -138,3 +138,24 @@ async def test_an_answer_that_comes_while_the_server_is_away_is_given_and_writte
     assert [message["content"] for message in messages if message["role"] == "user"] == ["one?", "two?", "three?"]
     assert messages[4]["content"] == data_of(results[0])["rawResultText"]
     assert len(provider.requests) == 3
+
+
+async def test_looks_for_a_stop_that_fail_end_neither_the_turn_nor_what_else_runs(
+    gate: Gate, through: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conversation_mcp.turns.sender.STOP_POLL_SECONDS", 0.01)
+    asked, release, results = anyio.Event(), anyio.Event(), list[CallToolResult]()
+    async with serving(through, FakeProvider(held(release, asked))) as client:
+
+        async def ask() -> None:
+            results.append(await client.call_tool("search", {"query": "one?"}))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            await asked.wait()
+            await to_thread.run_sync(gate.shut)
+            while gate.refused_count < 10:
+                await anyio.lowlevel.checkpoint()
+            gate.open()
+            release.set()
+    assert data_of(results[0])["turn"] == 1

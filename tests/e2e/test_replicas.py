@@ -187,9 +187,7 @@ async def test_a_replica_that_was_suspended_writes_nothing_after_another_took_it
         assert history["messages"][-1]["content"] == followed["rawResultText"]
 
 
-async def test_rates_and_the_cost_of_the_day_are_counted_over_all_replicas(
-    tmp_path: Path, url: str, agent: LoopbackAgent
-) -> None:
+async def test_rates_are_counted_over_all_replicas(tmp_path: Path, url: str, agent: LoopbackAgent) -> None:
     limits = {"CONVERSATION_MCP_MAX_QUESTIONS_PER_MINUTE": "3"}
     with replicas(tmp_path, url, agent.base_url, limits) as these:
         every = [each.url for each in these.all]
@@ -198,3 +196,17 @@ async def test_rates_and_the_cost_of_the_day_are_counted_over_all_replicas(
         for each in every:
             async with Client(each) as client:
                 assert error_of(await client.call_tool("search", {"query": "One more?"}))["code"] == "RATE_LIMITED"
+
+
+async def test_what_one_replica_spent_today_counts_at_the_others(
+    tmp_path: Path, url: str, agent: LoopbackAgent
+) -> None:
+    with replicas(tmp_path, url, agent.base_url, {"CONVERSATION_MCP_MAX_COST_USD_PER_DAY": "0.005"}) as these:
+        one, other = (each.url for each in these.all)
+        first = await called(one, "search", query="Why?")
+        await called(other, "search_followup", query="How?", conversationId=first["conversationId"])
+        for each in (one, other):
+            async with Client(each) as client:
+                refused = error_of(await client.call_tool("search", {"query": "One more?"}))
+                assert refused["code"] == "BUDGET_REACHED"
+    assert agent.creates == 2

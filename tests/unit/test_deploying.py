@@ -1,22 +1,11 @@
 """The files for operators are accepted by the programs that read them, where these are installed."""
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-
-DEPLOY = Path(__file__).parents[2] / "packaging" / "deploy"
-REQUIRED = os.environ.get("DEPLOY_CHECKS") == "required"
-
-
-def program(name: str) -> str:
-    found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin")
-    if found is None:
-        problem = f"{name} is not installed: `make proxies` installs what there is of it in Debian"
-        pytest.fail(problem) if REQUIRED else pytest.skip(problem)
-    return found
+from tests.fixtures.balancers import DEPLOY, program, write_site
 
 
 def accepted(*command: str, folder: Path) -> None:
@@ -51,10 +40,7 @@ def test_nginx_accepts_the_file_of_the_balancer(tmp_path: Path) -> None:
 
 
 def nginx_accepts(nginx: str, site: str, tmp_path: Path) -> None:
-    (tmp_path / "site.conf").write_text(site, encoding="utf-8")
-    whole = f"pid {tmp_path}/pid;\nerror_log stderr;\nevents {{}}\nhttp {{\naccess_log off;\ninclude {tmp_path}/site.conf;\n}}\n"
-    (tmp_path / "nginx.conf").write_text(whole, encoding="utf-8")
-    accepted(nginx, "-t", "-c", str(tmp_path / "nginx.conf"), folder=tmp_path)
+    accepted(nginx, "-t", "-c", str(write_site(tmp_path, site)), folder=tmp_path)
 
 
 @pytest.mark.slow

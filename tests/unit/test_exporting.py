@@ -5,16 +5,18 @@ from typing import Any
 import pytest
 from dirty_equals import IsPartialDict
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from inline_snapshot import snapshot
 from markdown_it import MarkdownIt
-from tests.fixtures.conversations import ANSWERS
+from tests.fixtures.conversations import ANSWERS, conversations
 from tests.fixtures.pages import conversation_of
 
-from conversation_mcp.conversations.sections import sections
+from conversation_mcp.conversations.sections import Sections, sections
 from conversation_mcp.exporting.catalog import export_format
 from conversation_mcp.exporting.headings import nested
 from conversation_mcp.exporting.html.markdown import SafeMarkdown
 from conversation_mcp.exporting.redaction import redacted
+from conversation_mcp.records.models import Conversation
 
 
 def test_markdown_becomes_the_page_that_its_writer_meant() -> None:
@@ -222,3 +224,11 @@ def test_a_section_is_numbered_by_its_question() -> None:
         "Answer 2",
         "Answer 2",
     ]
+
+
+@given(conversations(), st.integers(0, 9), st.integers(0, 9))
+def test_a_part_has_the_sections_that_the_whole_has_there(conversation: Conversation, first: int, end: int) -> None:
+    found = Sections(conversation)
+    shown = list(sections(conversation))
+    assert len(found) == len(shown)
+    assert list(found.part(first, end)) == shown[first:end]

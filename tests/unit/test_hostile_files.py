@@ -26,18 +26,26 @@ from conversation_mcp.exporting.catalog import EXPORT_FORMATS, export_format
 from conversation_mcp.providers.model_facts import Catalogue
 from conversation_mcp.records import shapes
 from conversation_mcp.records.codec import decode, settle
-from conversation_mcp.records.costs import total_cost
+from conversation_mcp.records.costs import cost_of, total_cost
 from conversation_mcp.records.facts import describe
 from conversation_mcp.records.found import Listed
 from conversation_mcp.records.ids import id_at
 from conversation_mcp.records.imported import Imported
+from conversation_mcp.records.memories import Memory
 from conversation_mcp.records.models import Conversation, Message, PendingTurn, Record, Source, TurnError
 from conversation_mcp.records.plain import read_data
+from conversation_mcp.records.relations import Relation
+from conversation_mcp.records.side_calls import Extraction, Summary
 from conversation_mcp.records.usage import Usage
+from conversation_mcp.records.workflow_steps import WorkflowStep
 from conversation_mcp.tooling.rendering.history import render_history
 
 PRICES = Prices(Catalogue({}).load())
 ID = id_at(1769817600123)
+LISTED: dict[str, type[Record]] = {
+    "related": Relation, "memories": Memory, "summaries": Summary, "extractions": Extraction,
+    "workflowSteps": WorkflowStep,
+}  # fmt: skip
 WRITTEN = [odd for odd in ODD_TEXTS if odd.isascii()]
 
 
@@ -65,6 +73,8 @@ def test_the_whole_conversation_has_every_field_and_the_quick_reader_takes_it() 
     assert fields_of(Usage) <= TURN["usage"].keys()
     assert fields_of(Imported) <= WHOLE["imported"].keys()
     assert fields_of(TurnError) <= PENDING["error"].keys()
+    for name, record in LISTED.items():
+        assert fields_of(record) <= WHOLE[name][0].keys()
     assert shapes.CONVERSATION(WHOLE)
 
 
@@ -104,7 +114,9 @@ def test_every_reader_bears_what_the_codec_takes(body: bytes) -> None:
         return
     shown(describe(body, "c.json", ID).facts)
     as_json([turn._asdict() | {"day": turn.key("day", ID)} for turn in turns_of(conversation.data(), PRICES)])
-    as_json(total_cost(conversation.data()))
+    cost = total_cost(conversation.data())
+    as_json(cost)
+    assert cost_of(conversation) == (None if cost is None else pytest.approx(cost))
     markdown(conversation).encode()
     page = history_page(conversation, "c.json", limit=9, with_system_prompt=True, max_chars=999)
     render_history(page).encode()

@@ -1,7 +1,6 @@
 """What only the store in PostgreSQL has: leases and fences, walls between owners, tables with a version."""
 
 import json
-import threading
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -17,7 +16,6 @@ from conversation_mcp.errors import (
     ConversationNotFoundError,
     DatabaseError,
     InvalidInputError,
-    SchemaError,
     TurnLostError,
 )
 from conversation_mcp.records.codec import encode, head_of, text_of
@@ -228,27 +226,6 @@ def test_searches_rank_and_show_as_the_index_of_a_folder_does(url: str, clock: C
             for shelf in shelves
         )
         assert here == there, query
-
-
-def test_tables_are_made_once_and_those_of_a_newer_program_are_refused(database: PostgreSQL, clock: Clock) -> None:
-    url = database.empty_database()
-    tables = open_tables(url)
-    assert tables.versions() == (0, 2)
-    with pytest.raises(SchemaError, match=r"tables are missing.* they must be migrated first"):
-        open_store(url, clock).finder.ids()
-    done: list[list[int]] = []
-    threads = [threading.Thread(target=lambda: done.append(tables.migrate())) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert sorted(done) == [[], [], [], [1, 2]]
-    assert open_store(url, clock).finder.ids() == []
-    as_owner(url, "INSERT INTO conversation_mcp_migrations (number) VALUES (99)")
-    for refused in (open_store(url, clock).finder.ids, tables.migrate):
-        with pytest.raises(SchemaError, match="use a newer version"):
-            refused()
-    database.drop(url)
 
 
 def test_a_database_that_is_away_is_said_so_without_its_password(clock: Clock) -> None:

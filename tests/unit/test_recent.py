@@ -49,3 +49,14 @@ def test_values_can_be_dropped_by_their_keys() -> None:
     assert kept(recent, "x/1", "x/2", "y/1") == ["y/1"]
     recent.put("z", 1, "z", 20)
     assert kept(recent, "y/1", "z") == ["y/1", "z"]
+
+
+def test_a_single_value_may_be_larger_than_all_others_together() -> None:
+    recent = Recent[str, int, str](30, 60)
+    recent.put("a", 1, "a", 10)
+    recent.put("b", 1, "large", 60)
+    assert kept(recent, "a", "b") == ["b"]
+    recent.put("c", 1, "c", 10)
+    assert kept(recent, "b", "c") == ["c"]
+    recent.put("d", 1, "too large", 61)
+    assert kept(recent, "c", "d") == ["c"]

@@ -13,6 +13,13 @@ from conversation_mcp.cli.setup import settings_from
 if TYPE_CHECKING:
     from conversation_mcp.settings import Settings
 
+YOUNG_OBJECTS = 20_000
+"""How many objects are made before the youngest are searched for garbage.
+
+A long conversation is a hundred thousand of them, of which none is: with Python's 700, the search takes as long as
+reading the file.
+"""
+
 
 def checked_settings(options: Mapping[str, object]) -> "Settings":
     """Return the settings of a server; a wrong name on the command line ends here, not at the first client."""
@@ -36,6 +43,7 @@ def collecting_later() -> Generator[None]:
         yield
     finally:
         gc.freeze()
+        gc.set_threshold(YOUNG_OBJECTS)
         gc.enable()
 
 

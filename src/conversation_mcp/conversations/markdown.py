@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from conversation_mcp.conversations.attached import attached_lines
 from conversation_mcp.conversations.phrases import dotted, merged_from, minute, paragraphs, related_to
 from conversation_mcp.conversations.sections import Section, sections
-from conversation_mcp.records.costs import total_cost
+from conversation_mcp.records.costs import cost_of
 from conversation_mcp.records.models import Conversation, Source
 from conversation_mcp.records.titles import title_of_conversation
 from conversation_mcp.text import counted, dollars, one_line
@@ -71,7 +71,7 @@ class ReadingPage(MarkdownPage):
         facts = (
             f"`{conversation.conversation_id}`",
             counted(conversation.turn_count, "answer"),
-            dollars(total_cost(conversation.data())),
+            dollars(cost_of(conversation)),
             f"updated {minute(conversation.updated_at)}",
             "archived" if conversation.archived else "",
         )

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from conversation_mcp.conversations.memory_meaning import NearText
 from conversation_mcp.records.found import FoundBy, FoundMemory
+from conversation_mcp.records.memory_facts import searched_text
 from conversation_mcp.records.memory_ids import same_text
 from conversation_mcp.searching.blending import PINNED, PINNED_COVERAGE, blended, weight_of_meaning
 from conversation_mcp.searching.likeness import coverage, likeness, words_of
@@ -31,7 +32,7 @@ def ranked(
     """Return the memories best first: those that words found, in their order, and those that are near in meaning."""
     asked = words_of(query)
     texts = {each.memory.memory_id: each for each in (*spoken, *meant)}
-    covered = {key: coverage(asked, words_of(text_of(each))) for key, each in texts.items()}
+    covered = {key: coverage(asked, words_of(searched_text(each.memory))) for key, each in texts.items()}
     nearness = {key: near.get(same_text(each.memory.content)) for key, each in texts.items()}
     best_words = max((each.score for each in spoken), default=0.0) or 1.0
     best_near = max((each.nearness for each in nearness.values() if each), default=0.0) or 1.0
@@ -65,11 +66,6 @@ def alike(content: str, others: Sequence[FoundMemory], near: Mapping[str, NearTe
             by: FoundBy = "meaning" if words < ALIKE else "both" if cosine >= MEANS_ALIKE else "words"
             made.append(RankedMemory(each, round(max(words, cosine), 3), by))
     return sorted(made, key=lambda each: -each.similarity)
-
-
-def text_of(found: FoundMemory) -> str:
-    """Return what words are looked for in."""
-    return " ".join((found.memory.content, *found.memory.tags))
 
 
 def _key(ranked_memory: RankedMemory) -> str:

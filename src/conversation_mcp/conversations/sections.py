@@ -15,7 +15,7 @@ from conversation_mcp.conversations.phrases import (
 )
 from conversation_mcp.conversations.steps import step_name, step_text
 from conversation_mcp.records.attached import AttachedFile, AttachedImage, named_by
-from conversation_mcp.records.costs import total_cost
+from conversation_mcp.records.costs import cost_of
 from conversation_mcp.records.memories import Memory
 from conversation_mcp.records.models import Conversation, Message, PendingTurn, Source, Summary
 from conversation_mcp.records.transcript import timeline
@@ -69,7 +69,7 @@ class Section(NamedTuple):
 
 def facts(conversation: Conversation) -> dict[str, str | int | float | list[str]]:
     """Return the facts of the whole conversation by their names in the file, in the order in which they are shown."""
-    cost_usd = total_cost(conversation.data())
+    cost_usd = cost_of(conversation)
     merged_from = [str(one.get("conversationId")) for one in conversation.parents or ()]
     known: dict[str, str | int | float | list[str] | None] = {
         "conversationId": conversation.conversation_id,
@@ -88,23 +88,57 @@ def facts(conversation: Conversation) -> dict[str, str | int | float | list[str]
     return {name: value for name, value in known.items() if value not in (None, [])}
 
 
+class Sections:
+    """The summary if there is one, the messages in order, and other entries where they came.
+
+    A section is made when it is asked for: a conversation may have thousands, of which a page shows a few.
+    """
+
+    def __init__(self, conversation: Conversation) -> None:
+        self._pending = conversation.pending_turn
+        self._beside = list(_all_beside(conversation))
+        self._entries = list(timeline(conversation))
+
+    def __len__(self) -> int:
+        return len(self._beside) + len(self._entries)
+
+    def place_of(self, number: int) -> int | None:
+        """Return how many sections stand before the message of that number; None if it has no such message."""
+        places = (place for place, (found, _) in enumerate(self._entries, len(self._beside)) if found >= number)
+        return next(places, None)
+
+    def part(self, first: int, end: int) -> Iterator[Section]:
+        """Yield the sections with the places from `first` to before `end`."""
+        yield from self._beside[first:end]
+        start = max(0, first - len(self._beside))
+        questions = sum(_is_question(entry) for _, entry in self._entries[:start])
+        for number, entry in self._entries[start : max(0, end - len(self._beside))]:
+            questions += _is_question(entry)
+            if isinstance(entry, WorkflowStep):
+                yield _step(entry, number)
+            elif isinstance(entry, PendingTurn):
+                yield _unanswered(entry, number, is_waited_for=entry is self._pending)
+            else:
+                yield _message(entry, number, max(questions, 1))
+
+
 def sections(conversation: Conversation) -> Iterator[Section]:
-    """Yield the summary if there is one, the messages in order, and other entries where they came."""
-    questions = 0
+    """Yield all sections of a conversation."""
+    found = Sections(conversation)
+    return found.part(0, len(found))
+
+
+def _all_beside(conversation: Conversation) -> Iterator[Section]:
     if conversation.closing_summary:
         yield _beside("Outcome", conversation.closing_summary, conversation.ended_at)
     if conversation.memories:
         yield _beside("Memories", "\n".join(map(_remembered, conversation.memories)))
     if conversation.longest_summary:
         yield _summary(conversation.longest_summary)
-    for number, entry in timeline(conversation):
-        if isinstance(entry, WorkflowStep):
-            yield _step(entry, number)
-        elif isinstance(entry, PendingTurn):
-            yield _unanswered(entry, number, is_waited_for=entry is conversation.pending_turn)
-        else:
-            questions += entry.role == "user"
-            yield _message(entry, number, max(questions, 1))
+
+
+def _is_question(entry: Message | PendingTurn | WorkflowStep) -> bool:
+    return isinstance(entry, Message) and entry.role == "user"
 
 
 def _beside(name: str, text: str, time: str | None = None) -> Section:

@@ -22,8 +22,10 @@ class Recent(Generic[Key, State, Value]):
     Each belongs to one state of what it was read from: a stamp, or the bytes themselves.
     """
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int, largest_bytes: int = 0) -> None:
+        """Keep up to `max_bytes`; a value of up to `largest_bytes` is kept on its own even if it takes more."""
         self._max_bytes = max_bytes
+        self._largest_bytes = max(max_bytes, largest_bytes)
         self._bytes = 0
         self._entries: OrderedDict[Key, _Entry[State, Value]] = OrderedDict()
         self._lock = Lock()
@@ -47,11 +49,11 @@ class Recent(Generic[Key, State, Value]):
         """Keep the value in place of an earlier one, unless it is too large on its own."""
         with self._lock:
             self._drop(key)
-            if size > self._max_bytes:
+            if size > self._largest_bytes:
                 return
             self._entries[key] = _Entry(state, value, size)
             self._bytes += size
-            while self._bytes > self._max_bytes:
+            while self._bytes > self._max_bytes and len(self._entries) > 1:
                 self._drop(next(iter(self._entries)))
 
     def drop(self, is_gone: Callable[[Key], bool]) -> None:

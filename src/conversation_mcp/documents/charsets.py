@@ -11,6 +11,7 @@ from typing import Any
 
 from conversation_mcp.documents.western import is_mostly_western, western
 
+# UTF-32 comes before UTF-16, whose little-endian mark is the beginning of its own.
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -31,6 +32,7 @@ MAX_LOST_SHARE = 0.02
 MIN_KEPT, MAX_STRAY_SHARE = 2, 0.005
 """How many letters of valid UTF-8 outweigh a broken byte; how much of an ASCII file may be in another encoding."""
 FAMILY = re.compile(r"(?:8bit-|2byte-|x-)?(?:windows|win|cp|ibm|dos|ms)[-_ ]?(\d{3,5})")
+# Emacs names the line ends together with the encoding, as in `latin-1-unix`.
 LINE_ENDS = re.compile(r"-(?:unix|dos|mac)\Z")
 PRINTABLE_ASCII = frozenset(range(0x20, 0x7F))
 UNSEEN = frozenset("\xad\u200b\u200c\u200d\ufeff")

@@ -48,6 +48,7 @@ class FolderWalk:
             except OSError:
                 self._leave_out(Reason.UNREADABLE, folder)
                 continue
+            # A folder that the user has named is read, whatever it is.
             if folder != top and VIRTUAL_ENVIRONMENT in map(NAME, entries):
                 self._leave_out(Reason.INSTALLED, folder)
                 continue

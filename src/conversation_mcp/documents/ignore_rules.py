@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 ANYWHERE = "^(?:.+/)?"
+# The same name may not occur twice in the expression that joins the rules.
 NAMED_GROUP = re.compile(r"\(\?P<\w+>")
 EXCLUDED = os.path.join(".git", "info", "exclude")  # noqa: PTH118 -- a part of paths
 FILE_NAME = ".gitignore"
@@ -75,6 +76,7 @@ class Ignoring:
 
 
 def _open(path: str, flags: int) -> int:
+    # A pipe of that name would stop the walk until somebody writes to it.
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 

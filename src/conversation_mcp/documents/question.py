@@ -11,6 +11,7 @@ MAX_QUESTION_CHARS = 4_000
 EARLIER_QUESTIONS = 3
 MAX_PARTS = 6
 MAX_PHRASINGS, MAX_PHRASING_CHARS = 6, 300
+# As the local answers write it; what was cited before is found by it again.
 CITATION = re.compile(r"^\[\d+\] `(.+(?::\d+(?:-\d+)?|, (?:page|paragraph|row|slide) \d+(?:-\d+)?))`", re.MULTILINE)
 SENTENCES = re.compile("[?!;\\n\u3002\uff1f\uff01\uff1b]+|\\.(?=\\s|\\Z)")
 CLAUSES = re.compile(r",|\b(?:and|or|as well as)\b", re.IGNORECASE)

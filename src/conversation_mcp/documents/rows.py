@@ -20,6 +20,7 @@ from conversation_mcp.text import index_text, name_parts, storable
 if TYPE_CHECKING:
     import sqlite3
 
+# No heading contains it: control characters are replaced there.
 BETWEEN = "\x1f"
 BOUNDARY = " \ue000 "
 """Separates a text from the parts of its names, so that no phrase matches across the two."""

@@ -24,6 +24,7 @@ AGES: dict[Recency, timedelta] = {
 }
 NANOSECONDS = 1_000_000_000
 FILES = "SELECT id, path, shown FROM files WHERE modified >= ? AND modified < ? AND problem IS NULL"
+# Within the integers of SQLite, to which the bounds are given.
 FOREVER_NS = 1 << 62
 
 
@@ -93,6 +94,7 @@ def _specs(patterns: tuple[str, ...]) -> "Iterator[GitIgnoreSpec]":
 
 
 def _literal(pattern: str) -> str:
+    # In a line of rules these signs mean an exception and a comment.
     return "\\" + pattern if pattern.startswith(("!", "#")) else pattern
 
 

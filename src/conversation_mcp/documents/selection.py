@@ -29,8 +29,6 @@ WORDS_TO_TRY = 8
 MIN_WORD_CHARS = 4
 WORD = re.compile(r"[^\W\d_]+")
 LIKELY = "SELECT term FROM vocabulary WHERE col = 'heading' AND term >= ? AND term < ? LIMIT 5000"
-
-
 Phrasings = Sequence[tuple[Question, Meant | None]]
 
 
@@ -105,6 +103,7 @@ class PassageFinder:
         if alike := list(self._spelled_alike(question.words)):
             near += self._ranker.matching(any_of(f"heading : {quoted(term)}" for term in alike), NEAREST_HEADINGS)
         near += meant
+        # Reversed, so that the best passage of each heading is the one that stays.
         by_heading = {(passage.path, passage.heading): passage for passage in reversed(near) if passage.heading}
         return list(reversed(by_heading.values()))[:NEAREST_HEADINGS]
 

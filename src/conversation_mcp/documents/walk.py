@@ -59,6 +59,7 @@ class Documents:
         if not root.takes(entry.path):
             return
         judged = self._judged(entry.name)
+        # The rules take time, and a file that nobody expects needs no second reason to be left out.
         if judged is not Reason.HIDDEN and judged is not Reason.OTHER and ignoring.ignores(entry.path, is_folder=False):
             judged = Reason.IGNORED
         if entry.is_symlink():
@@ -94,6 +95,7 @@ class Documents:
         if isinstance(judged, Reason) or any(part.startswith(".") for part in below.parts):
             self.skipped.add(judged if isinstance(judged, Reason) else Reason.HIDDEN, str(link))
         elif stat.S_ISREG(found.st_mode):
+            # Judged by its own name: a link must not give the file of a key another one.
             yield from self._sized(str(target), below.as_posix(), self._judged(target.name), found)
 
     def _sized(self, path: str, shown: str, judged: Format | Reason, found: os.stat_result) -> Iterator[Document]:

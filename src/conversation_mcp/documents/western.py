@@ -25,6 +25,7 @@ MISPLACED = re.compile(
 )
 """Signs inside words or on the wrong side of them, capitals among small letters, letters where no word has them."""
 UNIT = re.compile(r"\b[cdkm]?m[²³]")
+# Logarithms, as the likelihoods of the letters are added up.
 UNEXPECTED_SHARE, KNOWN_WORD, ENOUGH = log(0.0003), log(4), log(3)
 MIN_KNOWN_WORDS, MIN_KNOWN_SHARE = 3, 0.15
 
@@ -57,6 +58,7 @@ def western(data: bytes) -> str | None:
     distinct = frozenset(words)
     letters = Counter(_special_letters(sample, languages))
     ours = [language for language in languages if language.codec == CODEC]
+    # An encoding in which all these letters are the same bytes makes no difference.
     others = [language for language in languages if any(_differs(letter, language.codec) for letter in letters)]
     best = max(language.likelihood(letters, distinct) for language in ours)
     if all(best - language.likelihood(letters, distinct) >= ENOUGH for language in others):

@@ -97,6 +97,7 @@ class ReadOptions:
             moment = moment.astimezone(self.now.tzinfo)
         except (ValueError, OverflowError, OSError):
             return None
+        # A zero, and milliseconds that are read as seconds, are no times of a conversation.
         return moment if moment.year >= EARLIEST_YEAR and moment <= self.now + timedelta(days=366) else None
 
 

@@ -27,6 +27,7 @@ def built(
 ) -> Conversation:
     """Return the conversation to store."""
     if found.whole is not None:
+        # Under its own id it is known again by that; under another one, only by its origin.
         if found.whole.conversation_id == conversation_id:
             return found.whole
         origin = found.whole.imported or _origin(source, found)

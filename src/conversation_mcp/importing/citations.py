@@ -91,6 +91,7 @@ def cited(
         text = PRIVATE_MARK.sub(private, text)
     text = LEFT_SIGNS.sub("", CUT_MARK.sub(cut, text))
     text = text.rstrip() if ends_with_mark else text
+    # Chinese and Japanese texts have such brackets of their own, but without a dagger.
     text = BRACKET_MARK.sub(bracket, text) if ordered or "†" in text else text
     for pages in (*map(_pages, references), *(_pages(citation.get("metadata")) for citation in ordered)):
         numbers.marks(pages)  # a page that is listed but not cited is a source too

@@ -50,6 +50,7 @@ def entries(file: SourceFile, on_read: OnRead) -> Iterator[Entry | ImportProblem
         head = opened.read(HEAD_BYTES)
     shape = _shape(head, len(head) == HEAD_BYTES)
     if shape == "array":
+        # Before the first entry, so that half of a file that is cut off is not imported.
         _check_end(file)
         yield from _of_array(file, on_read)
     elif shape == "lines":
@@ -158,6 +159,7 @@ def _of_array(file: SourceFile, on_read: OnRead) -> Iterator[Entry | ImportProbl
 
 def _of_lines(file: SourceFile, on_read: OnRead) -> Iterator[Entry | ImportProblem]:
     with closing(file.open()) as opened:
+        # A raw file would look for the end of a line byte by byte.
         lines = io.BufferedReader(opened, CHUNK_BYTES) if isinstance(opened, io.RawIOBase) else opened
         number = 0
         while line := lines.readline(MAX_ENTRY_BYTES + 1):

@@ -10,6 +10,7 @@ from conversation_mcp.importing.base import LeftOut
 from conversation_mcp.records.models import Message, PendingTurn, Role, iso
 from conversation_mcp.text import shorten, storable
 
+# The names are those of the source, which may have any number of them, at any length.
 MAX_NAME_CHARS, MAX_NAMES = 60, 100
 SPOKEN_FIELDS = frozenset({"content", "text", "prompt"})
 """Fields in which even a single word is something that was said."""

@@ -8,7 +8,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+# The quantifiers are possessive: else a string without an end would be tried from each of its characters.
 STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+# Only at the top does a comma end an entry.
 SHALLOW = re.compile(rb'[^"{}\[\],]*+(?:' + STRING + rb'[^"{}\[\],]*+)*+([{}\[\],])?', re.DOTALL)
 DEEP = re.compile(rb'[^"{}\[\]]*+(?:' + STRING + rb'[^"{}\[\]]*+)*+([{}\[\]])?', re.DOTALL)
 REST_OF_STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)

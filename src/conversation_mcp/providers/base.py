@@ -30,6 +30,7 @@ class Request(NamedTuple):
     """How long the answer can be, as far as that is known; sent only to servers that need a limit."""
 
 
+# Events are no named tuples: two of different kinds must never be equal.
 @dataclass(frozen=True)
 class Started:
     """The provider has accepted the question; from now on the run can be found by this id."""

@@ -197,6 +197,7 @@ def is_web_address(text: str) -> bool:
     """Tell whether this is a web address with a host."""
     try:
         parts = urlsplit(text.strip())
+        # A port that is no number, or too large, raises here.
         return parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
     except ValueError:
         return False
@@ -253,7 +254,7 @@ def load_definitions(given: Mapping[str, Mapping[str, object]] | None = None) ->
     """
     tables: dict[str, dict[str, Any]] = {name: dict(table) for name, table in SHIPPED.items()}
     for name, fields in (given or {}).items():
-        tables[name] = _merged(tables.get(name) or {"title": name, "accepts_any_model": True}, fields)
+        tables[name] = _merged(tables.get(name) or {"title": name}, fields)
     known = {name: _definition(name, table, is_own=name in (given or {})) for name, table in tables.items()}
     return dict(sorted(known.items(), key=lambda item: get_args(Kind).index(item[1].kind)))
 

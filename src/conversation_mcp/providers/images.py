@@ -80,6 +80,7 @@ class Flat(Formula):
 AnyFormula = Annotated[Tiles | Patches | Area | Flat, Field(discriminator="kind")]
 
 USUAL: tuple[Tiles | Patches | Area | Flat, ...] = (
+    # In this order those of OpenAI's older models, Google's older ones, OpenAI's newer ones, and Anthropic's.
     Tiles(kind="tiles", tile=512, base=85, each=170, box=2048, short_side=768),
     Tiles(kind="tiles", tile=768, each=258),
     Patches(kind="patches", side=32, factor=1.2, max_patches=2500),

@@ -15,8 +15,6 @@ ASSUMED = "assumed"
 """The source of a window that is only assumed."""
 ANSWER_TOKENS = 4096
 """The most room that is kept for an answer; in a small window it is a quarter of the window."""
-
-
 PRICES = ("price_in", "price_out", "price_cached", "price_written", "price_search")
 
 
@@ -164,6 +162,7 @@ def _priced(row: dict[str, Any], today: str) -> dict[str, Any]:
 def _changed(facts: ModelFacts, own: OwnModel) -> ModelFacts:
     known = own.model_dump(exclude_none=True, exclude={"aliases"})
     if any(name in known for name in PRICES):
+        # A price that the user sets is meant for prompts of any length.
         known["long"] = None
     aliases = (*facts.aliases, *own.aliases)
     return facts._replace(**known, aliases=aliases, source="your configuration file", is_own=True)

@@ -32,6 +32,7 @@ def is_service(name: str) -> bool:
     """Tell whether this is the name of a provider that is a service outside this machine."""
     from conversation_mcp.providers.definitions import SHIPPED
 
+    # By the shipped table, not the user's: a file cannot declare that a service is on this machine.
     return SHIPPED.get(name, {}).get("kind") in {"direct", "unified"}
 
 

@@ -19,6 +19,7 @@ from conversation_mcp.text import storable_data
 FILE = TypeAdapter(Conversation)
 MESSAGES = b'\n  "messages": ['
 """Ends the facts in a file that this module wrote. JSON strings hold no line breaks, so no text can contain it."""
+# Possessive, so that a string of megabytes leaves no places to go back to.
 STRING_OR_FLOAT = re.compile(
     rb'"(?:[^"\\]++|\\.)*+"|(-?Infinity|NaN|-?[0-9]++(?=[.eE])(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?)'
 )
@@ -41,6 +42,7 @@ def decode_with_data(
     skipped_bytes = len(data) - len(body)
     try:
         document = _parse(body)
+        # In Python's spelling, the name of a field is that of an unknown one, which is kept.
         conversation = Conversation.model_validate(document, by_alias=True, by_name=False)
     except ValidationError as error:
         raise ConversationCorruptedError(path, problem_of(error), conversation_id) from None
@@ -79,6 +81,7 @@ def settle(conversation: Conversation) -> tuple[Conversation, bytes]:
     try:
         return settled, _dump(settled)
     except ValueError:
+        # Hardly any text has a lone surrogate, so none is looked for until one is refused.
         clean = storable_data(settled.model_dump(by_alias=True, exclude_unset=True))
         settled = Conversation.model_validate(clean, by_alias=True, by_name=False)
         return settled, _dump(settled)

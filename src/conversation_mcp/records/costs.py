@@ -1,9 +1,13 @@
 """The cost of a conversation: of its answers, of unanswered questions that were charged, and of calls aside."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from itertools import chain
+from typing import TYPE_CHECKING, Any, cast
 
 from conversation_mcp.records.tally import Spent
+
+if TYPE_CHECKING:
+    from conversation_mcp.records.models import Conversation
 
 Data = Mapping[str, Any]
 
@@ -30,6 +34,16 @@ def total_cost(data: Data) -> float | None:
     for _, turn in chargeable(data):
         spent = spent.and_of(turn)
     return spent.cost_usd
+
+
+def cost_of(conversation: "Conversation") -> float | None:
+    """Return the total cost of a conversation that was read as a record."""
+    inherited = inherited_count({"parent": conversation.parent})
+    pending = (conversation.pending_turn,) if conversation.pending_turn else ()
+    aside = (*(conversation.summaries or ()), *(conversation.extractions or ()))
+    charged = chain(conversation.messages[inherited:], pending, conversation.unanswered_turns or (), aside)
+    costs = [each.usage.cost_usd for each in charged if each.usage and each.usage.cost_usd is not None]
+    return sum(costs) if costs else None
 
 
 def all_spent(data: Data, in_messages: Spent) -> Spent:

@@ -142,6 +142,7 @@ def _parent_id(data: Data) -> str | None:
 
 def _question(last: Data) -> str | None:
     text = str(last.get("question") or last.get("content") or "")
+    # Cut first, because a question may have megabytes.
     return shorten(storable(text[: QUESTION_CHARS * 10]), QUESTION_CHARS) or None
 
 
@@ -150,4 +151,5 @@ def _facets(given: Iterable[tuple[str, str | None]]) -> Iterator[Facet]:
         if value:
             yield facet(kind, value)
             if kind == "model":
+                # It is also found without the maker, who is only in the names of some providers.
                 yield facet(kind, value.rpartition("/")[2])

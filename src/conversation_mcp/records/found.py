@@ -7,23 +7,15 @@ if TYPE_CHECKING:
     from conversation_mcp.records.models import ConversationId
 
 Pending = Literal["running", "interrupted", "failed"]
-
-
 State = Literal["running", "interrupted", "failed", "completed", "archived"]
-
-
-SHOWN_PROBLEMS = 3
-
-
 FoundBy = Literal["words", "meaning", "both"]
-
-
 Facet = tuple[str, str]
 """A kind (tool, provider, model, tag) and a folded value."""
 COMPLETED = "completed"
 """The kind of the facet that completed conversations have, with the same word as its value."""
 RELATED = "related"
 """The kind of the facets of a conversation that names others as related, with their ids as values."""
+SHOWN_PROBLEMS = 3
 
 
 class Listed(NamedTuple):

@@ -9,6 +9,7 @@ from conversation_mcp.errors import Argument, InvalidInputError
 if TYPE_CHECKING:
     from conversation_mcp.records.models import ConversationId
 
+# Not `\d`, which takes the digits of all scripts.
 SHAPE = re.compile(r"[0-9]{8}-[0-9]{13}")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SHOWN_CHARS = 60

@@ -1,5 +1,6 @@
 """The memories of a file as plain data, for searches, which do not wait for the records."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -43,3 +44,20 @@ def memories_of(data: Mapping[str, Any], milliseconds_of: Callable[[str], int]) 
             message_number=memory.get("messageNumber"),
             proposed_by=memory.get("model") or memory.get("provider"),
         )
+
+
+def facts_text(memory: MemoryFacts) -> str:
+    """Return the memory as indexes keep it."""
+    return json.dumps({name: value for name, value in memory._asdict().items() if value not in (None, ())})
+
+
+def remembered(facts: str) -> MemoryFacts:
+    """Return the memory from the text that an index keeps."""
+    data: dict[str, Any] = json.loads(facts)
+    data["tags"] = tuple(data.get("tags") or ())
+    return MemoryFacts(**data)
+
+
+def searched_text(memory: MemoryFacts) -> str:
+    """Return what words are looked for in."""
+    return " ".join((memory.content, *memory.tags))

@@ -71,7 +71,6 @@ class SearchFilters(BaseModel):
     search_mode: Literal["web", "academic"] | None = None
     """Where to search; `academic` prefers papers."""
     return_related_questions: bool | None = Field(default=None, strict=True)
-
     """Also return questions that could come next."""
 
     @model_validator(mode="after")

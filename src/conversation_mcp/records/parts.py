@@ -19,4 +19,5 @@ def message_bytes(message: str) -> int:
 
 def whole_bytes(head: str, messages_bytes: int) -> int:
     """Return the size of the file from its head and the sum of the sizes of its messages."""
+    # One less for the comma that the first message lacks; three for the line break and the spaces before the bracket.
     return len(joined(head, ())) + (messages_bytes - 1 + 3 if messages_bytes else 0)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 BOM = "\ufeff"
 
-
 Data = Mapping[str, Any]
 
 

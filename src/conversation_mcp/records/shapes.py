@@ -20,6 +20,7 @@ Fields = Mapping[str, Fits | type]
 NO_FIELDS: Fields = {}
 
 
+# Types are compared exactly throughout, because to `isinstance` a bool is an int.
 def _time(value: object) -> bool:
     try:
         return type(value) is str and bool(parse_time(value))
@@ -162,7 +163,7 @@ STEP = _record(
         "findings": str,
     },
     {
-        "checked": _each(_text), "files": _each(_text), "symbols": _each(_text),
+        "checked": _each(_text), "files": _each(_text), "images": _each(_text), "symbols": _each(_text),
         "issues": _each(
             _record({"severity": _one_of("critical", "high", "medium", "low"), "description": str}, {"type": str})
         ),

@@ -27,12 +27,6 @@ def line_of(text: str) -> str:
     return shorten(storable(text[:READ_CHARS]).translate(CONTROLS), TITLE_CHARS)
 
 
-def title_of_data(data: Mapping[str, Any]) -> str:
-    """Return the title of a conversation that was read as plain data."""
-    asked = (message["content"] for message in data["messages"] if message["role"] == "user")
-    return title_of(data.get("title"), chain(asked, pending_questions(data)))
-
-
 def pending_questions(data: Mapping[str, Any]) -> list[str]:
     """Return the question that has no answer yet, if there is one."""
     pending = data.get("pendingTurn")
@@ -41,4 +35,6 @@ def pending_questions(data: Mapping[str, Any]) -> list[str]:
 
 def title_of_conversation(conversation: "Conversation") -> str:
     """Return the title of a conversation that was read as a record."""
-    return title_of_data(conversation.data())
+    asked = (message.content for message in conversation.messages if message.role == "user")
+    pending = conversation.pending_turn
+    return title_of(conversation.title, chain(asked, [pending.question] if pending else ()))

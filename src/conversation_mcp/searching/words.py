@@ -25,8 +25,6 @@ REMEMBERED_WORDS = 20_000
 ASCII_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]{2,}")
 PHRASE = re.compile('["“”„«»]([^"“”„«»]*)["“”„«»]')
 ENDINGS = ".,;:!?)]}'\u2019"
-
-
 NO_WORDS = "the query has no word to search for"
 """The notice about a query that is not empty and matches nothing."""
 
@@ -43,8 +41,7 @@ class Expression:
     @property
     def notices(self) -> tuple[str, ...]:
         """What a reader of the results must know about the query."""
-        said = f"the query is long: {self.left_out} of its words were not searched for"
-        return (said,) if self.left_out else ()
+        return notices_of_left_out(self.left_out)
 
     @property
     def match(self) -> str:
@@ -93,6 +90,11 @@ def expression(query: str) -> Expression:
     required, terms = tuple(dict.fromkeys(phrases)), tuple(dict.fromkeys(words))
     left_out = max(0, len(required) - MAX_TERMS) + max(0, len(terms) - MAX_TERMS)
     return Expression(required[:MAX_TERMS], terms[:MAX_TERMS], left_out)
+
+
+def notices_of_left_out(count: int) -> tuple[str, ...]:
+    """Return what a reader of the results must know if so many words of the query were too many."""
+    return (f"the query is long: {count} of its words were not searched for",) if count else ()
 
 
 def any_of(terms: Iterable[str]) -> str:

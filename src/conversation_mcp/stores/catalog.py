@@ -19,15 +19,17 @@ if TYPE_CHECKING:
 
 
 class Adapter(NamedTuple):
-    """The names of three functions of a URL. The first two also take a clock and an owner.
+    """The names of four functions of a URL. The first two also take a clock and an owner, the last one a clock.
 
     One makes only the finder of the owner's conversations, the other the whole store, and takes `is_durable`. The third
-    yields the owners who have a place there; given an id, too, those who have or have reserved it.
+    yields the owners who have a place there; given an id, too, those who have or have reserved it. The last one makes
+    the audit trail, which all owners share.
     """
 
     finder: str
     store: str
     owners: str
+    audit: str
     tables: str | None = None
     """The name of a function of a URL that makes the tables; None for a store that has none."""
     extra: str | None = None
@@ -37,8 +39,6 @@ class Adapter(NamedTuple):
 
     In a store that forgets, the second function also takes `lifetime`.
     """
-    audit: str | None = None
-    """The name of a function of a URL and a clock that makes the audit trail; None for a store that has none."""
     converter: str | None = None
     """The name of a function of a URL, an owner and an encryption that makes the converter.
 
@@ -51,13 +51,14 @@ STORES = {
         "conversation_mcp.stores.files.finder:build",
         "conversation_mcp.stores.files.store:build",
         "conversation_mcp.stores.files.owners:owners",
-        audit="conversation_mcp.stores.files.audit:build",
+        "conversation_mcp.stores.files.audit:build",
         converter="conversation_mcp.stores.files.conversion:build",
     ),
     "postgresql": Adapter(
         "conversation_mcp.stores.postgresql.finder:build",
         "conversation_mcp.stores.postgresql.store:build",
         "conversation_mcp.stores.postgresql.owners:owners",
+        "conversation_mcp.stores.postgresql.audit:build",
         tables="conversation_mcp.stores.postgresql.tables:build",
         extra="postgres",
     ),
@@ -65,6 +66,7 @@ STORES = {
         "conversation_mcp.stores.redis.finder:build",
         "conversation_mcp.stores.redis.store:build",
         "conversation_mcp.stores.redis.owners:owners",
+        "conversation_mcp.stores.redis.audit:build",
         extra="redis",
         lifetime=timedelta(hours=3),
     ),
@@ -131,20 +133,13 @@ def owners_in(url: str, conversation_id: "ConversationId | None" = None) -> Iter
     return _function(adapter, adapter.owners)(url, conversation_id)
 
 
-def has_audit(url: str) -> bool:
-    """Tell whether the store of that URL keeps an audit trail."""
-    return _adapter(url).audit is not None
-
-
 def open_audit(url: str, now: Callable[[], datetime]) -> "AuditTrail":
-    """Make the audit trail of a store that has one.
+    """Make the audit trail of a store.
 
     Raises:
-        InvalidInputError: there is no store for such a URL, or it has none.
+        InvalidInputError: there is no store for such a URL.
     """
     adapter = _adapter(url)
-    if adapter.audit is None:
-        raise InvalidInputError("this store keeps no audit trail; only conversations in files have one.")
     return _function(adapter, adapter.audit)(url, now)
 
 

@@ -8,6 +8,13 @@ class TableVersions(NamedTuple):
 
     present: int
     needed: int
+    usable_from: int | None = None
+    """The oldest version that newer tables can stand for; None unless they are newer."""
+
+    @property
+    def are_usable(self) -> bool:
+        """Whether this program can work with them."""
+        return self.present == self.needed or (self.usable_from is not None and self.usable_from <= self.needed)
 
 
 class Tables(Protocol):
@@ -19,13 +26,13 @@ class Tables(Protocol):
         ...
 
     def versions(self) -> TableVersions:
-        """Return both versions."""
+        """Return the versions."""
         ...
 
     def migrate(self) -> list[int]:
         """Bring the tables to the version that is needed, while nobody else does, and return the steps that were done.
 
         Raises:
-            SchemaError: they are newer than this program.
+            SchemaError: they are newer than this program can use.
         """
         ...

@@ -43,7 +43,7 @@ async def search_memories(given: SearchMemoriesInput, app: App, caller: Caller) 
         since_milliseconds=since_of(given.since),
     )
     ranked, notices = await app.open_remembering().memories.search(
-        wanted, given.top_k or 5, given.threshold, caller.report
+        wanted, given.top_k or USUAL, given.threshold, caller.report
     )
     return MemoriesFound.of(
         results=tuple(shown(each.found, each.similarity, each.by) for each in ranked),

@@ -1,6 +1,7 @@
 """The providers that a follow-up stays with, and the model that each was asked for such questions."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from conversation_mcp.providers.choosing.choice import Kept
@@ -23,7 +24,7 @@ class Asked(NamedTuple):
 def kept(conversation: Conversation, mode: Mode, mode_of: ModeOf) -> tuple[Kept, ...]:
     """Return the providers that answered, latest first; if none did, those that got the unanswered questions."""
     found: dict[str, Kept] = {}
-    for asked in _asked(conversation):
+    for asked in list(_answered(conversation)) or _unanswered(conversation):
         before = found.get(asked.provider, Kept(asked.provider))
         is_of_mode = mode_of(asked.tool) == mode
         found[asked.provider] = Kept(
@@ -37,16 +38,12 @@ def kept(conversation: Conversation, mode: Mode, mode_of: ModeOf) -> tuple[Kept,
 
 def last_asked(conversation: Conversation) -> Asked | None:
     """Return the last provider that answered, or if none did, the last one asked; None if the file does not say."""
-    return next(iter(_asked(conversation)), None)
+    return next(chain(_answered(conversation), _unanswered(conversation)), None)
 
 
 def without_preset(model: str | None, preset: str | None) -> str | None:
     """Return the requested model; None if it is only the name of the preset."""
     return None if model == preset else model
-
-
-def _asked(conversation: Conversation) -> Iterable[Asked]:
-    return list(_answered(conversation)) or _unanswered(conversation)
 
 
 def _answered(conversation: Conversation) -> Iterator[Asked]:

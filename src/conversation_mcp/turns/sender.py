@@ -1,6 +1,7 @@
 """Sending of an open question: to the chosen model, then to the fallback models."""
 
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 
 import anyio
 from anyio.abc import TaskGroup
@@ -191,5 +192,6 @@ class TurnSender:
         """Stop the turn if another process leaves word to do so."""
         while not turn.has_ended:
             await anyio.sleep(STOP_POLL_SECONDS)
-            if not turn.has_ended and await self._store.calls.is_asked_to_stop(call):
-                turn.wishes.stop()
+            with suppress(ConversationMCPError):  # a store that is away must not end the turn, or all others with it
+                if not turn.has_ended and await self._store.calls.is_asked_to_stop(call):
+                    turn.wishes.stop()

@@ -36,6 +36,14 @@ class View(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
+class Seen(NamedTuple):
+    """What was learnt while waiting for a question."""
+
+    conversation: Conversation | None = None
+    """As it was read, if nothing has changed it since."""
+    notices: tuple[str, ...] = ()
+
+
 class Watch:
     """Shows conversations, settles the turns of dead servers, and stops turns."""
 
@@ -65,8 +73,8 @@ class Watch:
         """
         checked = check_id(conversation_id)
         await self._unsaved.retry(checked)
-        notices = await self._wait(checked, caller)
-        conversation, more = await self._read(checked)
+        seen, notices = await self._wait(checked, caller)
+        conversation, more = await self._read(checked, seen)
         return self._view(checked, conversation, (*notices, *more))
 
     async def stop(self, conversation_id: str) -> Conversation:
@@ -97,14 +105,14 @@ class Watch:
                 raise outcome
         return await self._store.load(checked)
 
-    async def _wait(self, conversation_id: ConversationId, caller: Caller) -> tuple[str, ...]:
+    async def _wait(self, conversation_id: ConversationId, caller: Caller) -> Seen:
         if turn := self._running.on(conversation_id):
             await turn.wait(caller.report, caller.wait_seconds)
         elif await self._store.turn_is_held(conversation_id):
             await self._wait_for_others(conversation_id, caller)
         else:
             return await self._resume(conversation_id, caller)
-        return ()
+        return Seen()
 
     async def _wait_for_others(self, conversation_id: ConversationId, caller: Caller) -> None:
         started = told = anyio.current_time()
@@ -116,26 +124,28 @@ class Watch:
                     told = now
                     await caller.report(f"{conversation_id} · another process is answering ({now - started:.0f} s)")
 
-    async def _resume(self, conversation_id: ConversationId, caller: Caller) -> tuple[str, ...]:
+    async def _resume(self, conversation_id: ConversationId, caller: Caller) -> Seen:
         try:
             conversation = await self._store.load(conversation_id)
         except ConversationMCPError:  # raised by the read that follows, or replaced there by an unsaved answer
-            return ()
+            return Seen()
         pending = conversation.pending_turn
         if pending is None or pending.status == "failed" or (pending.status == "interrupted" and pending.error):
-            return ()
+            return Seen(conversation)
         turn = await self._resumer.resume(conversation)
         outcome = await turn.wait(caller.report, caller.wait_seconds)
         if isinstance(outcome, ProviderError) and not outcome.ends_run:
-            return (outcome.message,)
-        return ()
+            return Seen(notices=(outcome.message,))
+        return Seen()
 
-    async def _read(self, conversation_id: ConversationId) -> tuple[Conversation, tuple[str, ...]]:
+    async def _read(
+        self, conversation_id: ConversationId, seen: Conversation | None
+    ) -> tuple[Conversation, tuple[str, ...]]:
         unsaved = self._unsaved.get(conversation_id)
         if unsaved is None:
-            return await self._store.load(conversation_id), ()
+            return seen or await self._store.load(conversation_id), ()
         try:
-            stored = await self._store.load(conversation_id)
+            stored = seen or await self._store.load(conversation_id)
         except ConversationMCPError:
             stored = None
         return with_unsaved(stored, unsaved), (f"the last answer is not saved yet: {unsaved.problem}",)

@@ -83,6 +83,7 @@ async def _visit(url: str, token: str | None) -> _Visit:
     headers = {**HEADERS, "authorization": f"Bearer {token}"} if token else HEADERS
     async with (
         httpx.AsyncClient(timeout=ANSWER_SECONDS, verify=ssl.create_default_context()) as client,
+        # Only the head is read: the body may be a stream that stays open.
         client.stream("POST", url, json=REQUEST, headers=headers) as response,
     ):
         return _Visit(response.status_code, response.headers.get("location", ""), _days_left(response))

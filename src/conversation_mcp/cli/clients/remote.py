@@ -60,6 +60,7 @@ def remote_at(url: str) -> Remote:
         is_whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         parts, is_whole = urlsplit(""), False
+    # Some clients expand variables in their files, and some addresses end up on a command line.
     if not is_whole or not url.isascii() or not url.isprintable() or any(letter in url for letter in " {}$\"'`\\"):
         raise InvalidInputError(f"--url must be the URL of a server, such as {EXAMPLE}; got {without_keys(url)!r}.")
     if parts.username is not None or parts.query or parts.fragment:

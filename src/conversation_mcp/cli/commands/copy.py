@@ -57,6 +57,7 @@ def copy(
             stores = [open_store(url, utc_now, each) for url in urls]
             anyio.run(partial(_copy, Copier(*stores, dry_run=dry_run), each, done, as_json=as_json))
     finally:
+        # After a failure, too: what was copied before it stays copied.
         if as_json:
             put_json({"dryRun": dry_run, "conversations": [_data(*each) for each in done]})
         _say(done, dry_run=dry_run)

@@ -30,10 +30,11 @@ def show_or_change(*, context: typer.Context) -> None:
 def show_status(*, url: Url = None) -> None:
     """Show the version of the tables; the exit code is 1 unless this program can use them."""
     tables = _tables(url)
-    present, needed = tables.versions()
-    found = f"tables of version {present}" if present else "no tables yet"
-    put(f"{tables.place}: {found}; this version of conversation-mcp needs version {needed}")
-    if present != needed:
+    found = tables.versions()
+    there = f"tables of version {found.present}" if found.present else "no tables yet"
+    newer = " and can use these" if found.are_usable and found.present > found.needed else ""
+    put(f"{tables.place}: {there}; this version of conversation-mcp needs version {found.needed}{newer}")
+    if not found.are_usable:
         raise typer.Exit(FAILED)
 
 

@@ -45,6 +45,7 @@ def prune(
     action, id, time of the last change and title, separated by tabs.
     """
     settings = settings_from({"logs_dir": logs_dir, "owner": owner}).settings
+    # A store that forgets by itself takes the hours for that, and archives nothing.
     hours, forgets = settings.conversation_timeout_hours, lifetime_in(settings.store_url, None) is not None
     ages = _ages(older_than, None if forgets else hours)
 

@@ -12,7 +12,6 @@ from conversation_mcp.cli.setup import finder_of, settings_from
 if TYPE_CHECKING:
     from conversation_mcp.turns.preview import ShownContext
 
-
 Exact = Annotated[
     bool,
     typer.Option("--exact", help="Have the provider count the tokens, which sends it the conversation. Not all can."),

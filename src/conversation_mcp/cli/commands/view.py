@@ -38,10 +38,13 @@ def view(
     """
     settings = settings_from({"logs_dir": logs_dir, "owner": owner}).settings
     path = f"/c/{resolve(finder_of(settings), conversation_id)}" if conversation_id else "/"
-    import anyio
+    from conversation_mcp.cli.server_process import collecting_later
 
-    from conversation_mcp.logs import configure_logging
-    from conversation_mcp.web.window import serve_window
+    with collecting_later():
+        import anyio
+
+        from conversation_mcp.logs import configure_logging
+        from conversation_mcp.web.window import serve_window
 
     configure_logging(settings.log_level)
 

@@ -53,4 +53,5 @@ def _relative(text: str) -> datetime | None:
     if text not in DAYS:
         return None
     day = (now - timedelta(days=DAYS[text])).date()
+    # The offset is that of this day, not of now: the clocks may have changed since.
     return datetime(day.year, day.month, day.day).astimezone()

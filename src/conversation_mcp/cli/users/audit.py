@@ -29,7 +29,7 @@ def audit_users(
     """Show who exported, deleted or looked at the conversations of others.
 
     Each is a line of time, who did it, by which way, whose data it was, what was done, and the ids of conversations,
-    separated by tabs. Each line in the file names the hash of the line before it; --verify says where that is broken.
+    separated by tabs. Each line names the hash of the line before it; --verify says where that is broken.
     """
     trail = open_audit(store_url_from(logs_dir), utc_now)
     last = FIRST

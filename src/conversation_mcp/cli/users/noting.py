@@ -9,19 +9,18 @@ from conversation_mcp.cli.setup import store_url_from
 from conversation_mcp.clock import utc_now
 from conversation_mcp.owners import LOCAL, is_owner
 from conversation_mcp.records.audit import AuditEvent, account, ids_in
-from conversation_mcp.stores.catalog import has_audit, open_audit
+from conversation_mcp.stores.catalog import open_audit
 
 COMMAND_LINE = "command line"
 
 
 def note(url: str, owner: str, action: str, targets: Sequence[str] = ()) -> None:
-    """Append a line, unless the store has no audit trail.
+    """Append a line to the audit trail.
 
     Raises:
         FilesystemError: it cannot be written, so what it tells of must not be done.
     """
-    if has_audit(url):
-        open_audit(url, utc_now).add(AuditEvent(account(), COMMAND_LINE, owner, action, targets))
+    open_audit(url, utc_now).add(AuditEvent(account(), COMMAND_LINE, owner, action, targets))
 
 
 class OwnersCommand(TyperCommand):

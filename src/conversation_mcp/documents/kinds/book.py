@@ -26,6 +26,7 @@ def epub(file: IO[bytes]) -> Outline:
     archive = Archive(file)
     path, package = _package(archive)
     names = list(dict.fromkeys(_spine(archive, path, package))) if package is not None else []
+    # A book whose reading order is broken still has chapters.
     names = names or sorted(name for name in archive.names if name.lower().endswith(CHAPTERS))
     if not names:
         raise ConversionError
@@ -57,6 +58,7 @@ def _spine(archive: Archive, path: str, package: ET.Element) -> Iterator[str]:
     items = {part.get("id"): part.get("href", "") for part in parts if local_name(part) == "item"}
     for part in parts:
         if local_name(part) == "itemref":
+            # The references are addresses, in which a space is `%20`.
             href = unquote(items.get(part.get("idref"), "").partition("#")[0])
             name = str(PurePosixPath(path).parent / href)
             if name in archive.names:

@@ -79,6 +79,7 @@ def _unfolded(run: Sequence[Parts], starts: Sequence[float]) -> Iterator[str]:
     for number in range(len(starts)):
         lines = _column(run, starts, number)
         yield from lines
+        # A word that is cut at the end of a column goes on at the top of the next.
         if not lines[-1].endswith(HYPHENS):
             yield ""
 

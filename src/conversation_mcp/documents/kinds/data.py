@@ -49,6 +49,7 @@ def _cells(notebook: object) -> Iterator[Outline]:
     for cell in found:
         fields = cast("dict[str, object]", cell) if isinstance(cell, dict) else {}
         kind = fields.get("cell_type", "code")
+        # Version 3 of the format calls the code of a cell `input`.
         source = next((_source(fields[key]) for key in ("source", "input") if fields.get(key)), "")
         if kind == "heading":
             yield _heading(source, fields.get("level"))
@@ -88,6 +89,7 @@ class _Places:
 
     def of(self, line: str) -> int:
         if line.strip():
+            # Some programs escape letters beyond ASCII, others do not.
             spelled = {json.dumps(line)[1:-1], json.dumps(line, ensure_ascii=False)[1:-1]}
             self._at = next(self._with(spelled), self._at)
         return self._at + 1

@@ -9,6 +9,7 @@ from conversation_mcp.documents.kinds.outline import BLANK, CODE, TEXT, Heading,
 BETWEEN = " | "
 MAX_ROW_CHARS = 1_200
 MAX_DEPTH = 8
+# The limit of HTML itself.
 MAX_SPAN = 1_000
 MAX_REPEATED_CHARS = 120
 MAX_REPEATED_CELLS = 8

@@ -55,4 +55,5 @@ def _is_underline(lines: Sequence[str], marks: Sequence[Mark], number: int) -> b
         return False
     above = marks[-2:-1]
     is_alone = above != [TEXT] or bool(ADORNMENT.fullmatch(lines[number - 2]))
+    # As in docutils: an underline of four signs or more may be shorter than its title.
     return is_alone and len(line.rstrip()) >= min(4, len(lines[number - 1].rstrip()))

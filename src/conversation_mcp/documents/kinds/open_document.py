@@ -121,6 +121,7 @@ def _cells(row: ET.Element) -> Iterator[str]:
 
 def _repeated(element: ET.Element, name: str) -> int:
     value = attribute(element, name)
+    # A longer number is nonsense, and Python refuses to read one of thousands of digits.
     return int(value) if value.isdecimal() and value.isascii() and len(value) < len(str(MAX_CHARS)) else 1
 
 

@@ -56,6 +56,7 @@ def _lines(page: "PageObject") -> Sequence[str]:
         return lines
     laid_out = NEWLINE.split(page.extract_text(extraction_mode="layout"))
     columns = in_columns(laid_out)
+    # The text by position lacks what is rotated.
     return columns if columns and _holds(columns, lines) else lines
 
 

@@ -7,6 +7,7 @@ from conversation_mcp.documents.kinds.outline import BLANK, CODE, NEWLINE, Headi
 
 MAX_LINE_CHARS = 500
 TAB_SPACES = 8
+# A line that begins like this belongs to the definition above, although it is not indented below it.
 GOES_ON = re.compile(
     r"[)\]}]|end\b|else\b|elif\b|except\b|finally\b|catch\b|rescue\b|then\b|done\b|fi\b|esac\b|\"\"\"|'''"
 )

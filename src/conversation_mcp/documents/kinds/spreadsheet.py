@@ -64,6 +64,7 @@ def shown(value: object) -> str:
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, float):
+        # Excel shows fifteen digits; more would only be the inexactness of binary fractions.
         return f"{value:.15g}"
     if isinstance(value, datetime):
         return str(value.date()) if value.time() == time() else value.isoformat(" ", "seconds")

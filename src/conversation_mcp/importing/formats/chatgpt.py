@@ -57,6 +57,7 @@ def _conversation(names: AssetNames, entry: Data, place: str, reading: ReadOptio
     if not isinstance(entry.get("mapping"), dict):
         yield ImportProblem(place, "has no mapping, so it has no messages")
         return
+    # The order is that of the parents: some exports have no `children`, and times are missing or equal.
     parents = {node: _parent(value) for node, value in nodes.items()}
 
     def said(path: Sequence[str], left_out: Counter[LeftOut]) -> Sequence[Message]:

@@ -27,8 +27,10 @@ from conversation_mcp.importing.messages import (
 )
 from conversation_mcp.records.models import Message
 
+# Among these is the profile of the user, which nobody said in the conversation.
 HIDDEN_TYPES = frozenset({"user_editable_context", "model_editable_context", "reasoning_recap", "system_error"})
 NOTHING: Data = {}
+# An answer to anybody else is the call of a tool.
 SHOWN_TO = frozenset({None, "all"})
 SPOKEN = frozenset({"user", "assistant"})
 TYPE_FIELDS = ("content_type", "type", "language")
@@ -145,6 +147,7 @@ class ChatGptPath:
             content = f"({notices[-1]})"
         notices = (*missing(self._files, self._left_out), *notices)
         facts = {
+            # Newer exports name the model only for the conversation as a whole.
             "model": name_of(metadata.get("model_slug")) or self._model,
             "reasoning": joined(self._thoughts),
             "sources": sources,

@@ -40,6 +40,7 @@ def _conversation(entry: Data, place: str, reading: ReadOptions) -> Iterator[Ite
     tree = Tree(
         id=name_of(entry.get("uuid")) or f"first {next(iter(names), '')}",
         place=place,
+        # Older exports have no parents, but the order of one path.
         parents=parents if is_tree else {},
         main=path_to(last, parents) if is_tree else names,
         said=told,

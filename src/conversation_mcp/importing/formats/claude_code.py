@@ -103,6 +103,7 @@ def _beginning(session: _Session) -> str:
 
 def _take(log: _Log, record: Data, reading: ReadOptions) -> None:
     kind, name = name_of(record.get("type")) or "", name_of(record.get("uuid"))
+    # The record of a compaction has no parent, and names here what came before it.
     parent = name_of(record.get("parentUuid")) or name_of(record.get("logicalParentUuid"))
     session = log.session_of.get(parent or "") or log.session(name_of(record.get("sessionId")))
     if kind in TITLES:
@@ -128,6 +129,7 @@ def _take(log: _Log, record: Data, reading: ReadOptions) -> None:
 def _settle(log: _Log) -> None:
     """Set the titles of sessions, count texts that were never sent, and reconnect records after repeated calls."""
     for session, kind, title, leaf in log.titles:
+        # A summary may be written into the file of another session; its leaf tells whose it is.
         owner = log.session_of.get(leaf) if leaf else session
         if owner is None:
             session.left_out[kind] += 1

@@ -146,6 +146,7 @@ def _beside_the_text(content: object, left_out: Counter[LeftOut]) -> tuple[str, 
     attached: list[str] = []
     for block in map(object_of, list_of(content)):
         kind = name_of(block.get("type")) or ""
+        # Results of tools are in records of the user.
         if TOOL_BLOCK.fullmatch(kind):
             left_out["tool messages"] += 1
         elif kind in {"image", "document"}:

@@ -80,6 +80,7 @@ def _ended(
 
 
 def _answer(lines: Sequence[Line], content: str, errors: Sequence[TurnError]) -> Message:
+    # Lines of one answer have the same id, and each repeats the usage.
     usage_of = {line.answer_id or number: line.usage for number, line in enumerate(lines)}
     tokens = {
         name: sum(usage.get(name, 0) for usage in usage_of.values())

@@ -73,6 +73,7 @@ class ClaudePath:
             fenced(name_of(each.get("file_name")) or "Pasted text", text_of(each["extracted_content"]))
             for each in pasted
         ]
+        # The field repeats what the blocks say, so it serves only if these say nothing.
         text = made.text if made.text.strip() else NOT_SHOWN.sub("", text_of(said.get("text")))
         content = joined((text, *quoted, self._documents.shown())) or "\n".join(f"({notice})" for notice in notices)
         at = self._reading.moment(said.get("created_at"))
@@ -99,6 +100,7 @@ class ClaudePath:
         for block in blocks:
             kind = name_of(block.get("type"))
             if kind in SPOKEN:
+                # Citations cut a paragraph into several blocks.
                 is_cut = before.get("type") == kind and (_citations(before) or _citations(block))
                 text = self._cited(block, made.numbers)
                 made.text = made.text + text if is_cut else joined((made.text, text))

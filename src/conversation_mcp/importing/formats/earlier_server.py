@@ -75,6 +75,7 @@ def _conversation(file: SourceFile, entry: Entry, status: Data, reading: ReadOpt
 
 def _message(said: Data, left_out: Counter[LeftOut]) -> Iterator[Message]:
     role, text = ROLES.get(name_of(said.get("role")) or ""), text_of(said.get("content"))
+    # That server left the reasoning in the text of the answer.
     visible, hidden, _ = split_thinking(text) if role == "assistant" else (text, "", False)
     if role and visible.strip():
         yield message(role, visible, reasoning=hidden)

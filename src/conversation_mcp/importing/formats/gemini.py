@@ -89,6 +89,7 @@ def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
                 else:
                     yield from _found(_id(record), [record], reading)
     for chat, records in chats.items():
+        # The export has the newest first. Turned round as a whole, records of the same second are in order, too.
         newest_first = sorted(records.values(), key=lambda each: each.at or reading.now, reverse=True)
         yield from _found(chat, newest_first[::-1], reading)
     if others:
@@ -107,7 +108,7 @@ def _entries(file: SourceFile, reading: ReadOptions) -> Iterator[tuple[str, Data
 
 
 def _record(place: str, facts: Data, reading: ReadOptions, others: Counter[LeftOut]) -> _Record | None:
-    """Return the question and its answers; a record without a question is counted by its first word."""
+    """Return the question and its answers; a record without a question is counted by its first words."""
     title, at = text_of(facts.get("title")).strip(), reading.moment(facts.get("time"))
     if not _is_gemini(facts):
         count_named(facts.get("header") or facts.get("type"), {**facts, "text": title}, others, NAMING)

@@ -71,6 +71,7 @@ def _cells(file: SourceFile, on_read: Callable[[int], None]) -> Iterator[bytes |
                     yield None if is_too_long else first
                 first, begun, is_too_long = following, True, False
             is_too_long = is_too_long or len(first) > MAX_CELL_BYTES
+            # The beginning of the next record may be divided between two chunks.
             kept = first[-len(CELL) :] if is_too_long or not begun else first
     if begun:
         yield None if is_too_long else kept
@@ -159,5 +160,6 @@ def _zone(name: str) -> timezone:
 
 
 def _words(markup: str) -> str:
+    # A narrow space stands before AM and PM.
     text = html.unescape(TAG.sub("", markup)).replace("\u202f", " ")
     return "\n".join(" ".join(line.split()) for line in text.split("\n")).strip()

@@ -25,6 +25,7 @@ from conversation_mcp.records.models import Message
 
 THINKING = re.compile(r"\A:::thinking\n(.*?)\n:::[ \t]*(?:\n|\Z)", re.DOTALL)
 """The reasoning in the text of an answer, before the answer itself, as older versions keep it."""
+# The signs of a mark are in the text as themselves or spelled out as escapes.
 ANCHOR = re.compile(r"(?:\\ue202|\ue202)turn([0-9]{1,6})(search|image|news|video|ref|file)([0-9]{1,6})")
 OTHER_MARKS = re.compile(r"\\ue20[01346]|[\ue200\ue201\ue203\ue204\ue206]")
 FOUND_AS = {"search": "organic", "news": "topStories", "ref": "references", "image": "images", "video": "videos"}

@@ -80,6 +80,7 @@ def _conversations(name: str, database: sqlite3.Connection, reading: ReadOptions
         for thread in rows_of(database, "threads"):
             found = thread_tables.found(thread)
             said = found.messages if isinstance(found, Sourced) else ()
+            # Hashes, because the texts of all threads may not fit into memory.
             threads[str(thread.get("id"))] = {hash(each.content) for each in said}
             yield found
         if unreached := thread_tables.unreached():
@@ -115,6 +116,7 @@ class _Threads:
         self._reached.update(path)
         left_out: Counter[LeftOut] = Counter()
         rows = [row_at(self._database, "turns", number) for number in self._turns.get(thread.get("id"), ())]
+        # A turn ends with the answer, to which its model and tokens belong.
         turns = {str(turn.get("tip_message_hash")): turn for turn in rows}
         messages, unanswered = answered(
             [made for each in path for made in self._message(each, turns.get(each), left_out)]

@@ -27,6 +27,7 @@ def database_at(path: Path) -> Generator[sqlite3.Connection]:
     """Open the database without creating files beside it; one that no process writes needs no journal."""
     is_quiet = not any(path.with_name(path.name + ending).exists() for ending in ("-wal", "-journal"))
     address = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_quiet else ''}"
+    # The importer asks for the rows from several threads, one after the other.
     database = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, check_same_thread=False)
     database.row_factory = _as_mapping
     database.text_factory = _as_text

@@ -134,6 +134,7 @@ def _of_rows(
             reasoning = text_of(field_of(row, "reasoning"))
             said.append(message("assistant", answer, at, reasoning=reasoning, **facts_of(row)))
     messages, unanswered = answered(said)
+    # The number of a row is unique in its table only.
     unnamed = f"{table} {source_id}" if source_id.startswith("row ") else source_id
     return Sourced(
         id=unnamed,
@@ -148,6 +149,7 @@ def _of_rows(
 
 
 def _is_in_a_turn(database: sqlite3.Connection, row: Row, tables: set[str]) -> bool:
+    # After an upgrade the tables stand side by side, and the same call may be in both.
     return "turns" in tables and "id" in row and any(rows_of(database, "turns", "id = ?", row["id"]))
 
 

@@ -47,6 +47,7 @@ def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
 
 
 def _conversation(file: SourceFile, entry: Data, place: str, reading: ReadOptions) -> Iterator[Item]:
+    # A wrong count must not make a file unreadable that is otherwise whole.
     given = {**entry, "messageCount": len(list_of(entry.get("messages")))}
     exported = _exported(object_of(given.pop(FILE_CONTENTS))) if _has_contents(given) else {}
     try:

@@ -26,6 +26,7 @@ class Extras:
         for place, piece in enumerate(objects_at(extra, "attachments")):
             index = count_at(piece, "index")
             told = {name: raw_text_at(piece, name) for name in ("title", "reference_url", "url")}
+            # Without a page to cite, the data is a file of its own, and not kept.
             told["content"] = raw_text_at(piece, "data") if raw_text_at(piece, "reference_url") else ""
             self._kept.data([told])
             known = self._attachments.setdefault(place if index is None else index, {})

@@ -9,8 +9,10 @@ from conversation_mcp.providers.wire.problems import WireProblem
 
 NEEDED_LIMIT_TOKENS = 8192
 """The limit for servers that require one, if nothing is known of the model; others get none."""
+# Mistral, and servers built on FastAPI, answer 422 to a field that they do not know.
 REFUSING = frozenset({400, 422})
 STREAM_OPTIONS = "stream_options"
+# OpenAI's models that reason refuse the first name; Mistral and Ollama do not know the second.
 OTHER_NAME: dict[TokenField, TokenField] = {
     "max_tokens": "max_completion_tokens",
     "max_completion_tokens": "max_tokens",

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from conversation_mcp.providers.wire.json_values import JsonObject, items_at, objects_at, raw_text_at
 
 REASONING_FIELDS = ("reasoning", "reasoning_content")
+# A part without a type is a text, too.
 VISIBLE_PARTS = frozenset({"", "text", "output_text"})
 HIDDEN_PARTS = frozenset({"thinking", "reasoning"})
 

@@ -76,9 +76,11 @@ class CompletionReader:
             if text := name_at(frame, name):
                 self._facts[name] = text
         self._sources.take(frame)
+        # The frame with the usage has an empty list of choices.
         choices = objects_at(frame, "choices")
         if choices:
             yield from self._take_choice(choices[0])
+        # Last, because a frame may hold both text and an error, and the text is kept as part of a broken answer.
         self._fail_on(frame, choices)
 
     def _take_choice(self, choice: JsonObject) -> Iterator[Event]:

@@ -64,4 +64,5 @@ def _effort(options: Options, definition: Definition, model: str) -> tuple[dict[
     if options.reasoning_effort is None or name == "none":
         return {}, ()
     word, notices = effort_sent(options.reasoning_effort, quirks.efforts, definition.title, model)
+    # OpenRouter takes an object here, all others a word.
     return {name: {"effort": word} if name == "reasoning" else word}, notices

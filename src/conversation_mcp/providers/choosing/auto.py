@@ -22,6 +22,8 @@ from conversation_mcp.records.modes import Mode
 from conversation_mcp.settings import Settings
 
 SHOWN_MODELS = 3
+ROOM = 1.2
+"""The check before sending keeps a part of each window free: a model that just fits would be refused, too."""
 
 
 class Auto:
@@ -67,30 +69,29 @@ class Auto:
 
         The refused one is not among them, even if its window is known only to its server.
         """
-        # The check before sending keeps a part of each window free: a model that just fits would be refused, too.
-        needed = round(tokens * 1.2)
         small = (refused.provider.name, refused.facts.id)
 
         def is_other(provider: Provider, facts: ModelFacts) -> bool:
             return (provider.name, facts.id) != small
 
-        return await self._offered(providers, needed, whereabouts, is_other)
+        return await self._offered(providers, tokens, whereabouts, is_other)
 
     async def seeing(
         self, providers: Sequence[Provider], tokens: int, whereabouts: Whereabouts
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the best models that are known to see, with a window that large, as `larger` does."""
         return await self._offered(
-            providers, round(tokens * 1.2), whereabouts, lambda provider, facts: sees(provider, facts) is True
+            providers, tokens, whereabouts, lambda provider, facts: sees(provider, facts) is True
         )
 
     async def _offered(
         self,
         providers: Sequence[Provider],
-        needed_tokens: int,
+        tokens: int,
         whereabouts: Whereabouts,
         fits: Callable[[Provider, ModelFacts], bool],
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        needed_tokens = round(tokens * ROOM)
         by_name = {provider.name: provider for provider in providers}
         everywhere = [
             one for one in await self._candidates(providers, needed_tokens) if fits(by_name[one.provider], one.facts)
@@ -187,6 +188,7 @@ class Auto:
         defined = as_defined(provider)
         if defined and (own := defined.configured.default_model):
             return (self._resolver.catalogue.find(provider.name, own) or ModelFacts(own),)
+        # A local server at its usual address may not run, and what it has loaded no catalogue knows.
         if defined and not defined.configured.is_certain:
             return ()
         return self._resolver.catalogue.models(provider.name)

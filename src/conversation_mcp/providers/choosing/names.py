@@ -32,7 +32,7 @@ def known_names(models: Iterable[tuple[str, ModelFacts]]) -> dict[str, str]:
     known: dict[str, str] = {}
     for provider, model in models:
         shown = f"{provider}:{model.id}" if provider else model.id
-        for spelling in sorted(model.names, key=len, reverse=True):
+        for spelling in model.names:
             known.setdefault(spelling, shown)
     return known
 

@@ -111,6 +111,7 @@ class Resolver:
         facts = self.catalogue.find(provider.name, model)
         if facts is None and kind_of(provider) == "unified":
             facts = self.catalogue.find_by_last_part(provider.name, model)
+        # An alias that only the user's file has would be unknown at the provider.
         sent = model if facts is None or _is_own_name(facts, model) else facts.id
         known = facts or ModelFacts(model)
         self._require_allowed(provider, model, known)

@@ -26,6 +26,7 @@ from conversation_mcp.records.usage import Usage
 
 CUT = {"incomplete": "", "requires_continuation": "", "budget_exceeded": "budget_exceeded"}
 """The statuses of an answer that was cut, each with the reason beyond the limit of its length."""
+# A run that requires an action or is idle does not go on by itself.
 ENDED = frozenset({"completed", "failed", "cancelled", "requires_action", "idle", *CUT})
 BLOCKED = re.compile(
     r"safety|prohibited|block(?:ed|list)|\bspii\b|recitation|content[ _](?:policy|filter)|\blanguage\b|escalation",

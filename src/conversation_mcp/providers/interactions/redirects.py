@@ -98,6 +98,7 @@ def _is_page(address: str) -> bool:
     if parts.scheme not in {"http", HTTPS} or not host or parts.username is not None or is_loopback(address):
         return False
     try:
+        # The address becomes a link for people, and must not lead them to a host of their own network.
         return ip_address(host).is_global
     except ValueError:
         return "." in host  # a name without a dot is one of a local network

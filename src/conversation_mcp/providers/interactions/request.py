@@ -60,6 +60,7 @@ def draft(request: Request, configured: Configured, *, thinks: bool | None) -> I
     config: dict[str, object] = {"max_output_tokens": limit_tokens} if limit_tokens else {}
     body |= {"background": True, "store": True} if in_background else {"stream": True, "store": quirks.store is True}
     effort = request.options.reasoning_effort
+    # Asked for even if nobody knows whether the model thinks: a refusal names the field and is free.
     thinking: dict[str, object] = {} if thinks is False else {"thinking_summaries": "auto"}
     changed: tuple[str, ...] = ()
     if effort and thinks is not False:

@@ -103,6 +103,7 @@ class StepReader:
     def _step(self, kind: str) -> Iterator[Event]:
         if kind not in {OUTPUT, THOUGHT} and self._has_shown:
             # What was said before a search is not part of the answer.
+            # A new reader, because hidden reasoning is known as such only at the very beginning of a text.
             self._visible, self._has_shown = VisibleText(), False
             yield TextDelta("", replaces=True)
         progress = shorten(storable(doing(self._steps.last())), MAX_PROGRESS_CHARS)

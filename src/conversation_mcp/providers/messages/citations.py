@@ -58,6 +58,7 @@ class Citations:
                 self._kept.data([url, page.title, page.date])
                 self._found.setdefault(url, page)
         if code := text_at(object_at(block, "content"), "error_code"):
+            # The longest code that is known; an unknown one must not fill the notice.
             self.failures.append(cut(code, len("request_too_large")))
 
     def _numbers(self, block: JsonObject) -> Iterator[int]:

@@ -98,6 +98,7 @@ class MessagesProvider(UnkeptProvider):
 
     async def _ask(self, request: Request) -> AsyncGenerator[Event]:
         put = await self._draft(request)
+        # One reader for all calls: the answer, its sources and its usage run on over the pauses.
         reader, body, notices = MessageReader(self._api.errors), put.body, put.notices
         try:
             for _ in range(MAX_PAUSES + 1):
@@ -111,6 +112,7 @@ class MessagesProvider(UnkeptProvider):
                 if not reader.is_paused:
                     break
                 yield Progress("going on after a pause")
+                # The API wants exactly this to go on: what came, unchanged, and no further words of the user.
                 body = put.continued(reader.sendable())
             for rest in reader.rest(is_cut=is_cut(reader)):
                 yield rest

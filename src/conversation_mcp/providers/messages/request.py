@@ -103,6 +103,7 @@ def _add_effort(
     wanted = options.reasoning_effort
     if wanted is None:
         return frozenset(), ()
+    # Only with levels that the list names: for a model that has none, the field is an error.
     level = abilities.effort_like(wanted)
     if level is None:
         return frozenset({EFFORT}), (f"{EFFORT} was not applied; {model} has no levels of effort that are known.",)

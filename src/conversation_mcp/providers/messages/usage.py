@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from conversation_mcp.providers.wire.json_values import JsonObject, count_at, object_at
 from conversation_mcp.records.usage import Usage
 
+# The wire's `input_tokens` leave out what went through the cache.
 CACHE = ("cache_creation_input_tokens", "cache_read_input_tokens")
 
 

@@ -49,6 +49,7 @@ def draft(request: Request, facts: AgentFacts, definition: Definition) -> AgentD
     """Translate a request; a preset searches by itself, while a model is sent together with a search tool."""
     require_sight(request.messages, definition)
     options = request.options
+    # A preset or a model, never both: whether the API takes the two together is not documented.
     preset = request.preset if request.model is None else request.model
     model = None
     if request.model is not None and not is_preset(request.model, definition):
@@ -65,6 +66,7 @@ def draft(request: Request, facts: AgentFacts, definition: Definition) -> AgentD
     if model and model.partition("/")[0] in facts.output_limit_makers:
         body["max_output_tokens"] = at_most(facts.output_limit_tokens, request)
     body["background" if request.mode == "deep_research" else "stream"] = True
+    # A run that is not stored cannot be fetched by its id.
     body["store"] = True
     inquiry = Inquiry(definition.title, preset, model, bool(options.return_related_questions), notices)
     return AgentDraft(inquiry, body)
@@ -93,6 +95,7 @@ def _search(request: Request, model: str | None) -> dict[str, object]:
     tool: dict[str, object] = {"type": "web_search"}
     if filters:
         tool["filters"] = filters
+    # A bare model does not search without the tool, and may pass over it unless it is chosen for it.
     return {"tools": [tool], "tool_choice": {"type": "web_search"}} if forced else {"tools": [tool]}
 
 
@@ -108,4 +111,5 @@ def _filters(options: Options) -> dict[str, object]:
 
 
 def _day(day: date | None) -> str | None:
+    # The API takes dates in the American order.
     return None if day is None else f"{day.month:02}/{day.day:02}/{day.year:04}"

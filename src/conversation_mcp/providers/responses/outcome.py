@@ -20,6 +20,7 @@ from conversation_mcp.providers.wire.usage import billed, cut_notice, usage, wit
 from conversation_mcp.providers.wire.visible_text import spoken
 from conversation_mcp.records.usage import Usage
 
+# No tool is given to a model that would need something to be done here, so nobody can take the action.
 FAILED = frozenset({"failed", "requires_action"})
 ENDED = frozenset({"completed", "incomplete", "cancelled"}) | FAILED
 NO_RELATED = "Related questions were asked for; the provider gave none."

@@ -14,6 +14,7 @@ def answer_text(items: Iterable[JsonObject]) -> str:
 
 def _message(item: JsonObject) -> str:
     parts = objects_at(item, "content")
+    # Some servers give the text itself in place of a list of parts.
     return raw_text_at(item, "content") or "".join(
         raw_text_at(part, "text") for part in parts if part.get("type") == "output_text"
     )

@@ -67,6 +67,7 @@ class StreamReader:
             case state if state in ENDED:
                 self.ended = True
                 yield from self._visible.rest(is_cut=state != "completed")
+                # The name of the event decides: the object beside it may lack a status.
                 yield self._finish({**self._response, "status": state}, event)
             case other:
                 yield from self._doing(other, event)
@@ -145,6 +146,7 @@ class StreamReader:
 
 
 def _place(event: JsonObject) -> tuple[object, int]:
+    # Some servers number nothing and name only the item, as llama.cpp does.
     message = raw_text_at(event, "item_id") or count_at(event, "output_index") or 0
     return message, count_at(event, "content_index") or 0
 

@@ -158,6 +158,7 @@ class Api:
         usual_seconds = timeouts.look_seconds if self._configured.is_certain else timeouts.probe_seconds
         limit_seconds = usual_seconds if within_seconds is None else min(within_seconds, usual_seconds)
         body = await self._known("GET", models_path, "list its models", limit_seconds, params=params)
+        # LM Studio answers 200 with an error at a path that it does not have; that is a 404 in other words.
         if field not in body:
             raise self.errors.of_create(self.errors.problem_in(body, NOT_FOUND) or WireProblem(NOT_FOUND))
         return body
@@ -224,6 +225,7 @@ class Api:
                     method, self._address(path), headers=self._headers(), timeout=self._timeout(seconds)
                 )
                 return await _fetched(client, request)
+        # The key cannot be sent. The run is there all the same, and must not be given up for that.
         except ProviderAuthError as error:
             raise self.errors.unseen(error) from None
         except (TimeoutError, httpx.TimeoutException):

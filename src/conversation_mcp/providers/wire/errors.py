@@ -56,6 +56,7 @@ BLIND = re.compile(
 TOO_LARGE = 413
 NOT_OF_LENGTH = frozenset({401, 402, 403, 404, 410, TOO_LARGE, TOO_MANY_REQUESTS})
 """Statuses that are never about the length of a conversation, whatever their text says."""
+# Not a standard status; Anthropic's for a lack of capacity.
 SITE_OVERLOADED = 529
 REDIRECTS = range(300, 400)
 GOES_ON = "The run continues there and is looked up again by its id, not paid for again."

@@ -21,6 +21,7 @@ from conversation_mcp.records.models import Source
 from conversation_mcp.text import REDACTED
 
 ECHOED = f"the provider wrote your key into its answer; it is replaced by {REDACTED} here"
+# A shorter one may be a common word or number, which would be cut out of every answer.
 SHORTEST_KEY = 12
 SHORTEST_PIECE = 8
 """The least number of characters of a cut key that is no coincidence."""

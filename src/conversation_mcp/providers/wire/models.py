@@ -3,6 +3,7 @@
 from conversation_mcp.providers.base import ListedModel
 from conversation_mcp.providers.wire.json_values import JsonObject, count_at, items_at, object_at, objects_at, text_at
 
+# The fields of vLLM, OpenRouter, Mistral and Anthropic; that of llama.cpp is further down.
 WINDOWS = ("max_model_len", "context_length", "max_context_length", "max_input_tokens")
 SIGHT = frozenset({"image", "multimodal", "vision"})
 

@@ -128,6 +128,7 @@ def _problem(body: JsonObject, status: int, retry_seconds: float | None, secret:
 
 
 def _tells_problem(body: JsonObject) -> bool:
+    # Checked before it counts as an answer: a gateway may put an error beside an empty `choices`.
     if body.get("error") or "error" in (body.get("object"), body.get("type")):
         return True
     is_answer = "type" in body or bool(ANSWERS.intersection(body))

@@ -70,6 +70,7 @@ class RunProvider(WireProvider, ABC):
 
     async def _started(self, creation: Creation, settle: Settle) -> AsyncGenerator[Event]:
         """Start a background run and watch it; it continues when nobody listens."""
+        # By our own clock: the provider's `created_at` moves with each look.
         submitted_at = self._clock()
         response_id = ""
         repeated: tuple[str, ...] = ()

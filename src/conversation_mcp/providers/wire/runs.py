@@ -112,6 +112,7 @@ class Runs:
         if isinstance(found, Finished):
             return found
         await self._api.cancel(f"{self._path}/{response_id}/cancel")
+        # A run that is told to stop is seen running for a few more looks.
         for _ in range(self._polling.cancel_looks):
             found = await self.look(response_id, settle)
             if isinstance(found, Finished):

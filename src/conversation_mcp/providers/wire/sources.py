@@ -49,6 +49,7 @@ class SourceCollector:
         numbered: dict[int, Source] = {}
         others: dict[str, Source] = {}
         for page in self._found + self._cited:
+            # Ids go on over the lists of one answer, with gaps, so a place in a list says nothing.
             number = _id(page)
             if number is None:
                 others[text_at(page, "url")] = _source(0, page, others.get(text_at(page, "url")))

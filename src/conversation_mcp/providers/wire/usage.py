@@ -5,6 +5,7 @@ from conversation_mcp.providers.wire.json_values import JsonObject, count_at, nu
 from conversation_mcp.records.usage import Usage
 from conversation_mcp.text import dollars
 
+# xAI tells a cost in these.
 TICKS_PER_USD = 10**10
 CACHED = ("cached_tokens", "cache_read_input_tokens", "prompt_cache_hit_tokens")
 """The names of the count of tokens that were read from a cache: the usual one, Anthropic's, and DeepSeek's."""
@@ -34,6 +35,7 @@ def _cached(taken: JsonObject, input_tokens: int | None) -> int | None:
     details = object_at(taken, "input_tokens_details") or object_at(taken, "prompt_tokens_details")
     told = [count_at(place, name) for place in (details, taken) for name in CACHED]
     cached = next((count for count in told if count is not None and count > 0), None)
+    # More than was sent is a count that cannot be true, and would make the cost negative.
     return None if cached is None or cached > (input_tokens or 0) else cached
 
 

@@ -26,7 +26,7 @@ from conversation_mcp.server.clients import load_client_limits
 from conversation_mcp.server.http.access_log import AccessLog
 from conversation_mcp.server.http.access_notes import AccessNotes
 from conversation_mcp.server.http.acting import acting_for_user, may_act_for_of
-from conversation_mcp.server.http.callers import Authenticator, Denial, Identity
+from conversation_mcp.server.http.callers import Authenticator
 from conversation_mcp.server.http.connections import BoundedConnection
 from conversation_mcp.server.http.front import MAX_BODY_BYTES, NO_ROUTES, Front
 from conversation_mcp.server.http.homes import ServedHomes
@@ -39,7 +39,7 @@ from conversation_mcp.server.server import ConversationServer
 from conversation_mcp.server.veil import Veil, places_of
 from conversation_mcp.settings import Settings
 from conversation_mcp.sources import APP_NAME, config_path
-from conversation_mcp.stores.catalog import has_audit, open_audit, open_finder, open_store
+from conversation_mcp.stores.catalog import open_audit, open_finder, open_store
 from conversation_mcp.tools.catalog import LOG, AnyTool, tools_of
 
 logger = logging.getLogger(__name__)
@@ -123,7 +123,7 @@ async def serve_http(
             pages=await to_thread.run_sync(_pages, entrance, homes),
             witness=witness,
             acting=acting_for_user if LOG in program.settings.tools else None,
-            note_access=await to_thread.run_sync(_notes, program.settings.store_url),
+            note_access=AccessNotes(await to_thread.run_sync(open_audit, program.settings.store_url, utc_now)).note,
         )
         web = HttpProcess(_configuration(front))
         if options.metrics_port is not None:
@@ -134,10 +134,6 @@ async def serve_http(
         await web.serve([listener])
         await homes.close()
         tasks.cancel_scope.cancel()
-
-
-def _notes(url: str) -> Callable[[Identity, bytes], Awaitable[Denial | None]] | None:
-    return AccessNotes(open_audit(url, utc_now)).note if has_audit(url) else None
 
 
 def _pages(entrance: Entrance, homes: ServedHomes) -> ASGIApp | None:

@@ -27,8 +27,11 @@ from conversation_mcp.stores.files.vault import MARK, SEEN_BYTES, PlainVault, Va
 
 STRAY_AFTER = timedelta(hours=1)
 """A reserved folder is filled within seconds; one that is still empty after this time was abandoned."""
-RECENT_BYTES, OWNER_BYTES = 4 * 1024 * 1024, 256 * 1024
-"""How much is remembered of the last read files, and of each of many owners; parsed, it takes several times as much."""
+RECENT_BYTES, LARGEST_BYTES, OWNER_BYTES = 4 * 1024 * 1024, 16 * 1024 * 1024, 256 * 1024
+"""How much is remembered of the last read files, of a single one of them, and of each of many owners.
+
+Parsed, it takes several times as much.
+"""
 HEAD_BYTES = 64 * 1024
 IMPORT_LOCK = "import.lock"
 OLD_AFTER = timedelta(minutes=1)
@@ -53,7 +56,8 @@ class ConversationFolder:
         self._is_durable = is_durable
         self._locks = LockFolder(root / LOCKS)
         self._taken_milliseconds = range(0)
-        self._known = KnownFiles(root, self._vault, RECENT_BYTES if owner == LOCAL else OWNER_BYTES)
+        limits = (RECENT_BYTES, LARGEST_BYTES) if owner == LOCAL else (OWNER_BYTES, OWNER_BYTES)
+        self._known = KnownFiles(root, self._vault, *limits)
 
     def file(self, conversation_id: str) -> Path:
         """Return the path of a conversation's file. The id is checked first, so that it cannot leave the folder."""

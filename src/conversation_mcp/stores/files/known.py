@@ -15,12 +15,12 @@ from conversation_mcp.stores.files.vault import Vault
 
 
 class KnownFiles:
-    """Reads files, and remembers up to `max_bytes` of them."""
+    """Reads files, and remembers up to `max_bytes` of them, or a single one of up to `largest_bytes`."""
 
-    def __init__(self, root: Path, vault: Vault, max_bytes: int) -> None:
+    def __init__(self, root: Path, vault: Vault, max_bytes: int, largest_bytes: int) -> None:
         self._root = root
         self._vault = vault
-        self._recent = Recent[ConversationId, bytes, Coded](max_bytes)
+        self._recent = Recent[ConversationId, bytes, Coded](max_bytes, largest_bytes)
 
     def read(self, path: Path, conversation_id: ConversationId) -> Coded:
         """Read the file as it is now; parsed is what differs from what was read or written last."""

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
 from conversation_mcp.records.found import FoundMemory, MemoryPage, WantedMemories
+from conversation_mcp.records.memory_facts import remembered
 from conversation_mcp.searching.words import NO_WORDS, expression
 from conversation_mcp.stores.index.conversations import StampedConversations
-from conversation_mcp.stores.index.memory_rows import NUMBER_BITS, remembered
+from conversation_mcp.stores.index.memory_rows import NUMBER_BITS
 from conversation_mcp.stores.index.pages import problems_of
 from conversation_mcp.stores.index.queries import title_in
 from conversation_mcp.stores.index.rarity import RANKED_MESSAGES, limits_of, narrowed

@@ -1,10 +1,10 @@
 """The rows of memories in the index: one of facts, some of tags, and one of words for each."""
 
-import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from conversation_mcp.records.found import MemoryFacts
+from conversation_mcp.records.memory_facts import facts_text, searched_text
 from conversation_mcp.records.memory_ids import same_text
 from conversation_mcp.searching.words import Indexer
 from conversation_mcp.text import fold
@@ -46,23 +46,12 @@ class MemoryRows:
         self._database.execute(PUT, (row, memory.memory_id, same, memory.created_milliseconds, facts))
         tags = ((tag, row) for tag in {fold(tag) for tag in memory.tags})
         self._database.executemany("INSERT INTO memory_tags VALUES (?, ?)", tags)
-        words = self._indexer.indexed_text(" ".join((memory.content, *memory.tags)))
+        words = self._indexer.indexed_text(searched_text(memory))
         self._database.execute("INSERT INTO memory_words (rowid, text) VALUES (?, ?)", (row, words))
 
     def _known(self, first: int) -> dict[int, str]:
         return dict(self._database.execute(KNOWN, (first, first + (1 << NUMBER_BITS) - 1)))
 
 
-def remembered(facts: str) -> MemoryFacts:
-    """Return the memory from the text that the index keeps."""
-    data: dict[str, Any] = json.loads(facts)
-    data["tags"] = tuple(data.get("tags") or ())
-    return MemoryFacts(**data)
-
-
 def _texts_of(first: int, memories: Sequence[MemoryFacts]) -> dict[int, str]:
-    return {first + number: _text_of(memory) for number, memory in enumerate(memories, 1)}
-
-
-def _text_of(memory: MemoryFacts) -> str:
-    return json.dumps({name: value for name, value in memory._asdict().items() if value not in (None, ())})
+    return {first + number: facts_text(memory) for number, memory in enumerate(memories, 1)}

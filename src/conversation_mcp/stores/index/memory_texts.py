@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from conversation_mcp.records.memory_facts import remembered
 from conversation_mcp.searching.cache import Work
 from conversation_mcp.searching.vectors.pieces import PiecePart, TextPiece
-from conversation_mcp.stores.index.memory_rows import remembered
 
 VERSION = "1"
 """The state of every memory: a change of what is embedded makes the vectors anew."""

@@ -9,6 +9,7 @@ from conversation_mcp.stores.base import Change
 from conversation_mcp.stores.leases import turn_of
 from conversation_mcp.stores.postgresql.connections import Connection, Database, InDoubtError
 from conversation_mcp.stores.postgresql.leases import LeaseRows
+from conversation_mcp.stores.postgresql.memories import put_memories
 from conversation_mcp.stores.postgresql.memory import HeldConversations
 from conversation_mcp.stores.postgresql.rows import LIVE, Held, empty, held
 from conversation_mcp.stores.postgresql.writing import LOST, WRITE, WRITTEN, Writing, writing
@@ -70,6 +71,8 @@ class StoredRows:
             made = self._made(known, change)
         except Exception:  # noqa: BLE001 -- it may be wrong only for what is not stored any more
             return None
+        if made.memories is not None:
+            return None
         conversation_id = known.conversation.conversation_id
         lease = self._leases.held(turn_of(conversation_id))
         try:
@@ -102,10 +105,12 @@ class StoredRows:
         latest = max(now, before.conversation.updated_at, key=parse_time)
         conversation_id = before.conversation.conversation_id
         after = change(before.conversation, now).changed(conversation_id=conversation_id, updated_at=latest)
-        return writing(self._database, before, after, moment)
+        return writing(before, after, moment)
 
     def _put(self, connection: Connection, made: Writing) -> Held:
         connection.execute(WRITE, made.values_for(self._database, None))
+        if made.memories is not None:
+            put_memories(connection, self._database, made.new.slot, made.memories)
         return made.new
 
     def _create(self, connection: Connection, conversation: Conversation) -> Held:
@@ -114,7 +119,7 @@ class StoredRows:
         if found is None or found[1]:
             problem = "the id was not reserved" if found is None else "there is a conversation already"
             raise FilesystemError(self._database.location(conversation_id), problem, conversation_id)
-        made = writing(self._database, empty(found[0], conversation), conversation, self._now())
+        made = writing(empty(found[0], conversation), conversation, self._now())
         return self._put(connection, made)
 
     def _load(self, connection: Connection, conversation_id: ConversationId, locking: str = "") -> Held:

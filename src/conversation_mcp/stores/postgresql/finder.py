@@ -18,7 +18,7 @@ from conversation_mcp.stores.postgresql.connections import Database
 from conversation_mcp.stores.postgresql.contents import ContentRows
 from conversation_mcp.stores.postgresql.inspector import DatabaseInspector
 from conversation_mcp.stores.postgresql.leases import is_held
-from conversation_mcp.stores.postgresql.memories import memories_in
+from conversation_mcp.stores.postgresql.memories import look_up_memories
 from conversation_mcp.stores.postgresql.pages import Pages
 
 if TYPE_CHECKING:
@@ -35,9 +35,6 @@ PARTS = """
 IDS = """
     SELECT id FROM conversations WHERE owner = %s AND deleted_milliseconds IS NULL AND head IS NOT NULL
         AND starts_with(id, %s) ORDER BY id
-"""
-WITH_MEMORIES = """
-    deleted_milliseconds IS NULL AND head::text LIKE '%%"memories"%%' AND (%s::text IS NULL OR id = %s)
 """
 SLOTS = """
     SELECT slot FROM conversations WHERE owner = %s AND head IS NOT NULL
@@ -100,10 +97,10 @@ class DatabaseFinder:
         return self._pages(lambda each: each.look_up(wanted, limit, place))
 
     def memories(self, wanted: WantedMemories, limit: int, skip: int = 0) -> MemoryPage:
-        """Return the next memories, from the conversations that have any."""
-        rows = self._database.rows(f"{PARTS} {WITH_MEMORIES}", wanted.conversation_id, wanted.conversation_id)
-        bodies = ((name, joined(head, messages), self._database.location(name)) for name, head, messages in rows)
-        return memories_in(bodies, wanted, limit, skip)
+        """Return the next memories."""
+        if wanted.query:
+            self._database.look_up_number()
+        return self._database.run(lambda connection: look_up_memories(connection, self._database, wanted, limit, skip))
 
     def newest(self, limit: int | None = None, begins: str = "", *, archived: bool = False) -> Page:
         """Return the newest."""

@@ -5,7 +5,7 @@ from conversation_mcp.text import counted
 
 TABLES = ("conversations", "marks", "calls", "stops", "leases", "buckets", "owners")
 """In this order; what belongs to a conversation goes with it."""
-WITH_CONVERSATIONS = ("messages", "words", "attachments", "exports")
+WITH_CONVERSATIONS = ("messages", "words", "memories", "attachments", "exports")
 ALONE = "SELECT 1 FROM owners WHERE owner = %s FOR UPDATE"
 """Keeps others from adding conversations of the owner until the end of the transaction."""
 

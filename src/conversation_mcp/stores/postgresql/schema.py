@@ -1,5 +1,6 @@
 """The tables of the database: which version they have, and how they get to the one that this program needs."""
 
+import re
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Any
@@ -13,47 +14,61 @@ if TYPE_CHECKING:
 ALONE = "SELECT pg_advisory_xact_lock(hashtext('conversation_mcp migrations'))"
 CREATE = """
     CREATE TABLE IF NOT EXISTS conversation_mcp_migrations (
-        number integer PRIMARY KEY, done_at timestamptz NOT NULL DEFAULT now()
-    )
+        number integer PRIMARY KEY, done_at timestamptz NOT NULL DEFAULT now(), usable_from integer
+    );
+    ALTER TABLE conversation_mcp_migrations ADD COLUMN IF NOT EXISTS usable_from integer
 """
 EXISTS = "SELECT to_regclass('conversation_mcp_migrations') IS NOT NULL"
 VERSION = "SELECT coalesce(max(number), 0) FROM conversation_mcp_migrations"
+USABLE_FROM = "SELECT max(coalesce(usable_from, number)) FROM conversation_mcp_migrations"
+DONE = "INSERT INTO conversation_mcp_migrations (number, usable_from) VALUES (%s, %s)"
+OLDEST = re.compile(rb"-- usable from (\d+)\n")
+"""The first line of a migration that programs go on with which need no more than tables of that version."""
 
 
 def versions(connection: "psycopg.Connection[tuple[Any, ...]]") -> TableVersions:
     """Return both versions."""
     found = connection.execute(EXISTS).fetchone()
+    needed = max(_migrations())
     present = connection.execute(VERSION).fetchone() if found and found[0] else None
-    return TableVersions(present[0] if present else 0, max(_migrations()))
+    if present is None or present[0] <= needed:
+        return TableVersions(present[0] if present else 0, needed)
+    usable_from = connection.execute(USABLE_FROM).fetchone()
+    return TableVersions(present[0], needed, usable_from[0] if usable_from else present[0])
 
 
 def require_schema(connection: "psycopg.Connection[tuple[Any, ...]]", place: str) -> None:
     """Refuse tables that this program cannot use; those of an earlier version must be migrated first.
 
     Raises:
-        SchemaError: there are none, or they have another version.
+        SchemaError: there are none, they are older, or newer than this program can use.
     """
-    present, needed = versions(connection)
-    if present != needed:
-        raise SchemaError(place, present, needed)
+    found = versions(connection)
+    if not found.are_usable:
+        raise SchemaError(place, found.present, found.needed)
 
 
 def migrate(connection: "psycopg.Connection[tuple[Any, ...]]", place: str) -> list[int]:
     """Run the migrations that are missing, in one transaction that keeps others out, and return their numbers.
 
+    Newer tables that this program can use are left as they are.
+
     Raises:
-        SchemaError: the tables are newer than this program.
+        SchemaError: the tables are newer than this program can use.
     """
     with connection.transaction():
         connection.execute(ALONE)
-        present, needed = versions(connection)
-        if present > needed:
-            raise SchemaError(place, present, needed)
-        connection.execute(CREATE)
-        missing = [number for number in _migrations() if number > present]
+        found = versions(connection)
+        if found.present > found.needed and not found.are_usable:
+            raise SchemaError(place, found.present, found.needed)
+        missing = [number for number in _migrations() if number > found.present]
+        if missing:
+            connection.execute(CREATE)
         for number in missing:
-            connection.execute((_folder() / f"{number:04d}.sql").read_bytes())
-            connection.execute("INSERT INTO conversation_mcp_migrations (number) VALUES (%s)", (number,))
+            script = (_folder() / f"{number:04d}.sql").read_bytes()
+            connection.execute(script)
+            oldest = OLDEST.match(script)
+            connection.execute(DONE, (number, int(oldest[1]) if oldest else number))
     return missing
 
 

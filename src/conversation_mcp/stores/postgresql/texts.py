@@ -1,6 +1,6 @@
-"""The rows of words, from which `ranking.py` finds messages."""
+"""The words of texts: the rows from which `ranking.py` finds messages, and the lexemes of memories."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from conversation_mcp.searching.cutting import cut
@@ -10,10 +10,7 @@ from conversation_mcp.stores.postgresql.connections import Connection, Database
 LEXEME_CHARS = 200
 LEXEMES_BYTES = 900_000
 """A text with more different words than fit here is found by the first of them."""
-PUT = """
-    INSERT INTO words (owner, slot, number, word_count, lexemes, line)
-    VALUES (%s, %s, %s, %s, array_to_tsvector(string_to_array(%s, ' ')), %s)
-"""
+PUT = "INSERT INTO words (owner, slot, number, word_count, line) VALUES (%s, %s, %s, %s, %s)"
 _indexer = Indexer()
 
 
@@ -22,25 +19,20 @@ class CutText(NamedTuple):
 
     number: int
     word_count: int
-    lexemes: str
-    """Each word once, with a space between any two."""
     line: str
     """The words in order, each between spaces."""
 
 
-def cut_texts(database: Database, texts: Mapping[int, str]) -> list[CutText]:
+def cut_texts(texts: Mapping[int, str]) -> list[CutText]:
     """Cut these texts of a conversation into words."""
-    cuts = cut([_indexer.indexed_text(text) for text in texts.values()]) if texts else []
-    return [
-        CutText(number, len(words), _lexemes(database, words), f" {' '.join(words)} ")
-        for number, words in zip(texts, cuts, strict=True)
-    ]
+    cuts = cut([_indexer.indexed_text(text) for text in texts.values()])
+    return [CutText(number, len(words), f" {' '.join(words)} ") for number, words in zip(texts, cuts, strict=True)]
 
 
 def put_texts(connection: Connection, database: Database, slot: int, texts: Mapping[int, str]) -> None:
     """Index these texts of a conversation that has no rows of words."""
     with connection.cursor() as cursor:
-        cursor.executemany(PUT, [(database.owner, slot, *each) for each in cut_texts(database, texts)])
+        cursor.executemany(PUT, [(database.owner, slot, *each) for each in cut_texts(texts)])
 
 
 def lexeme(database: Database, word: str) -> str:
@@ -48,10 +40,18 @@ def lexeme(database: Database, word: str) -> str:
     return f"{database.known_number}:{word[:LEXEME_CHARS]}"
 
 
-def _lexemes(database: Database, words: list[str]) -> str:
-    lexemes = dict.fromkeys(lexeme(database, word) for word in dict.fromkeys(words))
-    whole = " ".join(lexemes)
-    if len(whole.encode()) <= LEXEMES_BYTES:
-        return whole
-    kept = whole.encode()[:LEXEMES_BYTES].rpartition(b" ")[0]
-    return kept.decode()
+def quoted(lexeme: str) -> str:
+    """Return the lexeme as expressions of searches have it."""
+    return "'" + lexeme.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def lexemes_of(database: Database, words: Iterable[str]) -> list[str]:
+    """Return the different lexemes, as many as the database takes of a text."""
+    kept: list[str] = []
+    left = LEXEMES_BYTES
+    for found in dict.fromkeys(lexeme(database, word) for word in words):
+        left -= len(found.encode())
+        if left < 0:
+            break
+        kept.append(found)
+    return kept

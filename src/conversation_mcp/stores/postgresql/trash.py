@@ -17,6 +17,7 @@ from conversation_mcp.records.origins import OWN, mark_of
 from conversation_mcp.stores.base import Trashed
 from conversation_mcp.stores.postgresql.calls import CallRows
 from conversation_mcp.stores.postgresql.connections import Connection, Database
+from conversation_mcp.stores.postgresql.memories import put_memories
 from conversation_mcp.stores.postgresql.rows import LIVE, body_of
 from conversation_mcp.stores.postgresql.texts import put_texts
 
@@ -91,7 +92,8 @@ class TrashRows:
         at = max(milliseconds_of(self._now()), (latest[0] or 0) + 1 if latest else 0)
         sql = "UPDATE conversations SET deleted_milliseconds = %s WHERE owner = %s AND slot = %s"
         connection.execute(sql, (at, owner, found[0]))
-        connection.execute("DELETE FROM words WHERE owner = %s AND slot = %s", (owner, found[0]))
+        for table in ("words", "memories"):
+            connection.execute(f"DELETE FROM {table} WHERE owner = %s AND slot = %s".encode(), (owner, found[0]))
         return self._trashed(conversation_id, at)
 
     def _load(self, connection: Connection, trashed: Trashed) -> Conversation:
@@ -113,7 +115,9 @@ class TrashRows:
         except psycopg.errors.UniqueViolation:
             raise _TakenError from None
         body = body_of(connection, self._database, slot, trashed.conversation_id)
-        put_texts(connection, self._database, slot, describe(body, trashed.location, trashed.conversation_id).texts)
+        described = describe(body, trashed.location, trashed.conversation_id)
+        put_texts(connection, self._database, slot, described.texts)
+        put_memories(connection, self._database, slot, described.memories)
 
     def _remove(self, connection: Connection, trashed: Trashed) -> None:
         owner = self._database.owner

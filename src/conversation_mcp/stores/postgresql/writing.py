@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from conversation_mcp.records.codec import head_of, settle, text_of
 from conversation_mcp.records.costs import inherited_count
-from conversation_mcp.records.facts import facets_of, listed, text_beside, texts_of
+from conversation_mcp.records.facts import facets_of, listed, milliseconds_of, text_beside, texts_of
+from conversation_mcp.records.memory_facts import MemoryFacts, memories_of
 from conversation_mcp.records.models import Conversation, Message
 from conversation_mcp.records.parts import message_bytes, whole_bytes
 from conversation_mcp.records.tally import Tally
@@ -20,7 +21,7 @@ from conversation_mcp.stores.postgresql.texts import cut_texts
 
 TYPES = (
     "text, text, bigint, bigint, text, bigint, timestamptz, json, integer, bigint, bigint, boolean, text, boolean, "
-    "json, text[], text, text, boolean, integer[], text[], integer[], integer[], text[], text[], integer[]"
+    "json, text[], text, text, boolean, integer[], text[], integer[], integer[], text[], integer[]"
 )
 """Of what `write_conversation` takes; see the migration that makes it."""
 WRITE = f"SELECT write_conversation({', '.join(f'%b::{name}' for name in TYPES.split(', '))})".encode()
@@ -45,6 +46,8 @@ class Writing(NamedTuple):
     new: Held
     head: str
     bodies: Mapping[int, str]
+    memories: tuple[MemoryFacts, ...] | None
+    """All that there are then; None if they are the same as before."""
     values: tuple[Any, ...]
     """Of WRITE, after those that say who writes."""
 
@@ -55,7 +58,7 @@ class Writing(NamedTuple):
         return (database.owner, database.commits, *key, turn, lease.fence if lease else None, *self.values)
 
 
-def writing(database: Database, before: Held, after: Conversation, changed_at: datetime) -> Writing:
+def writing(before: Held, after: Conversation, changed_at: datetime) -> Writing:
     """Return what differs between what was read and what is to be there."""
     try:
         after, head, written = _settled(before, after)
@@ -73,23 +76,24 @@ def writing(database: Database, before: Held, after: Conversation, changed_at: d
         messages_bytes=written.messages_bytes,
         beside=text_beside(data),
     )
-    values = changed_at, head, *_facts(new, data), *_rows(database, before, new, written)
-    return Writing(new, head, written.bodies, values)
+    known = before.conversation.memories if before.version else None
+    memories = tuple(memories_of(data, milliseconds_of)) if known != after.memories else None
+    values = changed_at, head, *_facts(new, data), *_rows(before, new, written)
+    return Writing(new, head, written.bodies, memories, values)
 
 
-def _rows(database: Database, before: Held, new: Held, written: Difference) -> tuple[Any, ...]:
+def _rows(before: Held, new: Held, written: Difference) -> tuple[Any, ...]:
     before_count = before.tally.message_count
     texts = {0: new.beside, **written.texts} if new.beside != before.beside else written.texts
     # Of a new message without a text there is no row to delete.
     gone = [number for number, text in texts.items() if not text and number <= before_count]
-    there = cut_texts(database, {number: text for number, text in texts.items() if text})
+    there = cut_texts({number: text for number, text in texts.items() if text})
     return (
         written.tally.message_count < before_count,
         list(written.bodies),
         list(written.bodies.values()),
         [each.number for each in there],
         [each.word_count for each in there],
-        [each.lexemes for each in there],
         [each.line for each in there],
         gone,
     )

@@ -1,10 +1,10 @@
 """A conversation as a page: its head, and the part of it that is shown."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from conversation_mcp.conversations.sections import Section, sections
+from conversation_mcp.conversations.sections import Sections
 from conversation_mcp.exporting.file_texts import FileTexts
 from conversation_mcp.exporting.html.markdown import SafeMarkdown
 from conversation_mcp.exporting.html.page import fact_lines
@@ -69,27 +69,21 @@ def part_of(
 
     With `to_end` it goes on to the end, however far that is.
     """
-    all_sections = list(sections(conversation))
+    found = Sections(conversation)
     if first is None:
-        first = _place_of(all_sections, at) if at is not None else max(0, len(all_sections) - PART)
-    first = min(max(0, first), len(all_sections))
-    end = len(all_sections) if to_end else min(len(all_sections), first + PART)
+        place = None if at is None else found.place_of(at)
+        first = len(found) - PART if place is None else place - BEFORE
+    first = min(max(0, first), len(found))
+    end = len(found) if to_end else min(len(found), first + PART)
     markdown, texts = SafeMarkdown(), FileTexts({})
     pending = conversation.pending_turn
     return ShownPart(
         first=first,
         views=tuple(
             section_view(section, place, markdown, texts)
-            for place, section in enumerate(all_sections[first:end], first + 1)
+            for place, section in enumerate(found.part(first, end), first + 1)
         ),
         earlier=max(0, first - PART) if first else None,
-        later=end if end < len(all_sections) else None,
-        is_running=end == len(all_sections) and pending is not None and pending.status == "running",
+        later=end if end < len(found) else None,
+        is_running=end == len(found) and pending is not None and pending.status == "running",
     )
-
-
-def _place_of(found: Sequence[Section], number: int) -> int:
-    for place, section in enumerate(found):
-        if section.number >= number:
-            return max(0, place - BEFORE)
-    return max(0, len(found) - PART)

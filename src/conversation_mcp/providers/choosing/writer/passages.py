@@ -9,6 +9,7 @@ from conversation_mcp.providers.wire.code_spans import CODE
 from conversation_mcp.records.chat import ChatMessage
 from conversation_mcp.records.models import Source
 
+# The look-behind lets a match begin only at the first of several spaces: else a long run takes quadratic time.
 NUMBERS = r"(?<![ \t])[ \t]*\[(?P<numbers>[0-9]+|[1-9][0-9]*(?:[,;][ ]?[1-9][0-9]*)+)\]"
 CODE_OR_NUMBERS = re.compile(f"{CODE}|{NUMBERS}", re.VERBOSE | re.MULTILINE | re.DOTALL)
 """Code is matched too, so that brackets in it are passed over: they are not citations."""

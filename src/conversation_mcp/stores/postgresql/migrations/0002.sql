@@ -1,50 +1,18 @@
--- What a change of a conversation writes, in one statement that can be a transaction of its own: nothing, and `changed`,
--- if somebody has written since it was seen, or `lost` if the turn is in other hands by now; else `written`.
-CREATE FUNCTION write_conversation(
-    of_owner text, commits text, of_slot bigint, seen_version bigint, turn text, held_fence bigint,
-    new_changed_at timestamptz, new_head json, new_message_count integer, new_size_bytes bigint,
-    new_updated_milliseconds bigint, new_archived boolean, new_pending text, new_runs_at_provider boolean, new_facts json,
-    new_facets text[], new_imported_from text, new_imported_id text,
-    is_shorter boolean, message_numbers integer[], bodies text[],
-    text_numbers integer[], word_counts integer[], lexeme_lists text[], lines text[], without_text integer[]
-) RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM set_config('conversation_mcp.owner', of_owner, true), set_config('synchronous_commit', commits, true);
-    IF held_fence IS NOT NULL THEN
-        PERFORM 1 FROM leases WHERE owner = of_owner AND name = turn AND fence = held_fence FOR SHARE;
-        IF NOT FOUND THEN
-            RETURN 'lost';
-        END IF;
-    END IF;
-    UPDATE conversations SET version = version + 1, changed_at = new_changed_at, head = new_head,
-        message_count = new_message_count, size_bytes = new_size_bytes, updated_milliseconds = new_updated_milliseconds,
-        archived = new_archived, pending = new_pending, runs_at_provider = new_runs_at_provider, facts = new_facts,
-        facets = new_facets, imported_from = new_imported_from, imported_id = new_imported_id
-    WHERE owner = of_owner AND slot = of_slot AND version = seen_version AND deleted_milliseconds IS NULL;
-    IF NOT FOUND THEN
-        RETURN 'changed';
-    END IF;
-    IF is_shorter THEN
-        DELETE FROM messages WHERE owner = of_owner AND slot = of_slot AND number > new_message_count;
-        DELETE FROM words WHERE owner = of_owner AND slot = of_slot AND number > new_message_count;
-    END IF;
-    IF cardinality(message_numbers) > 0 THEN
-        INSERT INTO messages (owner, slot, number, body)
-        SELECT of_owner, of_slot, m.number, m.body::json FROM unnest(message_numbers, bodies) AS m (number, body)
-        ON CONFLICT (owner, slot, number) DO UPDATE SET body = excluded.body;
-    END IF;
-    IF cardinality(without_text) > 0 THEN
-        DELETE FROM words WHERE owner = of_owner AND slot = of_slot AND number = ANY (without_text);
-    END IF;
-    IF cardinality(text_numbers) > 0 THEN
-        INSERT INTO words (owner, slot, number, word_count, lexemes, line)
-        SELECT of_owner, of_slot, t.number, t.word_count, array_to_tsvector(string_to_array(t.lexemes, ' ')), t.line
-        FROM unnest(text_numbers, word_counts, lexeme_lists, lines) AS t (number, word_count, lexemes, line)
-        ON CONFLICT (owner, slot, number)
-        DO UPDATE SET word_count = excluded.word_count, lexemes = excluded.lexemes, line = excluded.line;
-    END IF;
-    RETURN 'written';
-END $$;
+-- usable from 1
+-- The audit trail of all owners: lines that are chained by their hashes, and that nothing changes or removes.
+CREATE TABLE audit_lines (
+    number bigint PRIMARY KEY,
+    line text NOT NULL
+);
 
--- No search could use it: a condition on words is no condition for an index as long as a policy hides other owners' rows.
-DROP INDEX words_by_lexeme;
+-- Only transactions of the trail itself see it; the name of no owner begins with a space.
+ALTER TABLE audit_lines ENABLE ROW LEVEL SECURITY;
+ALTER TABLE audit_lines FORCE ROW LEVEL SECURITY;
+CREATE POLICY of_trail ON audit_lines USING (current_setting('conversation_mcp.owner', true) = ' audit');
+
+CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'lines of the audit trail are only added';
+END $$;
+CREATE TRIGGER only_added BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_lines
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

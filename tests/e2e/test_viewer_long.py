@@ -1,0 +1,95 @@
+"""A conversation of many messages in the viewer: it comes in parts, and each look costs little."""
+
+import json
+import os
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fixtures.homes import Home
+from tests.fixtures.providers import FakeProvider
+from tests.fixtures.viewing import Visitor, visiting
+
+from conversation_mcp.records import coded
+from conversation_mcp.records.models import Conversation, ConversationId
+from conversation_mcp.stores.files.folder import RECENT_BYTES
+
+ID = "20250101-1735689600001"
+
+
+@pytest.fixture
+async def visitor(home: Home) -> AsyncGenerator[Visitor]:
+    async with visiting(home, FakeProvider()) as visitor:
+        await visitor.enter()
+        yield visitor
+
+
+async def test_a_long_conversation_opens_at_its_end_or_at_the_message_that_a_link_names(
+    visitor: Visitor, home: Home
+) -> None:
+    home.put(conversation(turns=200))
+    place = f"/c/{ID}"
+    end = (await visitor.get(place)).text
+    assert "question 199?" in end
+    assert "question 3?" not in end
+    middle = (await visitor.get(f"{place}?at=100")).text
+    assert 'id="m100"' in middle
+    assert "data-earlier" in middle
+    assert "data-later" in middle
+    part = (await visitor.get(f"{place}/part?from=0")).text
+    assert part.count("<section") == 40
+
+
+async def test_a_large_file_is_parsed_once_for_its_page_and_all_its_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_file(tmp_path)
+    parsed: list[str] = []
+    decode = coded.decode
+
+    def noted(data: bytes, path: str, conversation_id: ConversationId) -> Conversation:
+        parsed.append(conversation_id)
+        return decode(data, path, conversation_id)
+
+    monkeypatch.setattr(coded, "decode", noted)
+    async with visiting(tmp_path) as visitor:
+        await visitor.enter()
+        for path in ("", "", "?at=100", "/part?from=120", "/part?from=199&live"):
+            assert (await visitor.get(f"/c/{ID}{path}")).status_code == 200
+    assert parsed == [ID]
+
+
+async def test_an_edit_by_hand_counts_at_once_even_if_the_file_keeps_its_size_and_time(tmp_path: Path) -> None:
+    path = put_file(tmp_path)
+    async with visiting(tmp_path) as visitor:
+        await visitor.enter()
+        assert "Answer 99." in (await visitor.get(f"/c/{ID}")).text
+        stamp = path.stat()
+        path.write_bytes(path.read_bytes().replace(b"Answer 99.", b"Edited 99."))
+        os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+        assert "Edited 99." in (await visitor.get(f"/c/{ID}")).text
+
+
+def put_file(folder: Path) -> Path:
+    """Write a conversation by hand that is larger than all that is usually remembered together."""
+    path = folder / "conversation-logs" / ID / "conversation.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(conversation(turns=100, first_answer="x" * (RECENT_BYTES + 1))))
+    return path
+
+
+def conversation(turns: int, first_answer: str = "Answer 0.") -> dict[str, Any]:
+    messages: list[dict[str, str]] = []
+    for turn in range(turns):
+        messages += [
+            {"role": "user", "content": f"question {turn}?"},
+            {"role": "assistant", "content": f"Answer {turn}." if turn else first_answer},
+        ]
+    return {
+        "conversationId": ID,
+        "createdAt": "2025-01-01T00:00:00.000Z",
+        "updatedAt": "2025-01-01T00:00:01.000Z",
+        "messageCount": len(messages),
+        "messages": messages,
+    }

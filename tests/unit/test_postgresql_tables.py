@@ -1,0 +1,93 @@
+"""The tables in PostgreSQL: made once, used beside newer ones that allow it, and the trail that nothing changes."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from tests.fixtures.databases import PostgreSQL
+from tests.fixtures.stores import Clock
+
+from conversation_mcp.errors import SchemaError
+from conversation_mcp.records.audit import AuditEvent
+from conversation_mcp.stores import postgresql
+from conversation_mcp.stores.catalog import open_audit, open_store, open_tables
+from conversation_mcp.stores.postgresql.audit import TRAIL
+
+NEWER = "INSERT INTO conversation_mcp_migrations (number, usable_from) VALUES (99, %s)"
+FIRST = Path(postgresql.__file__).parent / "migrations" / "0001.sql"
+
+
+@pytest.fixture
+def url(database: PostgreSQL) -> Iterator[str]:
+    url = database.empty_database()
+    yield url
+    database.drop(url)
+
+
+def executed(url: str, sql: str, *values: object, owner: str = "local") -> list[tuple[object, ...]]:
+    with psycopg.connect(url) as connection:
+        connection.execute("SELECT set_config('conversation_mcp.owner', %s, true)", (owner,))
+        found = connection.execute(sql.encode(), values)
+        rows = found.fetchall() if found.description else []
+    connection.close()
+    return rows
+
+
+def test_tables_are_made_once_and_those_of_a_newer_program_are_refused(url: str, clock: Clock) -> None:
+    tables = open_tables(url)
+    needed = tables.versions().needed
+    assert tables.versions() == (0, needed, None)
+    with pytest.raises(SchemaError, match=r"tables are missing.* they must be migrated first"):
+        open_store(url, clock).finder.ids()
+    done: list[list[int]] = []
+    threads = [threading.Thread(target=lambda: done.append(tables.migrate())) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert sorted(done) == [[], [], [], [*range(1, needed + 1)]]
+    assert open_store(url, clock).finder.ids() == []
+    executed(url, NEWER, needed + 1)
+    for refused in (open_store(url, clock).finder.ids, tables.migrate):
+        with pytest.raises(SchemaError, match="use a newer version"):
+            refused()
+
+
+def test_a_program_goes_on_with_newer_tables_that_say_it_can(url: str, clock: Clock) -> None:
+    tables = open_tables(url)
+    tables.migrate()
+    needed = tables.versions().needed
+    executed(url, NEWER, needed)
+    assert tables.versions() == (99, needed, needed)
+    assert open_store(url, clock).finder.ids() == []
+    assert tables.migrate() == []
+
+
+def test_tables_of_the_first_version_are_refused_until_they_are_migrated(url: str, clock: Clock) -> None:
+    tables = open_tables(url)
+    with psycopg.connect(url) as connection:
+        connection.execute(FIRST.read_bytes())
+    connection.close()
+    executed(url, "CREATE TABLE conversation_mcp_migrations (number integer PRIMARY KEY, done_at timestamptz)")
+    executed(url, "INSERT INTO conversation_mcp_migrations VALUES (1)")
+    with pytest.raises(SchemaError, match="must be migrated first"):
+        open_audit(url, clock).add(AuditEvent("me", "http", "alice", "show"))
+    assert tables.migrate() == [*range(2, tables.versions().needed + 1)]
+    open_audit(url, clock).add(AuditEvent("me", "http", "alice", "show"))
+
+
+def test_no_owner_sees_the_audit_trail_and_no_statement_changes_it(url: str, clock: Clock) -> None:
+    open_tables(url).migrate()
+    trail = open_audit(url, clock)
+    trail.add(AuditEvent("me", "http", "alice", "show"))
+    lines = [*trail.lines()]
+    for owner in ("alice", "local", ""):
+        assert executed(url, "SELECT * FROM audit_lines", owner=owner) == []
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            executed(url, "INSERT INTO audit_lines VALUES (2, 'x')", owner=owner)
+    for change in ("UPDATE audit_lines SET line = 'x'", "DELETE FROM audit_lines", "TRUNCATE audit_lines"):
+        with pytest.raises(psycopg.errors.RaiseException, match="only added"):
+            executed(url, change, owner=TRAIL)
+    assert [*trail.lines()] == lines
