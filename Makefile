@@ -90,7 +90,7 @@ proxies:
 	@command -v caddy >/dev/null && command -v /usr/sbin/nginx >/dev/null && command -v systemd-analyze >/dev/null || { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends caddy nginx-light openssl systemd; } >/dev/null 2>&1 || echo "proxies: Caddy, nginx and systemd cannot be installed; the tests of their files are skipped"
 
 pictures: $(VENV)/.installed-dev $(VENV)/.installed-checks
-	VIEWER_PICTURES=docs $(BIN)/python -m pytest --quiet tests/e2e/test_viewer_browser.py
+	VIEWER_PICTURES=docs $(BIN)/python -m pytest --quiet tests/e2e/test_viewer_browser.py tests/e2e/test_viewer_everyone.py
 
 # The tests that are left out read the project beside the package: its documents, its manifests, its benchmarks.
 WHEEL := build/wheel

@@ -15,6 +15,7 @@ from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.dialogue import Dialogues
 from conversation_mcp.conversations.library import Library
 from conversation_mcp.conversations.pruner import Pruner
+from conversation_mcp.conversations.retention import RetentionSweep
 from conversation_mcp.conversations.tidier import Tidier
 from conversation_mcp.conversations.trash_can import TrashCan
 from conversation_mcp.conversations.turn_meaning import open_meaning
@@ -27,7 +28,7 @@ from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.settings import Settings
 from conversation_mcp.shared import SharedServices
-from conversation_mcp.stores.catalog import lifetime_in, open_audit, open_store
+from conversation_mcp.stores.catalog import lifetime_in, open_audit, open_retention, open_store
 from conversation_mcp.tools.catalog import LOG, mode_of, tools_of
 from conversation_mcp.turns.redaction import Redaction
 from conversation_mcp.turns.roster import RunningTurns
@@ -103,8 +104,28 @@ async def open_app(
         else open_home(program, settings.owner) as app,
     ):
         if background:
-            app.tasks.start_soon(background.run)
+            app.tasks.start_soon(work_in_background, settings, background, now)
         yield app
+
+
+async def work_in_background(settings: Settings, background: Background, now: Callable[[], datetime] = utc_now) -> None:
+    """Do what a server does for all owners while it runs, until cancelled."""
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(background.run)
+        tasks.start_soon(retention_of(settings, now).run)
+
+
+def retention_of(settings: Settings, now: Callable[[], datetime]) -> RetentionSweep:
+    """Return what deletes old conversations of owners who do not keep them forever."""
+    url, hours = settings.store_url, settings.conversation_timeout_hours
+
+    def note(owner: str, age: str, ids: Sequence[str]) -> None:
+        from conversation_mcp.records.audit import AuditEvent, account
+
+        open_audit(url, now).add(AuditEvent(account(), "server", owner, f"retention {age}", ids))
+
+    store_of = partial(open_store, url, now, encryption=settings.encryption, timeout_hours=hours)
+    return RetentionSweep(lambda: open_retention(url).ages(), store_of, note, now)
 
 
 def _noting(url: str, now: Callable[[], datetime]) -> Note:

@@ -143,9 +143,10 @@ class Again:
     FILES, BYTES = 40, 4_000
 
     def __init__(self, app: App, text: str, *, names_files: bool) -> None:
-        self._app, self._text, self._names_files = app, text, names_files
+        self._app, self._text = app, text
         self._folder = app.settings.roots[0]
         self._stored = Stored(app.store, text)
+        self._named = tuple(map(str, self._paths())) if names_files else ()
 
     async def prepare(self, messages: int) -> None:
         """Have its files sent with a first question, and put the conversation back to what it was then."""
@@ -156,8 +157,7 @@ class Again:
         await self._stored.prepare(messages)
 
     async def operate(self) -> None:
-        files = map(str, self._paths()) if self._names_files else ()
-        await self._ask(self._text, *files)
+        await self._ask(self._text, *self._named)
 
     async def _ask(self, question: str, *files: str) -> None:
         ask = Ask(tool="search_followup", mode="search", question=question, preset="low", files=files)

@@ -126,6 +126,15 @@ async def test_an_edit_by_hand_counts_at_once(client: Client, home: Home) -> Non
     assert await found(client, "lexer") == ["The lexer is written by hand."]
 
 
+async def test_a_text_that_a_file_has_twice_is_changed_as_one(client: Client, home: Home) -> None:
+    kept = await call(client, "store_memory", content="The lexer is generated.")
+    home.edit(kept["conversationId"], memories=[{"content": "The lexer is slow."}] * 2)
+    [memory] = (await call(client, "search_memories", query="lexer"))["results"]
+    ids = {"memoryId": memory["memoryId"], "conversationId": kept["conversationId"]}
+    await call(client, "update_memory", content="The lexer is fast.", **ids)
+    assert await found(client, "lexer") == ["The lexer is fast."]
+
+
 async def test_what_is_forgotten_is_in_no_file_and_no_index(client: Client, home: Home) -> None:
     kept = await call(client, "store_memory", content="The codeword is xylophonist.")
     changed = await call(client, "store_memory", content="The second word is zugzwangs.")

@@ -8,6 +8,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Generator
 from contextlib import chdir, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -18,7 +19,7 @@ from tests.fixtures.office import docx_of, zip_of
 from conversation_mcp.attaching.contents import FilesRead
 from conversation_mcp.attaching.limits import RefusedError
 from conversation_mcp.attaching.names import shown
-from conversation_mcp.attaching.opening import LinkFollower, found, read
+from conversation_mcp.attaching.opening import Found, LinkFollower, found, read
 from conversation_mcp.attaching.places import Places
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.settings import Settings
@@ -80,6 +81,27 @@ def test_a_folder_that_is_swapped_while_its_files_are_read_leads_nowhere_else(sh
 
     with pytest.raises(RefusedError):
         read(follower.found(str(shelf / "work/a/g.txt")).path, places, LIMIT, "too large")
+
+
+def test_a_path_leads_to_the_same_place_whether_or_not_the_folders_on_its_way_are_known(shelf: Path) -> None:
+    write(shelf, {"work/b/c/f.txt": "deep"})
+    links = {"near": "a", "deeper": "b/c", "away": shelf / "other", "back": ".."}
+    for name, target in links.items():
+        (shelf / "work" / name).symlink_to(target)
+    places = Places([str(shelf / "work")], "a test")
+    follower = LinkFollower(places)
+    tails = ("f.txt", "../a/f.txt", "./f.txt", "c/f.txt", "c/../../near/f.txt", "", "missing/f.txt")
+    for folder in ("a", "b", *links, "missing"):
+        for tail in tails:
+            path = f"{shelf}/work/{folder}/{tail}"
+            assert _led_to(partial(follower.found, path)) == _led_to(partial(found, path, places))
+
+
+def _led_to(find: Callable[[], Found]) -> str:
+    try:
+        return find().path
+    except RefusedError as refused:
+        return f"refused: {refused}"
 
 
 async def test_no_race_of_links_reads_what_is_outside(shelf: Path) -> None:

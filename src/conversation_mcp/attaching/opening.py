@@ -85,10 +85,20 @@ class LinkFollower:
         real = self._folders.get(folder)
         if real is None:
             try:
-                real = self._folders[folder] = os.path.realpath(folder)
+                real = self._folders[folder] = self._followed(folder)
             except OSError as error:  # a link on the way has just been replaced
                 raise RefusedError(reason_of(error)) from None
         return real
+
+    def _followed(self, folder: str) -> str:
+        """Follow a folder; the one that it lies in is followed once for all that lie there."""
+        parent, name = os.path.split(folder)
+        if name in ("", ".", ".."):
+            return os.path.realpath(folder)
+        if parent not in self._folders:
+            self._folders[parent] = os.path.realpath(parent)
+        real = os.path.join(self._folders[parent], name)  # noqa: PTH118 -- for each folder
+        return os.path.realpath(real) if os.path.islink(real) else real  # noqa: PTH114 -- likewise
 
 
 def looked_at(real: str) -> Found:

@@ -148,6 +148,7 @@ def _numbered(number: int, message: Message) -> NumberedMessage:
     if sources := message.sources:
         facts["sources"] = without_snippets(sources)
     extra = message.model_extra or {}
+    # An unknown field may be called as the number is.
     notes = {name: note for name, note in extra.items() if name not in NumberedMessage.model_fields}
     return NumberedMessage(number=number, **facts, **notes)
 

@@ -169,7 +169,8 @@ class Memories:
         conversation = await self._rewrite(memory_id, conversation_id, changed)
         if content is not None:
             await self._take_in_meaning(str(changes["content"]))
-        [memory] = [each for each in conversation.memories or () if each.id == memory_id]
+        # The first: a file that was edited by hand may have the same text twice.
+        memory = next(each for each in conversation.memories or () if each.id == memory_id)
         return _found(memory, conversation), notices
 
     async def delete(self, memory_id: str, conversation_id: str) -> Conversation:

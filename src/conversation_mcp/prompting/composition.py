@@ -17,10 +17,7 @@ from conversation_mcp.prompting.selection import Omission, Sizes, cut_to_fit
 from conversation_mcp.prompting.sizing import (
     ImageTokens,
     Scales,
-    changing_files,
     contents_of,
-    longest_paths,
-    repeated_mentions,
 )
 from conversation_mcp.prompting.summaries import (
     SUMMARY_SHARE,
@@ -119,15 +116,7 @@ class _Work:
         kept = within(wanted.kept, everything, media_limits, wanted.measure, wanted.withheld)
         wanted = self._wanted = replace(wanted, kept=kept)
         self._most_lines = naming.most_lines(wanted.budget.input_tokens)
-        self._scales = Scales(
-            wanted.kept,
-            wanted.measure,
-            wanted.image_tokens,
-            longest_paths(everything),
-            self._most_lines,
-            changing_files(everything),
-            repeated_mentions(everything),
-        )
+        self._scales = Scales(kept, wanted.measure, wanted.image_tokens, everything, self._most_lines)
         self._contents = contents_of(
             everything, wanted.kept, wanted.withheld, new_from=len(self._said), sees=wanted.sees
         )
@@ -176,6 +165,7 @@ class _Work:
         """Return what is left out; nothing if all of it fits as it stands, with only the changes of changed files."""
         scales, limit = self._scales, self._budget.input_tokens or 0
         system, question = sum(map(scales.said, self._system)), sum(map(scales.asked, self._new))
+        # At its longest: how many messages it will count is not known yet.
         line = self._wanted.measure.tokens(left_out_line(len(self._said)) + "\n\n") if len(self._turns) > 1 else 0
         turns = tuple(sum(map(scales.said, turn)) for turn in self._turns)
         last = turns[-1] if turns else 0

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from conversation_mcp.prompting import frames
 from conversation_mcp.prompting.measure import Measure
@@ -20,6 +21,7 @@ from conversation_mcp.prompting.transcript import Said, key_of
 from conversation_mcp.providers.estimate import TOKENS_PER_MESSAGE
 from conversation_mcp.records.attached import AttachedFile, AttachedImage, named_by
 
+# As long as these ever get in practice, so that what is counted with them is not too little.
 LONG_MARK, LONG_NAME = "0123456789abcdef", "message 1,000,000 of 20000101-1000000000000"
 NO_ROOM = f"not sent: {too_large_for(1_000_000, 1_000_000)}"
 UNKNOWN_SIDE_PIXELS = 1024
@@ -64,7 +66,7 @@ def image_size(image: AttachedImage, image_tokens: ImageTokens) -> int:
     return image_tokens(image.width or UNKNOWN_SIDE_PIXELS, image.height or UNKNOWN_SIDE_PIXELS)
 
 
-def longest_paths(said: Iterable[Said]) -> Mapping[str, str]:
+def _longest_paths(said: Iterable[Said]) -> Mapping[str, str]:
     """Return the longest path of each content that is named under several."""
     paths: dict[str, str] = {}
     for named in (named for one in said for named in named_by(one)):
@@ -73,14 +75,14 @@ def longest_paths(said: Iterable[Said]) -> Mapping[str, str]:
     return paths
 
 
-def repeated_mentions(said: Iterable[Said]) -> frozenset[tuple[tuple[str, int], int]]:
+def _repeated_mentions(said: Iterable[Said]) -> frozenset[tuple[tuple[str, int], int]]:
     """Return the mentions, by message and place in it, of contents that are mentioned before."""
     first: dict[str, tuple[tuple[str, int], int]] = {}
     mentions = ((key_of(named), (one.place, index)) for one in said for index, named in enumerate(named_by(one)))
     return frozenset(place for key, place in mentions if key and first.setdefault(key, place) != place)
 
 
-def changing_files(said: Iterable[Said]) -> frozenset[tuple[str, str | None]]:
+def _changing_files(said: Iterable[Said]) -> frozenset[tuple[str, str | None]]:
     """Return the files, by path and lines, that are named with more than one content."""
     first: dict[tuple[str, str | None], str | None] = {}
     files = ((file.path, file.lines, key_of(file)) for one in said for file in one.files if key_of(file))
@@ -95,20 +97,24 @@ class Scales:
         kept: Contents,
         measure: Measure,
         image_tokens: ImageTokens,
-        paths: Mapping[str, str] | None = None,
+        everything: Sequence[Said],
         most_lines: int | None = None,
-        changing: Collection[tuple[str, str | None]] = (),
-        repeated: Collection[tuple[tuple[str, int], int]] = (),
     ) -> None:
-        """Count with what is kept.
-
-        `paths` has the longest path of each content that has several, `changing` the files that have several contents,
-        `repeated` the mentions that are not the first of their contents.
-        """
-        self._paths = paths or {}
-        self._most_lines = most_lines
-        self._changing, self._repeated = changing, repeated
+        """Count with what is kept the parts of `everything` that may be sent; nothing is looked at before it counts."""
+        self._everything, self._most_lines = everything, most_lines
         self._kept, self._measure, self._image_tokens = kept, measure, image_tokens
+
+    @cached_property
+    def _paths(self) -> Mapping[str, str]:
+        return _longest_paths(self._everything)
+
+    @cached_property
+    def _changing(self) -> Collection[tuple[str, str | None]]:
+        return _changing_files(self._everything)
+
+    @cached_property
+    def _repeated(self) -> Collection[tuple[tuple[str, int], int]]:
+        return _repeated_mentions(self._everything)
 
     def said(self, one: Said) -> int:
         """Return the tokens of an earlier message, with the lines that may stand in it."""

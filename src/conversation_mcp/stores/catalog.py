@@ -15,21 +15,23 @@ if TYPE_CHECKING:
     from conversation_mcp.stores.base import Store
     from conversation_mcp.stores.conversion import Converter
     from conversation_mcp.stores.finder import Finder
+    from conversation_mcp.stores.retention import Retention
     from conversation_mcp.stores.tables import Tables
 
 
 class Adapter(NamedTuple):
-    """The names of four functions of a URL. The first two also take a clock and an owner, the last one a clock.
+    """The names of five functions of a URL. The first two also take a clock and an owner, the fourth a clock.
 
     One makes only the finder of the owner's conversations, the other the whole store, and takes `is_durable`. The third
-    yields the owners who have a place there; given an id, too, those who have or have reserved it. The last one makes
-    the audit trail, which all owners share.
+    yields the owners who have a place there; given an id, too, those who have or have reserved it. The fourth makes
+    the audit trail, which all owners share; the last one the setting of how long each owner's conversations are kept.
     """
 
     finder: str
     store: str
     owners: str
     audit: str
+    retention: str
     tables: str | None = None
     """The name of a function of a URL that makes the tables; None for a store that has none."""
     extra: str | None = None
@@ -52,6 +54,7 @@ STORES = {
         "conversation_mcp.stores.files.store:build",
         "conversation_mcp.stores.files.owners:owners",
         "conversation_mcp.stores.files.audit:build",
+        "conversation_mcp.stores.files.retention:build",
         converter="conversation_mcp.stores.files.conversion:build",
     ),
     "postgresql": Adapter(
@@ -59,6 +62,7 @@ STORES = {
         "conversation_mcp.stores.postgresql.store:build",
         "conversation_mcp.stores.postgresql.owners:owners",
         "conversation_mcp.stores.postgresql.audit:build",
+        "conversation_mcp.stores.postgresql.retention:build",
         tables="conversation_mcp.stores.postgresql.tables:build",
         extra="postgres",
     ),
@@ -67,6 +71,7 @@ STORES = {
         "conversation_mcp.stores.redis.store:build",
         "conversation_mcp.stores.redis.owners:owners",
         "conversation_mcp.stores.redis.audit:build",
+        "conversation_mcp.stores.redis.retention:build",
         extra="redis",
         lifetime=timedelta(hours=3),
     ),
@@ -141,6 +146,16 @@ def open_audit(url: str, now: Callable[[], datetime]) -> "AuditTrail":
     """
     adapter = _adapter(url)
     return _function(adapter, adapter.audit)(url, now)
+
+
+def open_retention(url: str) -> "Retention":
+    """Make the setting of how long the conversations of each owner are kept.
+
+    Raises:
+        InvalidInputError: there is no store for such a URL.
+    """
+    adapter = _adapter(url)
+    return _function(adapter, adapter.retention)(url)
 
 
 def open_tables(url: str) -> "Tables":

@@ -125,8 +125,10 @@ class Composer:
             self._read_files = self._read_files or await to_thread.run_sync(self._open_files)
             roots = await caller.roots() or None
             read = await self._read_files(ask.files, ask.images, roots=roots, pipe=caller.pipe, handed=caller.handed)
-            material.read, notices = await to_thread.run_sync(self.redaction.files, read)
-            material.redacted += notices
+            if self.redaction.is_on:
+                read, notices = await to_thread.run_sync(self.redaction.files, read)
+                material.redacted += notices
+            material.read = read
         return material.read or NO_FILES
 
     async def prepare(self, material: Material, choice: Choice) -> None:

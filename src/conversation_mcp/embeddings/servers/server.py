@@ -26,6 +26,7 @@ DIRECT = ("all://", "http://", "https://")
 TOO_MUCH = frozenset({400, 413})
 """What servers answer if a text, or all of them together, are too long."""
 REFUSED = frozenset({401, 403})
+# A text this short is refused for another reason than its length.
 MIN_CHARS = 64
 WORDS_ONLY = "Only words were searched for."
 
@@ -43,6 +44,7 @@ class ServerEmbedder(ABC):
         self._asked = asked
         self._habits = habits_of(asked.model)
         self.server: str | None = asked.name
+        # Vectors that were made with another prefix or length cannot be compared with these.
         self.name = f"{asked.name}:{asked.model} {self._habits.query}|{self._habits.passage}|{self._habits.dimensions}"
 
     @cached_property
@@ -144,6 +146,7 @@ class ServerEmbedder(ABC):
     def _client(self) -> "httpx.Client":
         import httpx
 
+        # A mount without a transport keeps out the proxies that the environment names.
         return httpx.Client(mounts=dict.fromkeys(DIRECT) if self._asked.is_direct else None)
 
     def _error(self, what: str) -> EmbeddingsError:

@@ -11,7 +11,7 @@ from multiprocessing.process import BaseProcess, parent_process
 import anyio
 
 from conversation_mcp.background import Background
-from conversation_mcp.bootstrap import open_program
+from conversation_mcp.bootstrap import open_program, work_in_background
 from conversation_mcp.logs import configure_logging
 from conversation_mcp.server.http.options import HttpOptions
 from conversation_mcp.server.http.serving import OpenEntrance, serve_http
@@ -94,7 +94,8 @@ def _serve(
 ) -> None:
     background = Background(partial(work_aside, settings))
     opened = open_program(settings, has_work=background.wake)
-    anyio.run(partial(serve_http, opened, options, listener, open_entrance(settings), wait_end, background.run))
+    run_aside = partial(work_in_background, settings, background)
+    anyio.run(partial(serve_http, opened, options, listener, open_entrance(settings), wait_end, run_aside))
 
 
 async def _wait_orphaned() -> None:
