@@ -80,16 +80,18 @@ class Database:
         found = self.first(NUMBER)
         self._number = found[0] if found else None
 
-    def run(self, work: Work[T]) -> T:
+    def run(self, work: Work[T], *, is_durable: bool = True) -> T:
         """Do the work in a transaction of the owner, again if another transaction or a broken connection undid it.
 
-        Nothing is tried again once the commit was sent, because it may have been done.
+        Nothing is tried again once the commit was sent, because it may have been done. Unless it is durable, a crash of
+        the database within a second may undo it.
 
         Raises:
             DatabaseError: the database cannot do it.
         """
         with explained(self.place), self._room():
-            connection, result = self._tried(partial(self._begun, work=work))
+            commits = self.commits if is_durable else "off"
+            connection, result = self._tried(partial(self._begun, work=work, commits=commits))
             try:
                 connection.commit()
             finally:
@@ -162,9 +164,9 @@ class Database:
                     self._give_back(connection)
         raise AssertionError
 
-    def _begun(self, connection: Connection, work: Work[T]) -> T:
+    def _begun(self, connection: Connection, work: Work[T], commits: str) -> T:
         with psycopg.ClientCursor(connection) as cursor:  # which sends both statements at once
-            cursor.execute(BEGIN, (self.owner, self.commits))
+            cursor.execute(BEGIN, (self.owner, commits))
         if not self._is_checked:
             require_schema(connection, self.place)
             self._is_checked = True
