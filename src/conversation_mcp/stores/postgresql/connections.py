@@ -68,10 +68,11 @@ class Database:
         found = self.first(NUMBER)
         self._number = found[0] if found else None
 
-    def run(self, work: Work[T]) -> T:
+    def run(self, work: Work[T], *, is_durable: bool = True) -> T:
         """Do the work in a transaction of the owner, again if another transaction or a broken connection undid it.
 
-        Nothing is tried again once the commit was sent, because it may have been done.
+        Nothing is tried again once the commit was sent, because it may have been done. Unless it is durable, a crash of
+        the database within a second may undo it.
 
         Raises:
             DatabaseError: the database cannot do it.
@@ -80,7 +81,7 @@ class Database:
             for attempt in range(1, TRIES + 1):
                 connection, is_new = self._take()
                 try:
-                    result = self._begun(connection, work)
+                    result = self._begun(connection, work, self._commits if is_durable else "off")
                 except PASSING:
                     if attempt == TRIES:
                         raise
@@ -123,8 +124,8 @@ class Database:
         found = connection.execute(NUMBER, (self.owner,)).fetchone()
         return found[0] if found else 0
 
-    def _begun(self, connection: Connection, work: Work[T]) -> T:
-        connection.execute(BEGIN, (self.owner, self._commits))
+    def _begun(self, connection: Connection, work: Work[T], commits: str) -> T:
+        connection.execute(BEGIN, (self.owner, commits))
         if not self._is_checked:
             require_schema(connection, self.place)
             self._is_checked = True
