@@ -78,7 +78,7 @@ def asking_over(
     owner_limits = OwnerLimits(owner, store, _rates_of(settings) if is_remote else None)
     writer = SummaryWriter(program.summary_prompt, shares, redaction.text)
     summarizer = Summarizer(store, chosen, receiver, composer, writer, daily_limit, settings.summaries, now)
-    stop_watch = StopWatch(store.calls, tasks)
+    stop_watch = StopWatch(store, tasks)
     sender = TurnSender(store, chosen, receiver, composer, summarizer, stop_watch)
     worker = TurnWorker(store, chosen, receiver, sender, unsaved, settler, composer, program.prompts, limits)
     resumer = Resumer(worker, running)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from conversation_mcp.stores.audit import AuditTrail
     from conversation_mcp.stores.base import Store
     from conversation_mcp.stores.conversion import Converter
+    from conversation_mcp.stores.ears import Newsroom
     from conversation_mcp.stores.finder import Finder
     from conversation_mcp.stores.retention import Retention
     from conversation_mcp.stores.tables import Tables
@@ -32,6 +33,11 @@ class Adapter(NamedTuple):
     owners: str
     audit: str
     retention: str
+    news: str | None = None
+    """The name of a function of a URL that makes what brings news of other processes; None if nothing does.
+
+    The second function of such a store also takes `news`.
+    """
     tables: str | None = None
     """The name of a function of a URL that makes the tables; None for a store that has none."""
     extra: str | None = None
@@ -63,6 +69,7 @@ STORES = {
         "conversation_mcp.stores.postgresql.owners:owners",
         "conversation_mcp.stores.postgresql.audit:build",
         "conversation_mcp.stores.postgresql.retention:build",
+        news="conversation_mcp.stores.postgresql.news:build",
         tables="conversation_mcp.stores.postgresql.tables:build",
         extra="postgres",
     ),
@@ -100,21 +107,32 @@ def open_store(
     encryption: "Encryption | None" = None,
     is_durable: bool = True,
     timeout_hours: float | None = None,
+    news: "Newsroom | None" = None,
 ) -> "Store":
     """Make the store of an owner's conversations, without opening anything yet.
 
     Unless it is durable, a write does not wait for the disk and may be lost when the computer crashes. A store that
-    forgets does so that many hours after the last write.
+    forgets does so that many hours after the last write. With news, whoever waits for another process hears of it.
 
     Raises:
         InvalidInputError: there is no store for such a URL, or it cannot be encrypted.
     """
     adapter = _adapter(url)
     make, lifetime = _function(adapter, adapter.store), lifetime_in(url, timeout_hours)
-    sealing = _sealing(adapter, encryption)
+    sealing: dict[str, object] = {**_sealing(adapter, encryption), **({"news": news} if news else {})}
     if lifetime is None:
         return make(url, now, owner, **sealing, is_durable=is_durable)
     return make(url, now, owner, **sealing, is_durable=is_durable, lifetime=lifetime)
+
+
+def open_news(url: str) -> "Newsroom | None":
+    """Make what brings news of other processes to the stores of that URL; None if nothing does.
+
+    Raises:
+        InvalidInputError: there is no store for such a URL.
+    """
+    adapter = _adapter(url)
+    return _function(adapter, adapter.news)(url) if adapter.news else None
 
 
 def lifetime_in(url: str, timeout_hours: float | None) -> timedelta | None:

@@ -4,40 +4,47 @@ from contextlib import suppress
 
 import anyio
 from anyio.abc import TaskGroup
+from anyio.lowlevel import checkpoint
 
 from conversation_mcp.errors import ConversationMCPError
-from conversation_mcp.stores.base import Call, CallRegister
+from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.turns.turn import RunningTurn
 
 STOP_POLL_SECONDS = 0.5
 
 
 class StopWatch:
-    """Looks for wishes to stop the turns that it watches, for all of them at once."""
+    """Stops turns if other processes leave word to do so; turns that look at the same time share one look."""
 
-    def __init__(self, calls: CallRegister, tasks: TaskGroup) -> None:
-        self._calls = calls
+    def __init__(self, store: Store, tasks: TaskGroup) -> None:
+        self._store = store
         self._tasks = tasks
-        self._watched: dict[Call, RunningTurn] = {}
-        self._is_looking = False
+        self._due: dict[Call, RunningTurn] = {}
 
     def watch(self, turn: RunningTurn, call: Call) -> None:
-        """Stop the turn, until it ends, if another process leaves word to do so."""
-        self._watched[call] = turn
-        if not self._is_looking:
-            self._is_looking = True
-            self._tasks.start_soon(self._look)
+        """Heed wishes to stop the turn until it ends."""
+        self._tasks.start_soon(self._heed, turn, call)
 
-    async def _look(self) -> None:
-        while self._watched:
-            await anyio.sleep(STOP_POLL_SECONDS)
-            self._watched = {call: turn for call, turn in self._watched.items() if not turn.has_ended}
-            for call in await self._asked(tuple(self._watched)):
-                if turn := self._watched.get(call):
-                    turn.wishes.stop()
-        self._is_looking = False
+    async def _heed(self, turn: RunningTurn, call: Call) -> None:
+        with self._store.hear(call.conversation_id) as ear:
+            while not turn.has_ended:
+                await ear.pause(_seconds_to_next_look())
+                if not turn.has_ended:
+                    await self._look(turn, call)
 
-    async def _asked(self, calls: tuple[Call, ...]) -> tuple[Call, ...]:
+    async def _look(self, turn: RunningTurn, call: Call) -> None:
+        is_first, self._due[call] = not self._due, turn
+        if not is_first:
+            return
+        try:
+            await checkpoint()  # so that all others whose pause ends now are looked for, too
+        finally:
+            due, self._due = self._due, {}
         with suppress(ConversationMCPError):  # a store that is away must not end the turns
-            return tuple(await self._calls.asked_to_stop(calls)) if calls else ()
-        return ()
+            for asked in await self._store.calls.asked_to_stop(tuple(due)):
+                due[asked].wishes.stop()
+
+
+def _seconds_to_next_look() -> float:
+    """Return the time to the next look, which is the same moment for all turns."""
+    return STOP_POLL_SECONDS - anyio.current_time() % STOP_POLL_SECONDS

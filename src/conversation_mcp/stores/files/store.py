@@ -20,6 +20,7 @@ from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.origins import Origin
 from conversation_mcp.stores.base import Change, OnWait, Report, Stamp, Store
+from conversation_mcp.stores.ears import Ear, hear_nothing
 from conversation_mcp.stores.files.calls import CallFiles
 from conversation_mcp.stores.files.contents import CACHE_BYTES, ContentFiles
 from conversation_mcp.stores.files.finder import FileFinder
@@ -155,6 +156,10 @@ class FileStore:
 
     async def forgotten_after(self, conversation_id: ConversationId) -> None:
         """Return None: what is kept is kept."""
+
+    def hear(self, conversation_id: ConversationId | None) -> AbstractContextManager[Ear]:
+        """Hear nothing: whoever waits looks."""
+        return hear_nothing(conversation_id)
 
     async def turn_is_held(self, conversation_id: ConversationId) -> bool:
         """Tell whether a live process holds the turn lock. Leaves no trace."""
