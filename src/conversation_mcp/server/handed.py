@@ -8,7 +8,7 @@ from typing import Any, cast
 from conversation_mcp.errors import Argument, InvalidInputError
 
 SENDING = ("files", "images")
-NOTHING = (None, "", [])
+NOTHING: tuple[object, ...] = (None, "", [])
 NAME, TEXT, BASE64 = "name", "text", "base64"
 MAX_NAME_CHARS = 500
 WANTED = 'must be a list of {"name": "app.py", "text": "…"}, or with "base64" in place of "text"'
