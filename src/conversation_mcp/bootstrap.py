@@ -29,7 +29,15 @@ from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.settings import Settings
 from conversation_mcp.shared import SharedServices
-from conversation_mcp.stores.catalog import lifetime_in, open_audit, open_news, open_retention, open_store
+from conversation_mcp.stores.catalog import (
+    lifetime_in,
+    mirrored,
+    open_audit,
+    open_news,
+    open_retention,
+    open_store,
+    require_mirrorable,
+)
 from conversation_mcp.tools.catalog import LOG, mode_of, tools_of
 from conversation_mcp.turns.redaction import Redaction
 from conversation_mcp.turns.roster import RunningTurns
@@ -69,6 +77,8 @@ async def open_program(
         providers: replaces the configured providers.
         has_work: called with an owner for whom there may be work for the background.
     """
+    if settings.mirror:
+        require_mirrorable(settings.store_url)
     tools = await anyio.to_thread.run_sync(tools_of, settings.tools, settings.workflows_dir)
     prompts = await anyio.to_thread.run_sync(load_prompts, settings.prompts_dir)
     summary_prompt = await anyio.to_thread.run_sync(load_summary_prompt, settings.prompts_dir)
@@ -172,6 +182,8 @@ async def open_home(
             news=program.news,
         )
     )
+    if settings.mirror:
+        store = await anyio.to_thread.run_sync(mirrored, store, settings.store_url, settings.mirror, owner)
     unsaved = UnsavedAnswers(store)
     failure: Exception | None = None
     try:

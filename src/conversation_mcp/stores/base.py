@@ -290,6 +290,10 @@ class Store(Protocol):
         """Open an ear for the end of its turns, requests to stop them and writes beside them; None stands for all."""
         ...
 
+    async def kept_for(self) -> str | None:
+        """Return the age that is set for this owner (`Retention`); None if there is none."""
+        ...
+
     async def turn_is_held(self, conversation_id: ConversationId) -> bool:
         """Tell whether a live process, this one included, is running a turn on the conversation."""
         ...
