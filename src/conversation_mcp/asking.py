@@ -12,6 +12,7 @@ from conversation_mcp.prompting.budget import Shares
 from conversation_mcp.settings import Settings
 from conversation_mcp.shared import SharedServices
 from conversation_mcp.stores.base import Store
+from conversation_mcp.stores.mirror import MirroredStore
 from conversation_mcp.tools.catalog import mode_of
 from conversation_mcp.turns.claims import Claims
 from conversation_mcp.turns.composer import Composer
@@ -84,7 +85,19 @@ def asking_over(
     opener = ConsensusOpener(store, worker, unsaved, composer, daily_limit)
     consensus = Consensus(store, worker, sender, unsaved, composer, opener, tasks)
     turns = TurnEngine(
-        store, chosen, worker, consensus, running, claims, daily_limit, owner_limits, limits, composer, mode_of, now
+        store,
+        chosen,
+        worker,
+        consensus,
+        running,
+        claims,
+        daily_limit,
+        owner_limits,
+        limits,
+        composer,
+        mode_of,
+        now,
+        store.trouble if isinstance(store, MirroredStore) else None,
     )
     preview = Preview(store, chosen, composer, shares, mode_of)
     watch = Watch(store, worker, running, resumer, unsaved, now)

@@ -1,7 +1,7 @@
 """The composition root: from settings to a program that all owners share, and to the services of one owner."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from conversation_mcp.conversations.retention import RetentionSweep
 from conversation_mcp.conversations.tidier import Tidier
 from conversation_mcp.conversations.trash_can import TrashCan
 from conversation_mcp.conversations.turn_meaning import open_meaning
+from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.homes import Note, holders_of, open_all
 from conversation_mcp.later import open_consulting, open_embedders, open_remembering
 from conversation_mcp.prompting.prompts import load_prompts, load_summary_prompt
@@ -28,7 +29,15 @@ from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.settings import Settings
 from conversation_mcp.shared import SharedServices
-from conversation_mcp.stores.catalog import lifetime_in, open_audit, open_retention, open_store
+from conversation_mcp.stores.catalog import (
+    lifetime_in,
+    mirrored,
+    open_audit,
+    open_news,
+    open_retention,
+    open_store,
+    require_mirrorable,
+)
 from conversation_mcp.tools.catalog import LOG, mode_of, tools_of
 from conversation_mcp.turns.redaction import Redaction
 from conversation_mcp.turns.roster import RunningTurns
@@ -36,6 +45,8 @@ from conversation_mcp.turns.unsaved import UnsavedAnswers
 
 if TYPE_CHECKING:
     import httpx
+
+    from conversation_mcp.stores.ears import Newsroom
 
 
 @asynccontextmanager
@@ -66,6 +77,8 @@ async def open_program(
         providers: replaces the configured providers.
         has_work: called with an owner for whom there may be work for the background.
     """
+    if settings.mirror:
+        require_mirrorable(settings.store_url)
     tools = await anyio.to_thread.run_sync(tools_of, settings.tools, settings.workflows_dir)
     prompts = await anyio.to_thread.run_sync(load_prompts, settings.prompts_dir)
     summary_prompt = await anyio.to_thread.run_sync(load_summary_prompt, settings.prompts_dir)
@@ -73,11 +86,14 @@ async def open_program(
     wake = partial(has_work, settings.owner) if has_work else lambda: None
     context = ProviderContext(settings, client, now=now, has_work=wake)
     build = partial(build_providers, context) if providers is None else lambda: providers
+    news = await anyio.to_thread.run_sync(_news, settings.store_url)
     try:
         chosen = Providers(build, settings, now)
         embedders = cache(partial(open_embedders, settings))
-        yield SharedServices(settings, now, tools, prompts, summary_prompt, chosen, has_work, embedders)
+        yield SharedServices(settings, now, tools, prompts, summary_prompt, chosen, has_work, embedders, news)
     finally:
+        if news:
+            await finish(anyio.to_thread.run_sync(news.close))
         await finish(client.aclose())
 
 
@@ -156,8 +172,18 @@ async def open_home(
     """
     settings, now, hours = program.settings, program.now, program.settings.conversation_timeout_hours
     store = await anyio.to_thread.run_sync(
-        partial(open_store, settings.store_url, now, owner, encryption=settings.encryption, timeout_hours=hours)
+        partial(
+            open_store,
+            settings.store_url,
+            now,
+            owner,
+            encryption=settings.encryption,
+            timeout_hours=hours,
+            news=program.news,
+        )
     )
+    if settings.mirror:
+        store = await anyio.to_thread.run_sync(mirrored, store, settings.store_url, settings.mirror, owner)
     unsaved = UnsavedAnswers(store)
     failure: Exception | None = None
     try:
@@ -218,6 +244,13 @@ async def open_home(
         await finish(unsaved.retry_all())
     if failure is not None:
         raise failure
+
+
+def _news(url: str) -> "Newsroom | None":
+    """Return what brings news; whoever opens the store is told what is wrong with the URL."""
+    with suppress(InvalidInputError):
+        return open_news(url)
+    return None
 
 
 def _nothing(_owner: str) -> None:

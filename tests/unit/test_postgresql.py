@@ -25,7 +25,7 @@ from conversation_mcp.records.models import Conversation, ConversationId, Messag
 from conversation_mcp.records.parts import joined, message_bytes, whole_bytes
 from conversation_mcp.stores.base import Change, Store
 from conversation_mcp.stores.catalog import open_store, open_tables
-from conversation_mcp.stores.postgresql import rows
+from conversation_mcp.stores.postgresql import writing
 
 EXPIRED = "UPDATE leases SET expires_at = clock_timestamp() - interval '1 second'"
 
@@ -139,7 +139,7 @@ async def test_an_answer_looks_into_no_message_before_it(store: Store, monkeypat
         seen.append(message.content)
         return text_of(message)
 
-    monkeypatch.setattr(rows, "text_of", watched)
+    monkeypatch.setattr(writing, "text_of", watched)
     await store.update(conversation_id, appended("more"))
     assert seen == ["more"]
 

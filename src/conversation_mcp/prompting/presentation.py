@@ -129,6 +129,7 @@ class Presenter:
             return _skipped("file", file)
         if key in self._standing:
             shown = self._known("file", said, file, key)
+            # Named again, it is the newest version, even if another was named in between.
             self._newest[file.path, file.lines] = key
             return shown
         if why := self._why_not(key, place, self._kept.texts):
@@ -173,6 +174,7 @@ class Presenter:
             framed = frames.frame(mark, file.path, text.rstrip("\n"), facts)
             return ShownContent(file, "whole", framed, changed_since=since)
         whole = self._measure.text(("numbered", key, file.lines), lambda: frames.numbered(text, first_line(file)))
+        # A diff counts lines from 1, which is wrong for a part of a file; and of a PDF, no lines stand in the request.
         if base and since and not file.lines and base not in self._kept.sent_pdfs:
             changes = self._changes(base, key, text)
             if changes is not None and self._measure.tokens(changes) < self._measure.tokens(whole):

@@ -3,7 +3,6 @@
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 
-import anyio
 from anyio.abc import TaskGroup
 
 from conversation_mcp.conversations.recipients import whereabouts_of
@@ -190,8 +189,9 @@ class TurnSender:
 
     async def watch_for_stop(self, turn: RunningTurn, call: Call) -> None:
         """Stop the turn if another process leaves word to do so."""
-        while not turn.has_ended:
-            await anyio.sleep(STOP_POLL_SECONDS)
-            with suppress(ConversationMCPError):  # a store that is away must not end the turn, or all others with it
-                if not turn.has_ended and await self._store.calls.is_asked_to_stop(call):
-                    turn.wishes.stop()
+        with self._store.hear(call.conversation_id) as ear:
+            while not turn.has_ended:
+                await ear.pause(STOP_POLL_SECONDS)
+                with suppress(ConversationMCPError):  # a store that is away must not end this turn and all others
+                    if not turn.has_ended and await self._store.calls.is_asked_to_stop(call):
+                        turn.wishes.stop()

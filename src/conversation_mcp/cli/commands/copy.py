@@ -11,10 +11,11 @@ import typer
 from conversation_mcp.cli.exit_codes import FAILED
 from conversation_mcp.cli.options import AsJson
 from conversation_mcp.cli.output.terminal import put_fields, put_json, say
+from conversation_mcp.cli.users.noting import note
 from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.copier import Copied, Copier, Outcome
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.owners import REQUIREMENT, is_owner
+from conversation_mcp.owners import LOCAL, REQUIREMENT, is_owner
 from conversation_mcp.sources import store_url
 from conversation_mcp.stores.catalog import open_retention, open_store, owners_in
 from conversation_mcp.stores.retention import Retention
@@ -56,6 +57,8 @@ def copy(
     done: list[Told] = []
     try:
         for each in owners:
+            if each != LOCAL:
+                note(urls[0], each, "copy")
             stores = [open_store(url, utc_now, each) for url in urls]
             anyio.run(partial(_copy, Copier(*stores, dry_run=dry_run), each, done, as_json=as_json))
             if not dry_run:

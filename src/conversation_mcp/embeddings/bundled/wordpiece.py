@@ -20,7 +20,7 @@ IDEOGRAPHS = (
     (0x2F800, 0x2FA1F),
 )
 """What the model was trained to take for Chinese characters, each of which is a word."""
-# As the model was trained, with some that Unicode does not call punctuation.
+# As the model was trained: some of these are no punctuation in Unicode.
 ASCII_SIGNS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from conversation_mcp.embeddings.base import ASKED_AT_ONCE
 from conversation_mcp.embeddings.catalog import EmbeddingServer
 from conversation_mcp.embeddings.servers.habits import habits_of
 from conversation_mcp.errors import EmbeddingsError
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from conversation_mcp.embeddings.base import Vectors
 
-TEXTS_AT_ONCE = 32
 QUESTION_SECONDS, PASSAGES_SECONDS, CONNECT_SECONDS = 8.0, 300.0, 5.0
 """An answer waits for the vector of a question; the first passages wait until a model is loaded."""
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
@@ -76,7 +76,7 @@ class ServerEmbedder(ABC):
         import numpy as np
 
         made = [
-            self._part(texts[start : start + TEXTS_AT_ONCE], seconds) for start in range(0, len(texts), TEXTS_AT_ONCE)
+            self._part(texts[start : start + ASKED_AT_ONCE], seconds) for start in range(0, len(texts), ASKED_AT_ONCE)
         ]
         return np.concatenate(made)
 

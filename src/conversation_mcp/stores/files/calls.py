@@ -6,7 +6,7 @@ They are expendable: without one, a repeated call is a new question instead of j
 import json
 import os
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import cast
@@ -21,6 +21,7 @@ from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.layout import CALLS
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.base import Call
+from conversation_mcp.stores.ears import Ear, hear_nothing
 from conversation_mcp.stores.files.vault import Vault
 
 FORGET_AFTER = timedelta(days=1)
@@ -58,6 +59,10 @@ class CallFiles:
     async def ask_to_stop(self, call: Call) -> None:
         """Leave a file for the process that runs the turn."""
         await to_thread.run_sync(self._replace, self._stop(call), call)
+
+    def hear(self, key: str) -> AbstractContextManager[Ear]:
+        """Hear nothing: whoever waits looks."""
+        return hear_nothing(key)
 
     async def is_asked_to_stop(self, call: Call) -> bool:
         """Tell whether the file exists and means this turn, and remove it."""

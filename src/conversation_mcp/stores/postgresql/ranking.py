@@ -1,7 +1,7 @@
 """The ranking of messages: the formula of SQLite's full-text index (bm25) over the rows of words.
 
-A query is phrases of words. Lexemes find the rows that may have a phrase; where words must follow each other, the line
-of the words decides. As in SQLite, the rank counts how often each phrase occurs, and in how few rows.
+A query is phrases of words, which are looked for in the lines of words. As in SQLite, the rank counts how often each
+phrase occurs, and in how few rows.
 """
 
 import re
@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from conversation_mcp.searching.cutting import cut
 from conversation_mcp.searching.words import Expression
 from conversation_mcp.stores.postgresql.connections import Connection, Database
-from conversation_mcp.stores.postgresql.texts import LEXEME_CHARS, lexeme, quoted
 
 K1, B = 1.2, 0.75
 LEAST_WEIGHT = 1e-6
@@ -38,13 +37,10 @@ class Phrase(NamedTuple):
         """The phrase as it stands in a line."""
         return f" {' '.join(self.words)}{'' if self.is_open else ' '}"
 
-    def condition(self, database: Database) -> Condition:
+    @property
+    def condition(self) -> Condition:
         """Return what holds for a row with the phrase."""
-        query = " & ".join(quoted(lexeme(database, word)) for word in self.words) + (":*" if self.is_open else "")
-        found = Condition("w.lexemes @@ %s::tsquery", (query,))
-        if len(self.words) == 1 and len(self.words[0]) < LEXEME_CHARS:
-            return found
-        return Condition(f"({found.sql} AND position(%s IN w.line) > 0)", (*found.values, self.text))
+        return Condition("position(%s IN w.line) > 0", (self.text,))
 
     @property
     def frequency(self) -> Condition:
@@ -66,7 +62,7 @@ def ranking(connection: Connection, database: Database, asked: Expression) -> Ra
     if found is None or not found[0] or not (required or terms):
         return None
     ranked = [*required, *required[:1], *terms] if required and terms else [*required, *terms]
-    conditions = [phrase.condition(database) for phrase in required or terms]
+    conditions = [phrase.condition for phrase in required or terms]
     operator = " AND " if required else " OR "
     matches = Condition(
         f"({operator.join(each.sql for each in conditions)})",
@@ -94,7 +90,7 @@ def _weight(rows: int, rows_with: int) -> float:
 
 
 def _rows_with(connection: Connection, database: Database, phrase: Phrase) -> int:
-    sql, values = phrase.condition(database)
+    sql, values = phrase.condition
     found = connection.execute(
         f"SELECT count(*) FROM words w WHERE w.owner = %s AND {sql}".encode(), (database.owner, *values)
     ).fetchone()

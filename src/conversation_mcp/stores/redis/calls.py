@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 
 from anyio import to_thread
@@ -10,6 +11,7 @@ from conversation_mcp.cancellation import finish
 from conversation_mcp.records.ids import check_id, milliseconds_of
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.base import Call
+from conversation_mcp.stores.ears import Ear, hear_nothing
 from conversation_mcp.stores.leases import HeldName
 from conversation_mcp.stores.redis.keyspace import Keyspace
 from conversation_mcp.stores.redis.leases import LEASE_MILLISECONDS, LeaseKeys
@@ -45,6 +47,10 @@ class CallHashes:
         """Leave word for the process that runs the turn."""
         stops = [self._keyspace.key("stops")]
         await self._keyspace.ask("note", stops, check_id(call.conversation_id), self._noted(call))
+
+    def hear(self, key: str) -> AbstractContextManager[Ear]:
+        """Hear nothing: whoever waits looks."""
+        return hear_nothing(key)
 
     async def is_asked_to_stop(self, call: Call) -> bool:
         """Tell whether word was left for this very turn, and remove whatever was left."""
