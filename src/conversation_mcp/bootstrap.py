@@ -29,7 +29,14 @@ from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.settings import Settings
 from conversation_mcp.shared import SharedServices
-from conversation_mcp.stores.catalog import lifetime_in, open_audit, open_news, open_retention, open_store
+from conversation_mcp.stores.catalog import (
+    lifetime_in,
+    open_audit,
+    open_news,
+    open_retention,
+    open_store,
+    require_mirrorable,
+)
 from conversation_mcp.tools.catalog import LOG, mode_of, tools_of
 from conversation_mcp.turns.redaction import Redaction
 from conversation_mcp.turns.roster import RunningTurns
@@ -69,6 +76,8 @@ async def open_program(
         providers: replaces the configured providers.
         has_work: called with an owner for whom there may be work for the background.
     """
+    if settings.mirror:
+        require_mirrorable(settings.store_url)
     tools = await anyio.to_thread.run_sync(tools_of, settings.tools, settings.workflows_dir)
     prompts = await anyio.to_thread.run_sync(load_prompts, settings.prompts_dir)
     summary_prompt = await anyio.to_thread.run_sync(load_summary_prompt, settings.prompts_dir)
@@ -130,7 +139,9 @@ def retention_of(settings: Settings, now: Callable[[], datetime]) -> RetentionSw
 
         open_audit(url, now).add(AuditEvent(account(), "server", owner, f"retention {age}", ids))
 
-    store_of = partial(open_store, url, now, encryption=settings.encryption, timeout_hours=hours)
+    store_of = partial(
+        open_store, url, now, encryption=settings.encryption, timeout_hours=hours, mirror=settings.mirror
+    )
     return RetentionSweep(lambda: open_retention(url).ages(), store_of, note, now)
 
 
@@ -146,10 +157,22 @@ def _noting(url: str, now: Callable[[], datetime]) -> Note:
     return note
 
 
-async def _has_texts(program: SharedServices, owner: str, *_: object) -> None:
-    """Have the vectors of an owner's texts made that were just saved, where there is a model for it."""
-    if program.has_work and await anyio.to_thread.run_sync(lambda: program.embedders().chosen):
-        program.has_work(owner)
+class _SavedTexts:
+    """Has the vectors of an owner's texts made that were just saved, where there is a model for it."""
+
+    def __init__(self, program: SharedServices, owner: str) -> None:
+        self._program = program
+        self._owner = owner
+        self._has_model: bool | None = None
+
+    async def __call__(self, *_: object) -> None:
+        if not (has_work := self._program.has_work):
+            return
+        if self._has_model is None:  # in a thread, because it is imported; it never changes
+            embedders = self._program.embedders
+            self._has_model = await anyio.to_thread.run_sync(lambda: embedders().chosen is not None)
+        if self._has_model:
+            has_work(self._owner)
 
 
 @asynccontextmanager
@@ -170,6 +193,7 @@ async def open_home(
             encryption=settings.encryption,
             timeout_hours=hours,
             news=program.news,
+            mirror=settings.mirror,
         )
     )
     unsaved = UnsavedAnswers(store)
@@ -191,7 +215,7 @@ async def open_home(
 
             asking = cache(open_asking)
             meaning = cache(lambda: open_meaning(program.embedders, store.finder.turns))
-            wake, has_texts = partial(program.has_work or _nothing, owner), partial(_has_texts, program, owner)
+            wake, has_texts = partial(program.has_work or _nothing, owner), _SavedTexts(program, owner)
             running.on_end.append(has_texts)
             library, trash = Library(store, open_meaning=meaning, has_work=wake), TrashCan(store)
             tidier = Tidier(store, unsaved.require_saved, settings.lock_wait_seconds, redaction)

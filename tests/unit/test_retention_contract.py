@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 from anyio import to_thread
-from tests.fixtures.stores import Clock, NewStore, appended, ignore, started
+from tests.fixtures.stores import Clock, NewStore, appended, ignore, put, started
 
 from conversation_mcp.bootstrap import retention_of
 from conversation_mcp.conversations.retention import RetentionSweep
@@ -112,6 +112,21 @@ async def test_an_age_that_is_none_deletes_nothing_and_is_said(
         await sweep.sweep()
     assert "'soon' is no age such as 90d" in caplog.text
     assert await store.exists(conversation_id)
+
+
+@pytest.mark.parametrize("store_url", ["file"], indirect=True)
+async def test_one_that_cannot_be_read_is_kept_and_said(
+    clock: Clock, retention: Retention, store: Store, sweep: RetentionSweep, caplog: pytest.LogCaptureFixture
+) -> None:
+    old, damaged = await started(store), await started(store)
+    await aside(put, store, damaged, b"{")
+    await aside(retention.put, "local", "1h")
+    clock.moment += timedelta(hours=2)
+    with caplog.at_level(logging.WARNING):
+        await sweep.sweep()
+    assert "a conversation of local is kept, however old it is" in caplog.text
+    assert not await store.exists(old)
+    assert await store.exists(damaged)
 
 
 class EnoughError(Exception):

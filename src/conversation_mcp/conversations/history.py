@@ -50,7 +50,7 @@ class HistoryPage(Record):
     archived_after: str | None = None
     """When it is archived if it is not used before; absent if it stays."""
     forgotten_after: str | None = None
-    """When the store forgets it, with all its messages, if it is not used before; absent if it stays."""
+    """When it is forgotten, with all its messages, if it is not used before; absent if it stays."""
     summary: Summary | None = None
     """On the first page: what is sent in place of the first messages when they do not fit into a request."""
     messages: tuple[NumberedMessage, ...]

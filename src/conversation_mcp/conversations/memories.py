@@ -90,6 +90,8 @@ class Memories:
         given, notices = await self._redaction.counted(MEMORY, partial(_given, content, tags, metadata))
         text = given["content"]
         home = ConversationId(check_id(conversation_id)) if conversation_id else None
+        # What another program or a hand has written counts, too; where the index is in memory only, it is made first.
+        await self._store.freshen(PATIENCE_SECONDS, silent)
         same = await self._look_up(WantedMemories(same_texts=(same_text(text),)), 1)
         if same.found:
             return KeptMemory(None, same.found[0], (), notices=notices)

@@ -141,6 +141,8 @@ class RetentionSweep:
     async def _delete(self, store: Store, owner: str, age: str, duration: timedelta) -> None:
         conversations = OldConversations(Pruner(store, Tidier(store, _saved, 0), self._now), TrashCan(store), self._now)
         old = await conversations.look(duration)
+        for problem in old.plan.problems:
+            logger.warning("a conversation of %s is kept, however old it is: %s", owner, problem)
         if not old.ids():
             return
         await to_thread.run_sync(self._note, owner, age, old.ids())

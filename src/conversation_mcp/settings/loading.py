@@ -81,6 +81,7 @@ def load_settings(
             path if str(path) == "-" else working_folder / path.expanduser()
             for path in settings.allow_secrets
         ),
+        "mirror": settings.mirror and working_folder / settings.mirror.expanduser(),
         "prompts_dir": working_folder / settings.prompts_dir.expanduser(),
         "workflows_dir": working_folder / settings.workflows_dir.expanduser(),
         "encryption_key_file": settings.encryption_key_file

@@ -80,8 +80,8 @@ class CallRegister(Protocol):
         """Leave a request to stop for the process that runs this turn."""
         ...
 
-    async def is_asked_to_stop(self, call: Call) -> bool:
-        """Tell whether such a request was left for this very turn, and remove it."""
+    async def asked_to_stop(self, calls: Collection[Call]) -> Collection[Call]:
+        """Return those of the turns for which such requests were left, and remove what was left for any of them."""
         ...
 
     def hear(self, key: str) -> AbstractContextManager[Ear]:
@@ -288,6 +288,10 @@ class Store(Protocol):
 
     def hear(self, conversation_id: ConversationId | None) -> AbstractContextManager[Ear]:
         """Open an ear for the end of its turns, requests to stop them and writes beside them; None stands for all."""
+        ...
+
+    async def kept_for(self) -> str | None:
+        """Return the age that is set for this owner (`Retention`); None if there is none."""
         ...
 
     async def turn_is_held(self, conversation_id: ConversationId) -> bool:

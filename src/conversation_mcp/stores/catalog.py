@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.owners import LOCAL
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conversation_mcp.records.models import ConversationId
     from conversation_mcp.sealing.keys import Encryption
     from conversation_mcp.stores.audit import AuditTrail
@@ -83,6 +85,8 @@ STORES = {
         lifetime=timedelta(hours=3),
     ),
 }
+MIRROR = "conversation_mcp.stores.files.mirror:build"
+"""The name of the function of a folder and an owner that makes a mirror."""
 ALIASES = {"rediss": "redis", "valkey": "redis", "valkeys": "redis"}
 """Schemes of the URLs of a store that stands under another name."""
 
@@ -108,15 +112,22 @@ def open_store(
     is_durable: bool = True,
     timeout_hours: float | None = None,
     news: "Newsroom | None" = None,
+    mirror: "Path | None" = None,
 ) -> "Store":
     """Make the store of an owner's conversations, without opening anything yet.
 
     Unless it is durable, a write does not wait for the disk and may be lost when the computer crashes. A store that
     forgets does so that many hours after the last write. With news, whoever waits for another process hears of it.
+    With a folder for a mirror, the files of conversations are kept there, too.
 
     Raises:
-        InvalidInputError: there is no store for such a URL, or it cannot be encrypted.
+        InvalidInputError: there is no store for such a URL, or it cannot be encrypted or mirrored.
     """
+    if mirror is not None:
+        store = open_store(
+            url, now, owner, encryption=encryption, is_durable=is_durable, timeout_hours=timeout_hours, news=news
+        )
+        return mirrored(store, url, mirror, owner)
     adapter = _adapter(url)
     make, lifetime = _function(adapter, adapter.store), lifetime_in(url, timeout_hours)
     sealing: dict[str, object] = {**_sealing(adapter, encryption), **({"news": news} if news else {})}
@@ -133,6 +144,26 @@ def open_news(url: str) -> "Newsroom | None":
     """
     adapter = _adapter(url)
     return _function(adapter, adapter.news)(url) if adapter.news else None
+
+
+def require_mirrorable(url: str) -> None:
+    """Refuse a mirror of what is in files anyway, or is to be forgotten.
+
+    Raises:
+        InvalidInputError: there is no store for such a URL, or it is not mirrored.
+    """
+    if _adapter(url).lifetime is not None:
+        raise InvalidInputError("this store forgets conversations, and a mirror folder would keep them.")
+    if url.startswith("file:"):
+        raise InvalidInputError("conversations are in files already; a mirror folder is for a database.")
+
+
+def mirrored(store: "Store", url: str, folder: "Path", owner: str) -> "Store":
+    """Return the store of that URL with a mirror of the owner's conversations below the folder; raises as above."""
+    require_mirrorable(url)
+    from conversation_mcp.stores.mirror import MirroredStore
+
+    return cast("Store", MirroredStore(store, _function(STORES["file"], MIRROR)(folder, owner)))
 
 
 def lifetime_in(url: str, timeout_hours: float | None) -> timedelta | None:

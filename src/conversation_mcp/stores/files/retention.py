@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 
 from conversation_mcp.disk import files as disk
 from conversation_mcp.disk.faults import explained
@@ -22,7 +23,9 @@ class RetentionFiles:
 
     def ages(self) -> Mapping[str, str]:
         """Read the files of all owners."""
-        return {owner: age for owner in owners(self._url) if (age := self._age(owner)) is not None}
+        root = folder_of(self._url)
+        found = ((owner, age_in(home_of(root, owner))) for owner in owners(self._url))
+        return {owner: age for owner, age in found if age is not None}
 
     def put(self, owner: str, age: str | None) -> None:
         """Write the file of the owner."""
@@ -32,12 +35,18 @@ class RetentionFiles:
             disk.make_private_folder(home)
             disk.replace_file(home / OWNER_FILE, f"{json.dumps(record, ensure_ascii=False, indent=2)}\n".encode())
 
-    def _age(self, owner: str) -> str | None:
-        path = home_of(folder_of(self._url), owner) / OWNER_FILE
-        with explained(path), suppress(FileNotFoundError, ValueError, TypeError, KeyError):
-            age = json.loads(disk.read_file(path))[FIELD]
-            return age if isinstance(age, str) else None
-        return None
+
+def age_in(home: Path) -> str | None:
+    """Return the age in the folder of an owner; None if there is none.
+
+    Raises:
+        FilesystemError: the file cannot be read.
+    """
+    path = home / OWNER_FILE
+    with explained(path), suppress(FileNotFoundError, ValueError, TypeError, KeyError):
+        age = json.loads(disk.read_file(path))[FIELD]
+        return age if isinstance(age, str) else None
+    return None
 
 
 def build(url: str) -> Retention:

@@ -28,6 +28,7 @@ from conversation_mcp.stores.files.folder import ConversationFolder
 from conversation_mcp.stores.files.keeper import IndexKeeper
 from conversation_mcp.stores.files.limits import LimitFiles
 from conversation_mcp.stores.files.owners import home_for
+from conversation_mcp.stores.files.retention import age_in
 from conversation_mcp.stores.files.sizes import size_of
 from conversation_mcp.stores.files.trash import TrashFiles
 from conversation_mcp.stores.files.vault import vault_of
@@ -156,6 +157,10 @@ class FileStore:
 
     async def forgotten_after(self, conversation_id: ConversationId) -> None:
         """Return None: what is kept is kept."""
+
+    async def kept_for(self) -> str | None:
+        """Read the file of the owner."""
+        return await to_thread.run_sync(age_in, self._root)
 
     def hear(self, conversation_id: ConversationId | None) -> AbstractContextManager[Ear]:
         """Hear nothing: whoever waits looks."""

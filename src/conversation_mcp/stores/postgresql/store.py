@@ -58,6 +58,7 @@ EXPORT = """
     ON CONFLICT (owner, slot, ending) DO UPDATE SET content = excluded.content
 """
 SWEEP = "DELETE FROM conversations WHERE owner = %s AND head IS NULL AND changed_at < %s"
+KEPT_FOR = "SELECT keep FROM owners WHERE owner = %s"
 SWEEP_LEASES = "DELETE FROM leases WHERE owner = %s AND expires_at < clock_timestamp() - interval '1 day'"
 
 
@@ -217,6 +218,11 @@ class DatabaseStore:
 
     async def forgotten_after(self, conversation_id: ConversationId) -> None:
         """Return None: what is kept is kept."""
+
+    async def kept_for(self) -> str | None:
+        """Read the row of the owner."""
+        found = await to_thread.run_sync(self._database.first, KEPT_FOR)
+        return found[0] if found else None
 
     def hear(self, conversation_id: ConversationId | None) -> AbstractContextManager[Ear]:
         """Hear of leases that end, and of what is written without one."""

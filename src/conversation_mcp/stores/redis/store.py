@@ -25,7 +25,7 @@ from conversation_mcp.stores.redis.calls import CallHashes
 from conversation_mcp.stores.redis.contents import EXPORT, FILE
 from conversation_mcp.stores.redis.conversations import StoredHashes
 from conversation_mcp.stores.redis.finder import KeyspaceFinder
-from conversation_mcp.stores.redis.keyspace import Keyspace
+from conversation_mcp.stores.redis.keyspace import AGES, Keyspace
 from conversation_mcp.stores.redis.leases import LeaseKeys, is_held
 from conversation_mcp.stores.redis.limits import LimitKeys
 from conversation_mcp.stores.redis.persistence import risks
@@ -199,6 +199,11 @@ class KeyspaceStore:
         key = self._keyspace.conversation(check_id(conversation_id))
         milliseconds = await to_thread.run_sync(self._keyspace.command, "PTTL", key)
         return self._now() + timedelta(milliseconds=milliseconds) if milliseconds >= 0 else None
+
+    async def kept_for(self) -> str | None:
+        """Read the field of the owner."""
+        found = await to_thread.run_sync(self._keyspace.command, "HGET", AGES, self._keyspace.owner)
+        return found.decode() if found else None
 
     def hear(self, conversation_id: ConversationId | None) -> AbstractContextManager[Ear]:
         """Hear nothing: whoever waits looks."""
