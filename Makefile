@@ -6,7 +6,7 @@
 # make test-wheel  build the wheel, install it into an environment of its own, test it there without the sources
 # make pictures    take the pictures of docs/viewer.md anew, in a real browser
 # make browser     install Debian's Chromium, in which the page of an export is tested; needs root
-# make proxies     install Debian's Caddy and nginx, which check the files for operators; needs root
+# make proxies     install Debian's Caddy and nginx, which check the files for operators, and PgBouncer; needs root
 # make check       lint, format, types, import rules, file sizes
 # make docs        write the documents that come from the code, and the version into the manifests
 # make version     make NEW the version, everywhere: make version NEW=0.2.0
@@ -87,10 +87,10 @@ browser:
 
 # As with the browser; DEPLOY_CHECKS=required fails where one is not there. systemd brings its own check.
 proxies:
-	@command -v caddy >/dev/null && command -v /usr/sbin/nginx >/dev/null && command -v systemd-analyze >/dev/null || { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends caddy nginx-light openssl systemd; } >/dev/null 2>&1 || echo "proxies: Caddy, nginx and systemd cannot be installed; the tests of their files are skipped"
+	@command -v caddy >/dev/null && command -v /usr/sbin/nginx >/dev/null && command -v /usr/sbin/pgbouncer >/dev/null && command -v systemd-analyze >/dev/null || { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends caddy nginx-light openssl pgbouncer systemd; } >/dev/null 2>&1 || echo "proxies: Caddy, nginx, PgBouncer and systemd cannot be installed; the tests that need them are skipped"
 
 pictures: $(VENV)/.installed-dev $(VENV)/.installed-checks
-	VIEWER_PICTURES=docs $(BIN)/python -m pytest --quiet tests/e2e/test_viewer_browser.py
+	VIEWER_PICTURES=docs $(BIN)/python -m pytest --quiet tests/e2e/test_viewer_browser.py tests/e2e/test_viewer_everyone.py
 
 # The tests that are left out read the project beside the package: its documents, its manifests, its benchmarks.
 WHEEL := build/wheel

@@ -10,16 +10,18 @@ from pathlib import Path
 import pytest
 from blockbuster import BlockBuster
 from hypothesis import HealthCheck, settings
+from tests.fixtures import encrypted_store
 from tests.fixtures.databases import PostgreSQL, is_installed, postgresql, require_database
 from tests.fixtures.encrypted_store import SCHEME
 from tests.fixtures.homes import Home
+from tests.fixtures.memory_store import memory
 from tests.fixtures.memory_store.memory import MEMORIES
 from tests.fixtures.stores import SERVERS
 from tests.fixtures.valkey import Valkey, binary, require_valkey, valkey
 
 from conversation_mcp.settings import Settings
 from conversation_mcp.sources import provider_settings, variable_of
-from conversation_mcp.stores.catalog import STORES, Adapter
+from conversation_mcp.stores.catalog import STORES
 
 OWN_PREFIX = "CONVERSATION_"
 OWN_VARIABLES = {
@@ -146,20 +148,8 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytes
         yield url
         server.drop(url)
         return
-    package = "tests.fixtures.memory_store"
-    monkeypatch.setitem(
-        STORES,
-        "memory",
-        Adapter(
-            f"{package}.finder:build", f"{package}.store:build", f"{package}.memory:owners", f"{package}.audit:build"
-        ),
-    )
-    sealed = "tests.fixtures.encrypted_store"
-    monkeypatch.setitem(
-        STORES,
-        SCHEME,
-        Adapter(f"{sealed}:build_finder", f"{sealed}:build", f"{sealed}:owners", f"{sealed}:build_audit"),
-    )
+    monkeypatch.setitem(STORES, "memory", memory.ADAPTER)
+    monkeypatch.setitem(STORES, SCHEME, encrypted_store.ADAPTER)
     yield f"{scheme}://{tmp_path}/conversation-logs"
     for place in [place for place in MEMORIES if place[0].startswith(f"memory://{tmp_path}/")]:
         del MEMORIES[place]

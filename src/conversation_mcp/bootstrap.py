@@ -1,7 +1,7 @@
 """The composition root: from settings to a program that all owners share, and to the services of one owner."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -15,9 +15,11 @@ from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.dialogue import Dialogues
 from conversation_mcp.conversations.library import Library
 from conversation_mcp.conversations.pruner import Pruner
+from conversation_mcp.conversations.retention import RetentionSweep
 from conversation_mcp.conversations.tidier import Tidier
 from conversation_mcp.conversations.trash_can import TrashCan
 from conversation_mcp.conversations.turn_meaning import open_meaning
+from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.homes import Note, holders_of, open_all
 from conversation_mcp.later import open_consulting, open_embedders, open_remembering
 from conversation_mcp.prompting.prompts import load_prompts, load_summary_prompt
@@ -27,7 +29,14 @@ from conversation_mcp.providers.choosing.providers import Providers
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.settings import Settings
 from conversation_mcp.shared import SharedServices
-from conversation_mcp.stores.catalog import lifetime_in, open_audit, open_store
+from conversation_mcp.stores.catalog import (
+    lifetime_in,
+    open_audit,
+    open_news,
+    open_retention,
+    open_store,
+    require_mirrorable,
+)
 from conversation_mcp.tools.catalog import LOG, mode_of, tools_of
 from conversation_mcp.turns.redaction import Redaction
 from conversation_mcp.turns.roster import RunningTurns
@@ -35,6 +44,8 @@ from conversation_mcp.turns.unsaved import UnsavedAnswers
 
 if TYPE_CHECKING:
     import httpx
+
+    from conversation_mcp.stores.ears import Newsroom
 
 
 @asynccontextmanager
@@ -65,6 +76,8 @@ async def open_program(
         providers: replaces the configured providers.
         has_work: called with an owner for whom there may be work for the background.
     """
+    if settings.mirror:
+        require_mirrorable(settings.store_url)
     tools = await anyio.to_thread.run_sync(tools_of, settings.tools, settings.workflows_dir)
     prompts = await anyio.to_thread.run_sync(load_prompts, settings.prompts_dir)
     summary_prompt = await anyio.to_thread.run_sync(load_summary_prompt, settings.prompts_dir)
@@ -72,11 +85,14 @@ async def open_program(
     wake = partial(has_work, settings.owner) if has_work else lambda: None
     context = ProviderContext(settings, client, now=now, has_work=wake)
     build = partial(build_providers, context) if providers is None else lambda: providers
+    news = await anyio.to_thread.run_sync(_news, settings.store_url)
     try:
         chosen = Providers(build, settings, now)
         embedders = cache(partial(open_embedders, settings))
-        yield SharedServices(settings, now, tools, prompts, summary_prompt, chosen, has_work, embedders)
+        yield SharedServices(settings, now, tools, prompts, summary_prompt, chosen, has_work, embedders, news)
     finally:
+        if news:
+            await finish(anyio.to_thread.run_sync(news.close))
         await finish(client.aclose())
 
 
@@ -103,8 +119,30 @@ async def open_app(
         else open_home(program, settings.owner) as app,
     ):
         if background:
-            app.tasks.start_soon(background.run)
+            app.tasks.start_soon(work_in_background, settings, background, now)
         yield app
+
+
+async def work_in_background(settings: Settings, background: Background, now: Callable[[], datetime] = utc_now) -> None:
+    """Do what a server does for all owners while it runs, until cancelled."""
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(background.run)
+        tasks.start_soon(retention_of(settings, now).run)
+
+
+def retention_of(settings: Settings, now: Callable[[], datetime]) -> RetentionSweep:
+    """Return what deletes old conversations of owners who do not keep them forever."""
+    url, hours = settings.store_url, settings.conversation_timeout_hours
+
+    def note(owner: str, age: str, ids: Sequence[str]) -> None:
+        from conversation_mcp.records.audit import AuditEvent, account
+
+        open_audit(url, now).add(AuditEvent(account(), "server", owner, f"retention {age}", ids))
+
+    store_of = partial(
+        open_store, url, now, encryption=settings.encryption, timeout_hours=hours, mirror=settings.mirror
+    )
+    return RetentionSweep(lambda: open_retention(url).ages(), store_of, note, now)
 
 
 def _noting(url: str, now: Callable[[], datetime]) -> Note:
@@ -119,10 +157,22 @@ def _noting(url: str, now: Callable[[], datetime]) -> Note:
     return note
 
 
-async def _has_texts(program: SharedServices, owner: str, *_: object) -> None:
-    """Have the vectors of an owner's texts made that were just saved, where there is a model for it."""
-    if program.has_work and await anyio.to_thread.run_sync(lambda: program.embedders().chosen):
-        program.has_work(owner)
+class _SavedTexts:
+    """Has the vectors of an owner's texts made that were just saved, where there is a model for it."""
+
+    def __init__(self, program: SharedServices, owner: str) -> None:
+        self._program = program
+        self._owner = owner
+        self._has_model: bool | None = None
+
+    async def __call__(self, *_: object) -> None:
+        if not (has_work := self._program.has_work):
+            return
+        if self._has_model is None:  # in a thread, because it is imported; it never changes
+            embedders = self._program.embedders
+            self._has_model = await anyio.to_thread.run_sync(lambda: embedders().chosen is not None)
+        if self._has_model:
+            has_work(self._owner)
 
 
 @asynccontextmanager
@@ -135,7 +185,16 @@ async def open_home(
     """
     settings, now, hours = program.settings, program.now, program.settings.conversation_timeout_hours
     store = await anyio.to_thread.run_sync(
-        partial(open_store, settings.store_url, now, owner, encryption=settings.encryption, timeout_hours=hours)
+        partial(
+            open_store,
+            settings.store_url,
+            now,
+            owner,
+            encryption=settings.encryption,
+            timeout_hours=hours,
+            news=program.news,
+            mirror=settings.mirror,
+        )
     )
     unsaved = UnsavedAnswers(store)
     failure: Exception | None = None
@@ -156,7 +215,7 @@ async def open_home(
 
             asking = cache(open_asking)
             meaning = cache(lambda: open_meaning(program.embedders, store.finder.turns))
-            wake, has_texts = partial(program.has_work or _nothing, owner), partial(_has_texts, program, owner)
+            wake, has_texts = partial(program.has_work or _nothing, owner), _SavedTexts(program, owner)
             running.on_end.append(has_texts)
             library, trash = Library(store, open_meaning=meaning, has_work=wake), TrashCan(store)
             tidier = Tidier(store, unsaved.require_saved, settings.lock_wait_seconds, redaction)
@@ -197,6 +256,13 @@ async def open_home(
         await finish(unsaved.retry_all())
     if failure is not None:
         raise failure
+
+
+def _news(url: str) -> "Newsroom | None":
+    """Return what brings news; whoever opens the store is told what is wrong with the URL."""
+    with suppress(InvalidInputError):
+        return open_news(url)
+    return None
 
 
 def _nothing(_owner: str) -> None:

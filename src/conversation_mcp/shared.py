@@ -11,6 +11,7 @@ from conversation_mcp.settings import Settings
 
 if TYPE_CHECKING:
     from conversation_mcp.embeddings.catalog import Embedders
+    from conversation_mcp.stores.ears import Newsroom
 
 
 class SharedServices(NamedTuple):
@@ -26,3 +27,5 @@ class SharedServices(NamedTuple):
     """To be called with an owner for whom there may be work for the background; None if none is done."""
     embedders: "Callable[[], Embedders]"
     """The models that make vectors, the same ones each time: they take memory."""
+    news: "Newsroom | None"
+    """What brings news of other processes; None if nothing does."""

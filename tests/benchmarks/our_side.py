@@ -69,12 +69,32 @@ class Stored:
         write_synced(Path(self._store.location(self.conversation_id)), self._before)
 
 
+class StoredInDatabase:
+    """A conversation in a store that keeps no file to put back: what was added is taken away again."""
+
+    def __init__(self, store: Store, text: str) -> None:
+        self._store = store
+        self._text = text
+        self._messages = -1
+        self.conversation_id = ConversationId("")
+
+    async def prepare(self, messages: int) -> None:
+        """Have just so many messages there."""
+        if messages == self._messages:
+            await self._store.update(
+                self.conversation_id, lambda stored, _: stored.changed(messages=stored.messages[:messages])
+            )
+            return
+        self.conversation_id, self._messages = await self._store.reserve(), messages
+        await self._store.create(conversation_of(self.conversation_id, messages, self._text))
+
+
 class Append:
-    """One message added by the file store: locked, read as it is now, written, synced, renamed, folder synced."""
+    """One message added by the store, durably: to a file, which is written anew, or to a database."""
 
     def __init__(self, app: App, text: str) -> None:
         self._store = app.store
-        self._stored = Stored(app.store, text)
+        self._stored = stored_by(app, text)
         self._text = text
 
     async def prepare(self, messages: int) -> None:
@@ -82,28 +102,6 @@ class Append:
 
     async def operate(self) -> None:
         await self._store.update(self._stored.conversation_id, partial(with_message, text=self._text))
-
-
-class AppendInDatabase:
-    """One message added by a store that keeps no file to put back: it is taken away again."""
-
-    def __init__(self, app: App, text: str) -> None:
-        self._store = app.store
-        self._text = text
-        self._messages = -1
-        self._conversation_id = ConversationId("")
-
-    async def prepare(self, messages: int) -> None:
-        if messages == self._messages:
-            await self._store.update(
-                self._conversation_id, lambda stored, _: stored.changed(messages=stored.messages[:messages])
-            )
-            return
-        self._conversation_id, self._messages = await self._store.reserve(), messages
-        await self._store.create(conversation_of(self._conversation_id, messages, self._text))
-
-    async def operate(self) -> None:
-        await self._store.update(self._conversation_id, partial(with_message, text=self._text))
 
 
 class Log:
@@ -126,7 +124,7 @@ class Turn:
 
     def __init__(self, app: App, text: str) -> None:
         self._turns = app.turns
-        self._stored = Stored(app.store, text)
+        self._stored = stored_by(app, text)
         self._ask = Ask(tool="search_followup", mode="search", question=text, preset="low")
 
     async def prepare(self, messages: int) -> None:
@@ -210,7 +208,6 @@ class Instant(FakeProvider):
 
 SIDES: dict[str, Callable[[App, str], Side]] = {
     "append": Append,
-    "append-in-database": AppendInDatabase,
     "log": Log,
     "turn": Turn,
     "turn-known-first": Turn,
@@ -218,6 +215,11 @@ SIDES: dict[str, Callable[[App, str], Side]] = {
     "turn-with-files": partial(Again, names_files=True),
     "bare-write": BareWrite,
 }
+
+
+def stored_by(app: App, text: str) -> Stored | StoredInDatabase:
+    """Return a conversation in the store of the program."""
+    return (StoredInDatabase if app.settings.store else Stored)(app.store, text)
 
 
 def with_message(stored: Conversation, now: str, text: str) -> Conversation:

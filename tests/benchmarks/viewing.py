@@ -1,5 +1,6 @@
 """The viewer in a real browser, beside a static page with the same bytes: the first paint, and a search while typing."""
 
+import shutil
 import threading
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
@@ -21,7 +22,9 @@ from conversation_mcp.stores.headway import Headway
 CONVERSATIONS, QUICK_CONVERSATIONS = 100_000, 2_000
 LONG_TURNS, QUICK_LONG_TURNS = 5_000, 500
 ROUNDS = 15
-NAMES = ("view-list", "view-search", "view-conversation")
+OTHER = "20261001-1790812800000"
+"""The id of a copy of the long conversation."""
+NAMES = ("view-list", "view-search", "view-conversation", "view-conversation-again")
 KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0"
 FOUND = """(async () => {
@@ -62,11 +65,21 @@ def _measured(plan: Plan, browser: Browser) -> Iterable[Row]:
         )
     yield Row("view-list", f"first paint of {count:,}", "ms", "a static page", list_paint, list_static, limit)
     yield Row("view-search", f"a search in {count:,}", "ms", "static rows", search, search_static, limit)
-    path = f"/c/{long_ids[LONG]}"
-    with _opened(browser, plan.scratch, plan.scratch / "long" / "conversation-logs", path) as (base, static):
-        paint, paint_static = alternate(rounds, [partial(_paint, browser, f"{each}{path}") for each in (base, static)])
-    what = f"first paint of {turns * 2:,} messages"
-    yield Row("view-conversation", what, "ms", "a static page", paint, paint_static, limit)
+    logs, path, what = plan.scratch / "long" / "conversation-logs", f"/c/{long_ids[LONG]}", f"{turns * 2:,} messages"
+    shutil.copytree(logs / long_ids[LONG], logs / OTHER)
+    with _opened(browser, plan.scratch, logs, path) as (base, static):
+
+        def anew() -> float:
+            browser.open(f"{base}/c/{OTHER}")  # of two such files, only the last is remembered
+            return _paint(browser, f"{base}{path}")
+
+        again, plain = partial(_paint, browser, f"{base}{path}"), partial(_paint, browser, f"{static}{path}")
+        new, new_static = alternate(rounds, [anew, plain])
+        known, known_static = alternate(rounds, [again, plain])
+    yield Row("view-conversation", f"first paint of {what}", "ms", "a static page", new, new_static, limit)
+    yield Row(
+        "view-conversation-again", f"the same, read before: {what}", "ms", "a static page", known, known_static, limit
+    )
 
 
 @contextmanager

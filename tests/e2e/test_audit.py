@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 from anyio import to_thread
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
 from tests.fixtures.homes import Home
 from tests.fixtures.logged import LOG, Chatbot
 from tests.fixtures.over_http import http_server
@@ -12,7 +15,10 @@ from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import error_of, serving
 from tests.fixtures.stores import Clock
 
+from conversation_mcp.access.token_file import TokenFile
+from conversation_mcp.clock import utc_now
 from conversation_mcp.records.audit import checked
+from conversation_mcp.server.http.entrance import open_entrance
 from conversation_mcp.stores.catalog import open_audit
 
 
@@ -58,6 +64,30 @@ async def test_a_token_over_http_leaves_a_line_for_each_call_for_another_owner(h
     ]
     assert {line["via"] for line in found} == {"http"}
     assert "quagga" not in json.dumps(found)
+
+
+async def test_what_is_read_for_another_without_a_tool_is_noted_too(home: Home) -> None:
+    tokens = home.folder / "tokens.json"
+    token, _ = await to_thread.run_sync(lambda: TokenFile(tokens).add("bot", utc_now(), may_act_for=("user-*",)))
+    for_her = {"authorization": f"Bearer {token}", "conversation-owner": "user-ann"}
+    async with (
+        http_server(home, open_entrance=open_entrance, tokens_file=tokens, tools=LOG) as server,
+        create_mcp_http_client(headers=for_her) as http,
+        Client(streamable_http_client(server.url, http_client=http)) as client,
+    ):
+        conversation_id = await Chatbot(client, "user-ann").created()
+        await client.list_tools()
+        await client.list_resources()
+        await client.read_resource(f"conversation://{conversation_id}")
+        await client.get_prompt("continue_conversation", {"conversationId": conversation_id})
+    found = await to_thread.run_sync(noted, home)
+    assert actions(found) == [
+        ("user-ann", "create_conversation", []),
+        ("user-ann", "resources/list", []),
+        ("user-ann", "resources/read", [conversation_id]),
+        ("user-ann", "prompts/get", [conversation_id]),
+    ]
+    assert {line["actor"].partition("/")[0] for line in found} == {"bot"}
 
 
 @pytest.mark.parametrize("store_url", ["file"], indirect=True)

@@ -12,10 +12,11 @@ from tests.fixtures.homes import Home
 
 from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.copier import Copier
+from conversation_mcp.records.audit import checked
 from conversation_mcp.records.codec import encode
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.stores.base import Store
-from conversation_mcp.stores.catalog import open_store
+from conversation_mcp.stores.catalog import open_audit, open_retention, open_store
 
 OTHER = "20260201-1769904000000"
 OWNERS = ("local", "alice")
@@ -70,11 +71,15 @@ def test_everything_of_all_owners_is_copied_and_back_again(
     here: Here, filled: Home, folder: Home, tmp_path: Path
 ) -> None:
     there = seen(filled.store_url)
+    open_retention(filled.store_url).put("alice", "90d")
     copied = here("copy", "--from", filled.store_url, "--to", folder.store_url)
     assert copied.code == 0, copied.err
     assert copied.err.endswith("6 copied.\n")
     assert copied.out.count("\tdeleted\n") == 2
     assert seen(folder.store_url) == there
+    assert open_retention(folder.store_url).ages() == {"alice": "90d"}
+    noted = [line.data for line in checked(open_audit(filled.store_url, utc_now).lines())]
+    assert [(each["owner"], each["action"]) for each in noted] == [("alice", "copy")]
     back = Home(tmp_path, filled.store_url.replace("conversation-logs", "back"))
     if back.store_url != filled.store_url:
         assert here("copy", "--from", folder.store_url, "--to", back.store_url).code == 0

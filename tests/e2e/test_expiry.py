@@ -3,9 +3,12 @@
 from datetime import datetime, timedelta
 
 import pytest
+from anyio import to_thread
 from tests.fixtures.homes import Home
 from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import data_of, serving, text_of
+
+from conversation_mcp.stores.catalog import open_retention
 
 
 def hours_between(earlier: str, later: str) -> float:
@@ -45,3 +48,19 @@ async def test_a_conversation_with_a_tag_stays_and_so_nothing_is_said(home: Home
         await client.call_tool("update_conversation", {**same, "tags": ["kept"]})
         shown = data_of(await client.call_tool("get_conversation_history", same))
     assert "archivedAfter" not in shown
+
+
+async def test_what_its_owner_keeps_for_a_time_says_when_it_is_deleted(home: Home) -> None:
+    async with serving(home, FakeProvider(), conversation_timeout_hours=36, tools=("research", "manage")) as client:
+        same = {"conversationId": data_of(await client.call_tool("search", {"query": "one?"}))["conversationId"]}
+        await to_thread.run_sync(open_retention(home.store_url).put, "local", "2h")
+        answered = await client.call_tool("search_followup", {**same, "query": "two?"})
+        shown = await client.call_tool("get_conversation_history", same)
+        await client.call_tool("update_conversation", {**same, "tags": ["kept"]})
+        tagged = data_of(await client.call_tool("get_conversation_history", same))
+    updated = home.only()["updatedAt"]
+    for result in (answered, shown):
+        forgotten = data_of(result)["forgottenAfter"]
+        assert hours_between(updated, forgotten) == pytest.approx(2, abs=0.01)
+        assert f"Forgotten if it is not used before {forgotten}" in text_of(result)
+    assert "forgottenAfter" not in tagged or home.store_url.startswith("redis:")

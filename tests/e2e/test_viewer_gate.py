@@ -4,6 +4,7 @@ from html.parser import HTMLParser
 
 import pytest
 from tests.fixtures.attacks import ATTACKS, URLS
+from tests.fixtures.full_conversation import full_conversation
 from tests.fixtures.homes import Home
 from tests.fixtures.providers import FakeProvider
 from tests.fixtures.viewing import ADDRESS, visiting
@@ -99,31 +100,20 @@ class Elements(HTMLParser):
 
 @pytest.mark.parametrize("attack", ATTACKS)
 async def test_no_text_of_a_conversation_is_more_than_text(home: Home, attack: str) -> None:
-    sources = [{"id": number, "title": attack, "url": url, "date": attack} for number, url in enumerate(URLS, 1)]
-    home.put(
-        {
-            "conversationId": "20250101-1735689600000",
-            "createdAt": "2025-01-01T00:00:00.000Z",
-            "updatedAt": "2025-01-01T00:00:00.000Z",
-            "messageCount": 2,
-            "title": attack[:200],
-            "tags": [attack[:50]],
-            "messages": [
-                {"role": "user", "content": attack, "tool": attack},
-                {
-                    "role": "assistant",
-                    "content": f"{attack} [1]",
-                    "sources": sources,
-                    "model": attack,
-                    "provider": attack,
-                },
-            ],
-        }
+    data = full_conversation("20250101-1735689600000", lambda _: attack, URLS)
+    data["messages"].append(
+        {"role": "assistant", "content": f"{attack} [1]", "provider": attack, "model": attack, "preset": attack}
     )
+    home.put(data)
     async with visiting(home, FakeProvider()) as visitor:
         await visitor.enter()
-        for path in ("/", "/?q=alert", "/c/20250101-1735689600000", "/figures?by=model", f"/?tag={attack[:20]}"):
+        place = "/c/20250101-1735689600000"
+        branch = (await visitor.post(f"{place}/branch", message="3")).headers["location"]
+        await visitor.post(f"{branch}/delete")
+        other = (await visitor.post(f"{place}/branch", message="3")).headers["location"]
+        for path in ("/", "/?q=alert", place, other, "/trash", "/figures?by=model", f"/?tag={attack[:20]}"):
             answer = await visitor.client.get(path)
+            assert answer.status_code == 200
             for tag, attributes in Elements(answer.text).found:
                 assert tag not in {"img", "iframe", "object", "embed", "base", "style", "video"}, (path, tag)
                 assert tag != "script" or attributes["src"] == "/page.js"

@@ -207,7 +207,7 @@ async def test_figures_show_bars_and_their_numbers(visitor: Visitor) -> None:
     await asked(visitor, "one?")
     for way in ("day", "provider", "model", "tool"):
         page = (await visitor.get(f"/figures?by={way}")).text
-        assert page.count("<rect") == 1
+        assert page.count("<rect") == 2
         assert page.count("$0.25") >= 3
     assert (await visitor.get("/figures?by=mood")).status_code == 422
     assert "Nothing was asked since then." in (await visitor.get("/figures?since=2999-01-01")).text

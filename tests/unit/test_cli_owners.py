@@ -28,7 +28,7 @@ def test_what_is_asked_for_an_owner_is_found_under_that_owner_alone(here: Here, 
     assert "alice" not in here("list").out
     assert "kettle of alice?" in here("list", "--owner", "alice").out
     assert here("list", "--owner", "alice").out.count("\n") == 1
-    assert here("owners").out == "local\t1\t1\t$0.00\nalice\t1\t1\t$0.00\nalice/..\t1\t1\t$0.00\n"
+    assert here("owners").out == "local\t1\t1\t$0.00\t\nalice\t1\t1\t$0.00\t\nalice/..\t1\t1\t$0.00\t\n"
     rows = json.loads(here("owners", "--json").out)["owners"]
     assert rows[1] == {"owner": "alice", "conversationCount": 1, "turns": 1, "costUsd": 0.0}
 

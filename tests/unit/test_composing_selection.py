@@ -228,7 +228,8 @@ def test_a_child_carries_the_messages_of_its_parent_up_to_where_it_began() -> No
     parent = Talk(conversation_id=PARENT_ID, system="The system text of the parent.")
     parent.ask("First?", file("/a.py", body("a")), answer="Yes.")
     parent.ask("Too late?", answer="No.")
-    child = Talk(parents=(parent.conversation,), parent_count=3, kept=parent.kept)
+    before = parent.conversation.changed(messages=parent.conversation.messages[:3])
+    child = Talk(parents=(before,), kept=parent.kept)
     made = child.ask("Second?", file("/a.py", body("a").replace("line 3\n", "line three\n")))
     assert [one.role for one in made.messages] == ["system", "user", "assistant", "user"]
     assert made.messages[0].content == "Be brief."

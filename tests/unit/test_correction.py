@@ -71,7 +71,7 @@ def test_answers_without_an_estimate_tell_nothing_after_a_file_or_a_notice() -> 
 
 def _child(parent: Talk) -> Talk:
     conversations = (*parent.parents, parent.conversation)
-    return Talk(parents=conversations, parent_count=len(parent.messages), conversation_id=ID)
+    return Talk(parents=conversations, conversation_id=ID)
 
 
 def test_a_conversation_that_continues_another_begins_with_the_correction_of_that() -> None:

@@ -25,7 +25,7 @@ from conversation_mcp.records.models import Conversation, ConversationId, Messag
 from conversation_mcp.records.parts import joined, message_bytes, whole_bytes
 from conversation_mcp.stores.base import Change, Store
 from conversation_mcp.stores.catalog import open_store, open_tables
-from conversation_mcp.stores.postgresql import rows
+from conversation_mcp.stores.postgresql import writing
 
 EXPIRED = "UPDATE leases SET expires_at = clock_timestamp() - interval '1 second'"
 
@@ -139,7 +139,7 @@ async def test_an_answer_looks_into_no_message_before_it(store: Store, monkeypat
         seen.append(message.content)
         return text_of(message)
 
-    monkeypatch.setattr(rows, "text_of", watched)
+    monkeypatch.setattr(writing, "text_of", watched)
     await store.update(conversation_id, appended("more"))
     assert seen == ["more"]
 
@@ -204,6 +204,7 @@ def test_searches_rank_and_show_as_the_index_of_a_folder_does(url: str, clock: C
     texts = [
         "getUserName returns the user's name", "The user names a tree. " * 3, "names of trees, walking in the woods",
         "Bäume und 日本語のテキスト", "he walked home; walks, walker", "user user user", "nothing at all of it " * 20,
+        "a b a b a, and once more: a b a b a; walk walking walk walked walk, trees trees trees", "user name user named",
     ]  # fmt: skip
     for shelf in shelves:
         for number, text in enumerate(texts):
@@ -219,6 +220,10 @@ def test_searches_rank_and_show_as_the_index_of_a_folder_does(url: str, clock: C
         "getUserName",
         "of",
         "it -x",
+        '"a b a"',
+        '"trees trees"',
+        '"user name user*"',
+        '"walk" trees',
     ]
     for query in queries:
         here, there = (

@@ -1,6 +1,6 @@
 """Faults of the database: what is tried again, what is said, and that nothing is half written."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from threading import Barrier, Thread
@@ -10,13 +10,14 @@ import pytest
 from anyio import to_thread
 from tests.fixtures.databases import PostgreSQL
 from tests.fixtures.gates import Gate, to_unix_socket
-from tests.fixtures.stores import Clock, appended, started, texts_of
+from tests.fixtures.stores import Clock, appended, ignore, started, texts_of
 
-from conversation_mcp.errors import DatabaseError
+from conversation_mcp.errors import DatabaseError, InvalidInputError
+from conversation_mcp.records.models import Conversation
 from conversation_mcp.stores.base import Store
 from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.stores.postgresql import connections
-from conversation_mcp.stores.postgresql.connections import Connection, Database
+from conversation_mcp.stores.postgresql.connections import Connection, Database, InDoubtError
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -67,6 +68,64 @@ async def test_a_connection_that_is_cut_at_any_statement_loses_nothing_and_write
         assert texts in (known, [*known, f"answer {passing}"])
         known = texts
     assert len(known) > 6  # what was cut before its commit was tried again
+
+
+async def test_an_answer_is_one_journey_to_the_database(store: Store, gate: Gate) -> None:
+    conversation_id = await started(store)
+    turn = await store.acquire_turn(conversation_id, 0, ignore)
+    gate.left = 1
+    await store.update(conversation_id, appended("answer"))
+    assert gate.pass_on()
+    await turn.release()
+    assert texts_of(await store.load(conversation_id)) == ["Hello?", "answer"]
+
+
+async def test_a_write_whose_acknowledgement_was_lost_is_found_to_be_done(store: Store, gate: Gate) -> None:
+    conversation_id = await started(store)
+    gate.answers_left = 0
+    written = await store.update(conversation_id, appended("answer"))
+    assert gate.answers_left is None
+    assert texts_of(written) == texts_of(await store.load(conversation_id)) == ["Hello?", "answer"]
+    await store.update(conversation_id, appended("more"))
+    assert texts_of(await store.load(conversation_id)) == ["Hello?", "answer", "more"]
+
+
+@pytest.mark.parametrize("sql", ["UPDATE conversations SET version = version + 1", "UPDATE messages SET body = '{}'"])
+async def test_a_write_in_doubt_that_somebody_has_changed_since_is_not_made_twice(
+    url: str, clock: Clock, database: PostgreSQL, monkeypatch: pytest.MonkeyPatch, sql: str
+) -> None:
+    store = open_store(url, clock, is_durable=False)
+    conversation_id = await started(store)
+    send = Database.call
+
+    def cut(self: Database, statement: bytes, values: Sequence[object]) -> None:
+        send(self, statement, values)
+        database.change(url, sql)
+        raise InDoubtError(DatabaseError("here", "the connection to it broke"))
+
+    monkeypatch.setattr(Database, "call", cut)
+    with pytest.raises(DatabaseError, match="the connection to it broke"):
+        await store.update(conversation_id, appended("answer"))
+    seen: list[int] = []
+    with psycopg.connect(url.replace("conversations@", "postgres@")) as connection:
+        seen += [count for (count,) in connection.execute("SELECT count(*) FROM messages")]
+    connection.close()
+    assert seen == [2]
+
+
+async def test_a_change_is_made_of_what_is_stored_even_if_what_was_loaded_last_cannot_be_changed_so(
+    url: str, store: Store, clock: Clock
+) -> None:
+    conversation_id = await started(store)
+    await open_store(url, clock, is_durable=False).update(conversation_id, appended("written elsewhere"))
+
+    def change(stored: Conversation, now: str) -> Conversation:
+        if len(stored.messages) == 1:
+            raise InvalidInputError("not this one")
+        return appended("more")(stored, now)
+
+    await store.update(conversation_id, change)
+    assert texts_of(await store.load(conversation_id)) == ["Hello?", "written elsewhere", "more"]
 
 
 async def test_while_the_database_is_away_it_is_said_and_then_it_goes_on(store: Store, gate: Gate) -> None:

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from importlib.resources import files
 
 import psycopg
 import pytest
@@ -13,6 +14,12 @@ from conversation_mcp.records.audit import AuditEvent
 from conversation_mcp.stores.catalog import open_audit, open_store, open_tables
 from conversation_mcp.stores.postgresql.audit import TRAIL
 
+FIRST_VERSION = """
+    CREATE TABLE conversation_mcp_migrations (
+        number integer PRIMARY KEY, done_at timestamptz NOT NULL DEFAULT now()
+    );
+    INSERT INTO conversation_mcp_migrations (number) VALUES (1)
+"""
 NEWER = "INSERT INTO conversation_mcp_migrations (number, usable_from) VALUES (99, %s)"
 
 
@@ -26,7 +33,7 @@ def url(database: PostgreSQL) -> Iterator[str]:
 def executed(url: str, sql: str, *values: object, owner: str = "local") -> list[tuple[object, ...]]:
     with psycopg.connect(url) as connection:
         connection.execute("SELECT set_config('conversation_mcp.owner', %s, true)", (owner,))
-        found = connection.execute(sql.encode(), values)
+        found = connection.execute(sql.encode(), values or None)
         rows = found.fetchall() if found.description else []
     connection.close()
     return rows
@@ -64,12 +71,9 @@ def test_a_program_goes_on_with_newer_tables_that_say_it_can(url: str, clock: Cl
 
 def test_tables_of_the_first_version_are_refused_until_they_are_migrated(url: str, clock: Clock) -> None:
     tables = open_tables(url)
-    tables.migrate()
-    executed(url, "DROP TABLE audit_lines CASCADE")
-    executed(url, "DROP FUNCTION refuse_change")
-    executed(url, "DROP TABLE memories")
-    executed(url, "DELETE FROM conversation_mcp_migrations WHERE number > 1")
-    executed(url, "ALTER TABLE conversation_mcp_migrations DROP COLUMN usable_from")
+    first = files("conversation_mcp.stores.postgresql").joinpath("migrations", "0001.sql").read_text("utf-8")
+    executed(url, f"{first}; {FIRST_VERSION}")
+    assert tables.versions().present == 1
     with pytest.raises(SchemaError, match="must be migrated first"):
         open_audit(url, clock).add(AuditEvent("me", "http", "alice", "show"))
     assert tables.migrate() == [*range(2, tables.versions().needed + 1)]

@@ -34,6 +34,9 @@ def places(*files: dict[str, object], more: tuple[dict[str, object], ...] = ()) 
         ("/a/.. /b", "a/_/b"),
         ("/a\n\x1b[2J/b\0", "a__[2J/b_"),
         ("/src/.env", "src/.env"),
+        ("/src/con.txt", "src/_con.txt"),
+        ("/Aux/com1", "_Aux/_com1"),
+        ("/src/console.txt", "src/console.txt"),
     ],
 )
 def test_a_path_leads_below_the_folder(path: str, place: str) -> None:

@@ -2,17 +2,19 @@
 
 import os
 import stat
+import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
 
+import anyio
 import pytest
 from anyio import to_thread
 from tests.fixtures.signing import NOW
 
 from conversation_mcp.access.live_tokens import LOOK_EVERY_SECONDS, LiveTokens
-from conversation_mcp.access.token_file import TokenFile
+from conversation_mcp.access.token_file import FileStamp, TokenFile
 from conversation_mcp.access.tokens import IssuedToken, hash_of, is_token, new_token
 from conversation_mcp.errors import FilesystemError
 from conversation_mcp.text import REDACTED, without_keys
@@ -120,6 +122,51 @@ async def test_a_running_server_learns_of_new_and_revoked_tokens(file: TokenFile
     await to_thread.run_sync(file.revoke, "alice")
     await tokens.refresh()
     assert tokens.find(token) is None
+
+
+class SlowFile(TokenFile):
+    """A file that is looked at only once the test lets it be."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.let_look = threading.Event()
+
+    def stamp(self) -> FileStamp | None:
+        self.let_look.wait()
+        return super().stamp()
+
+
+async def found_by_many(tokens: LiveTokens, file: SlowFile, token: str) -> tuple[list[bool], list[bool]]:
+    """Have twenty requests look for the token at once; return what they found before the file was looked at, and all."""
+    found, before = list[bool](), list[bool]()
+
+    async def request() -> None:
+        await tokens.refresh()
+        found.append(tokens.find(token) is not None)
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(20):
+            tasks.start_soon(request)
+        await anyio.wait_all_tasks_blocked()
+        before += found
+        file.let_look.set()
+    return before, found
+
+
+async def test_the_first_requests_all_wait_until_the_file_was_read(tmp_path: Path) -> None:
+    file = SlowFile(tmp_path / "tokens.json")
+    token, _ = await to_thread.run_sync(file.add, "alice", NOW)
+    assert await found_by_many(LiveTokens(file, lambda: 0.0), file, token) == ([], [True] * 20)
+
+
+async def test_later_requests_do_not_wait_for_the_one_that_looks_at_the_file(tmp_path: Path) -> None:
+    file = SlowFile(tmp_path / "tokens.json")
+    token, _ = await to_thread.run_sync(file.add, "alice", NOW)
+    tokens = live(file)
+    file.let_look.set()
+    await tokens.refresh()
+    file.let_look.clear()
+    assert await found_by_many(tokens, file, token) == ([True] * 19, [True] * 20)
 
 
 async def test_a_file_that_vanishes_leaves_the_server_locked(file: TokenFile, tmp_path: Path) -> None:

@@ -27,6 +27,10 @@ ON = TOOL_SETS["research"]
             "delete_conversation",
             " 'delete_conversation' does that here; it is in the tool set 'manage', which is off (CONVERSATION_MCP_TOOLS).",
         ),
+        (
+            "end_conversation",
+            " 'end_conversation' does that here; it is in the tool set 'memories', which is off (CONVERSATION_MCP_TOOLS).",
+        ),
         ("serach", " Did you mean 'search'?"),
         ("make_coffee", ""),
     ],

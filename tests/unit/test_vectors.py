@@ -1,6 +1,8 @@
 """An index of vectors finds what is near, follows its texts, and keeps nothing of those that are gone."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.fixtures.vectors import DIMENSIONS, Shelf, WordModel, build, found, index_in
@@ -8,6 +10,9 @@ from tests.fixtures.vectors import DIMENSIONS, Shelf, WordModel, build, found, i
 from conversation_mcp.errors import EmbeddingsError
 from conversation_mcp.searching.vectors.builder import Builder
 from conversation_mcp.searching.vectors.pieces import PiecePart, TextPiece, digest_of
+
+if TYPE_CHECKING:
+    from conversation_mcp.searching.vectors.numbers import Floats
 
 TEXTS = {
     "bread": {"1": "flour water salt yeast", "2": "bake it in a hot oven"},
@@ -109,7 +114,7 @@ def test_what_is_deleted_while_it_is_read_gets_no_vector(tmp_path: Path) -> None
 def test_work_that_was_stopped_goes_on_where_it_ended(tmp_path: Path) -> None:
     model = WordModel()
     texts = Shelf({f"group {n}": {str(item): f"text {n} {item}" for item in range(3)} for n in range(20)})
-    for _, _ in zip(range(30), Builder(index_in(tmp_path), texts, model.maker()).steps(), strict=False):
+    for _, _ in zip(range(10), Builder(index_in(tmp_path), texts, model.maker()).steps(), strict=False):
         pass
     begun = len(model.texts)
     assert 0 < begun < 60
@@ -119,6 +124,20 @@ def test_work_that_was_stopped_goes_on_where_it_ended(tmp_path: Path) -> None:
     assert len(model.texts) <= 60 + 3
     assert index.count(model.name) == 60
     assert index.models()[0].is_whole
+
+
+def test_texts_of_many_small_groups_are_given_to_the_model_together(tmp_path: Path) -> None:
+    model, calls = WordModel(), list[int]()
+    texts = Shelf({f"group {n}": {"0": f"text {n}"} for n in range(20)})
+
+    def embed(some: Sequence[str]) -> "Floats":
+        calls.append(len(some))
+        return model.embed_passages(some)
+
+    headways = [step.done for step in Builder(index_in(tmp_path), texts, model.maker()._replace(embed=embed)).steps()]
+    assert calls == [8, 8, 4]
+    assert headways == sorted(headways)
+    assert headways[-1] == index_in(tmp_path).count("words") == 20
 
 
 def test_two_processes_do_not_do_the_work_twice(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from tests.fixtures.serving import data_of, settings_for
 
 from conversation_mcp.background import MOST_WAITING, Background
 from conversation_mcp.bootstrap import open_app
-from conversation_mcp.cli.vector_process import COMMAND, at_half_speed
+from conversation_mcp.cli.vector_process import COMMAND, at_half_speed, command_for
 from conversation_mcp.server import ConversationServer
 
 BUILD = """
@@ -64,6 +64,12 @@ def test_it_rests_as_long_as_it_works() -> None:
     rests: list[float] = []
     at_half_speed([1, 2], sleep=rests.append, clock=lambda: next(times))
     assert rests == [2.0, 3.0]
+
+
+def test_the_process_works_in_the_folder_of_the_server_whatever_store_the_file_names(tmp_path: Path) -> None:
+    settings = settings_for(tmp_path)
+    assert command_for(settings)[-2:] == ["--logs-dir", str(settings.logs_dir)]
+    assert "--logs-dir" not in command_for(settings.model_copy(update={"store": "redis://example"}))
 
 
 async def rest(seconds: float) -> None:

@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 
+import anyio
 from anyio import to_thread
 
 from conversation_mcp.access.token_file import FileStamp, TokenFile
@@ -23,6 +24,7 @@ class LiveTokens:
         self._file = file
         self._seconds = seconds
         self._looked_at: float | None = None
+        self._looking = anyio.Lock()
         self._stamp: FileStamp | None = None
         self._by_hash: Mapping[str, IssuedToken] = {}
         self.is_there = False
@@ -32,9 +34,13 @@ class LiveTokens:
 
     async def refresh(self) -> None:
         """Read the file again if it changed, having looked at most once a second."""
-        if self._looked_at is None or self._seconds() - self._looked_at >= LOOK_EVERY_SECONDS:
-            self._looked_at = self._seconds()  # first, so that requests that come meanwhile do not look too
-            await to_thread.run_sync(self._read_again)
+        # Requests that come while the file is read again use what is known; before it was read, nothing is.
+        if self._is_due() and not (self._looked_at is not None and self._looking.locked()):
+            async with self._looking:
+                if self._is_due():
+                    began = self._seconds()
+                    await to_thread.run_sync(self._read_again)
+                    self._looked_at = began
 
     def find(self, token: str) -> IssuedToken | None:
         """Return what is known of a token, whether or not it has expired."""
@@ -43,6 +49,9 @@ class LiveTokens:
         wanted = hash_of(token)
         issued = self._by_hash.get(wanted)
         return issued if issued and hmac.compare_digest(issued.hash, wanted) else None
+
+    def _is_due(self) -> bool:
+        return self._looked_at is None or self._seconds() - self._looked_at >= LOOK_EVERY_SECONDS
 
     def _read_again(self) -> None:
         try:

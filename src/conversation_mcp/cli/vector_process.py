@@ -24,15 +24,18 @@ async def make_vectors_aside(settings: "Settings", owner: str) -> None:
     given = {
         variable_of("documents"): os.pathsep.join(map(str, settings.documents)),
         variable_of("embeddings"): settings.embeddings,
-        variable_of("logs_dir"): str(settings.logs_dir),
         variable_of("owner"): owner,
     }
     environment = {**os.environ, **given}
     quiet = subprocess.DEVNULL
-    command = [sys.executable, *COMMAND]
     try:
         process = await anyio.open_process(
-            command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, env=environment, start_new_session=True
+            command_for(settings),
+            stdin=subprocess.PIPE,
+            stdout=quiet,
+            stderr=quiet,
+            env=environment,
+            start_new_session=True,
         )
     except OSError:
         return  # words are found all the same
@@ -42,6 +45,13 @@ async def make_vectors_aside(settings: "Settings", owner: str) -> None:
         finally:
             with suppress(ProcessLookupError):
                 process.terminate()
+
+
+def command_for(settings: "Settings") -> list[str]:
+    """Return the command of the process."""
+    # As an option, because the folder would else lose to a store that the configuration file names.
+    place = () if settings.store else ("--logs-dir", str(settings.logs_dir))
+    return [sys.executable, *COMMAND, *place]
 
 
 def take_background() -> None:

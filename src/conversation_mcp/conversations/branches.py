@@ -38,6 +38,7 @@ def branched(original: Conversation, message_number: int, conversation_id: Conve
         related=None,  # somebody has confirmed it of the original
         pending_turn=None,
         unanswered_turns=None,
+        # Their cost counts for the original.
         extractions=None,
         summaries=_summaries(original, message_number),
         workflow_steps=_steps(original, message_number),

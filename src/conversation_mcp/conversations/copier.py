@@ -51,6 +51,7 @@ class Copier:
 
     async def run(self) -> AsyncGenerator[Copied]:
         """Copy one conversation after the other, first those in the trash; a failure does not stop the others."""
+        # The latest deletion is the first entry; this way round, the copies have the same order.
         for trashed in reversed(await self._source.trash.entries()):
             yield await self._told(trashed.conversation_id, self._trashed(trashed), is_deleted=True)
         for conversation_id in await to_thread.run_sync(self._source.finder.ids):
@@ -125,4 +126,5 @@ class Copier:
 
 
 def _digest(conversation: Conversation) -> str:
+    # Of the file as it is exported: each store keeps a conversation in a form of its own.
     return hashlib.sha256(encode(conversation)).hexdigest()

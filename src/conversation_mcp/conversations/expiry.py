@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from conversation_mcp.clock import parse_time
 from conversation_mcp.errors import ConversationMCPError
+from conversation_mcp.records.ages import age_of
 from conversation_mcp.records.models import Conversation, ConversationId, iso
 from conversation_mcp.stores.base import Store
 
@@ -23,28 +24,30 @@ class Expiries:
 
     def __init__(self, store: Store, timeout_hours: float | None) -> None:
         self._store = store
-        self._timeout_hours = timeout_hours
+        self._idle = None if timeout_hours is None else timedelta(hours=timeout_hours)
 
     async def of(self, conversation: Conversation) -> Expiry:
         """Return its times, none if the store cannot be asked; in a store that forgets, nothing is archived first."""
         try:
             forgotten = await self._store.forgotten_after(ConversationId(conversation.conversation_id))
+            deleted = idle_after(conversation, age_of(await self._store.kept_for() or ""))
         except ConversationMCPError:
             return Expiry()
         if forgotten is not None:
-            return Expiry(forgotten_after=iso(forgotten))
-        return Expiry(archived_after(conversation, self._timeout_hours))
+            return Expiry(forgotten_after=iso(min(forgotten, deleted or LAST)))
+        archived = None if conversation.archived else idle_after(conversation, self._idle)
+        return Expiry(archived and iso(archived), deleted and iso(deleted))
 
 
-def archived_after(conversation: Conversation, timeout_hours: float | None) -> str | None:
-    """Return the time after which the conversation is archived if it is not used before; None if it is kept.
+def idle_after(conversation: Conversation, age: timedelta | None) -> datetime | None:
+    """Return the time after which the conversation was not used for so long; None if it is kept for any time.
 
     The pruner keeps the same ones: those with tags, and those with a question that has no answer.
     """
-    if timeout_hours is None or conversation.tags or conversation.archived or conversation.pending_turn:
+    if age is None or conversation.tags or conversation.pending_turn:
         return None
-    updated, idle = parse_time(conversation.updated_at), timedelta(hours=timeout_hours)
-    return iso(updated + idle) if updated <= LAST - idle else None
+    updated = parse_time(conversation.updated_at)
+    return updated + age if updated <= LAST - age else None
 
 
 def expiry_line(archived: str | None, forgotten: str | None) -> str:

@@ -50,7 +50,7 @@ class HistoryPage(Record):
     archived_after: str | None = None
     """When it is archived if it is not used before; absent if it stays."""
     forgotten_after: str | None = None
-    """When the store forgets it, with all its messages, if it is not used before; absent if it stays."""
+    """When it is forgotten, with all its messages, if it is not used before; absent if it stays."""
     summary: Summary | None = None
     """On the first page: what is sent in place of the first messages when they do not fit into a request."""
     messages: tuple[NumberedMessage, ...]
@@ -148,6 +148,7 @@ def _numbered(number: int, message: Message) -> NumberedMessage:
     if sources := message.sources:
         facts["sources"] = without_snippets(sources)
     extra = message.model_extra or {}
+    # An unknown field may be called as the number is.
     notes = {name: note for name, note in extra.items() if name not in NumberedMessage.model_fields}
     return NumberedMessage(number=number, **facts, **notes)
 

@@ -90,6 +90,8 @@ class Memories:
         given, notices = await self._redaction.counted(MEMORY, partial(_given, content, tags, metadata))
         text = given["content"]
         home = ConversationId(check_id(conversation_id)) if conversation_id else None
+        # What another program or a hand has written counts, too; where the index is in memory only, it is made first.
+        await self._store.freshen(PATIENCE_SECONDS, silent)
         same = await self._look_up(WantedMemories(same_texts=(same_text(text),)), 1)
         if same.found:
             return KeptMemory(None, same.found[0], (), notices=notices)
@@ -169,7 +171,8 @@ class Memories:
         conversation = await self._rewrite(memory_id, conversation_id, changed)
         if content is not None:
             await self._take_in_meaning(str(changes["content"]))
-        [memory] = [each for each in conversation.memories or () if each.id == memory_id]
+        # The first: a file that was edited by hand may have the same text twice.
+        memory = next(each for each in conversation.memories or () if each.id == memory_id)
         return _found(memory, conversation), notices
 
     async def delete(self, memory_id: str, conversation_id: str) -> Conversation:

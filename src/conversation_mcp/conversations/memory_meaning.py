@@ -41,6 +41,7 @@ class MemoryMeaning:
         around = self._meaning.near(text, NEAR_PIECES, within)
         texts: dict[str, NearText] = {}
         for near in around.found if around else ():
+            # The numbers are kept rounded, so that the cosine may come out a little larger.
             similarity = round(min(near.similarity, 1.0), 3)
             texts.setdefault(near.group, NearText(similarity, around.nearness(near) if around else 0.0))
         return NearTexts(texts, self._meaning.notice)

@@ -126,6 +126,7 @@ class Pruner:
             return with_facts(conversation, archived=True)
 
         if action == "trash":
+            # Not waited for: a conversation with a running question is in use, and so is kept.
             await self._tidier.delete(conversation_id, silent, wait_seconds=0, check=check)
         else:
             await self._store.update(conversation_id, archive)

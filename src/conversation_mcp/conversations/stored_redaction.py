@@ -67,6 +67,7 @@ class StoredRedaction:
 
     async def _replace(self, conversation_id: ConversationId, before: Conversation, contents: KeptContents) -> None:
         attachments = self._store.attachments
+        # Removes no content here, but the exports.
         await attachments.remove(conversation_id, ())
         after, kept = await to_thread.run_sync(self._cleaned, before, contents)
         if new := {name: kept[name] for name in contents_named_in(after) if name in kept and name not in contents}:

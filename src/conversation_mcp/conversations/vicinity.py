@@ -96,6 +96,7 @@ def near_conversations(
     own = _profile(own_data, conversation_id, stopwords)
     by_words: dict[str, Listed] = {}
     if query := _query(own):
+        # One more, because the conversation itself will be among them.
         page = next(pages(finder, Wanted(query), CANDIDATES + 1, None, headway))
         by_words = {facts.conversation_id: facts for facts in page.found}
     kin: Mapping[str, Kinship] = meaning.kin(conversation_id, NEAR_TURNS) if meaning else {}

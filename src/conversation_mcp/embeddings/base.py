@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     Vectors = npt.NDArray[np.float32]
     """A row for each text, each of length 1."""
 
+ASKED_AT_ONCE = 32
+"""How many texts a server gets in one request."""
+
 
 class Embedder(Protocol):
     """A model that turns texts into vectors. Its methods block, and may be called from several threads."""

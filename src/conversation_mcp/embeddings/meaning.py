@@ -3,11 +3,11 @@
 from collections.abc import Collection, Generator, Mapping
 from typing import TYPE_CHECKING
 
-from conversation_mcp.embeddings.base import Embedder
+from conversation_mcp.embeddings.base import ASKED_AT_ONCE, Embedder
 from conversation_mcp.embeddings.catalog import Embedders
 from conversation_mcp.errors import EmbeddingsError
 from conversation_mcp.searching.database import IndexUnusableError
-from conversation_mcp.searching.vectors.builder import Builder, Maker, VectorHeadway
+from conversation_mcp.searching.vectors.builder import TEXTS_AT_ONCE, Builder, Maker, VectorHeadway
 from conversation_mcp.searching.vectors.index import VectorIndex
 from conversation_mcp.searching.vectors.pieces import TextSource
 
@@ -112,7 +112,8 @@ class Meaning:
         embedder, choice = self._embedders.chosen, self._embedders.choice
         if embedder is None or choice is None:
             return None
-        return Maker(embedder.name, choice, lambda: embedder.dimensions, embedder.embed_passages)
+        at_once = ASKED_AT_ONCE if embedder.server else TEXTS_AT_ONCE
+        return Maker(embedder.name, choice, lambda: embedder.dimensions, embedder.embed_passages, at_once)
 
     def _serving(self) -> Embedder | None:
         chosen = self._embedders.chosen

@@ -14,6 +14,7 @@ def file_name(conversation: Conversation, suffix: str) -> str:
 
     The id makes the name unique, never empty, and different from names that Windows reserves.
     """
+    # Composed, because an accent by itself is no letter, and would divide the word.
     composed = unicodedata.normalize("NFC", title_of_conversation(conversation).lower())
     words = "".join(char if char.isalnum() else " " for char in composed).split()
     name = "-".join((conversation.conversation_id, *words)).encode()[: MAX_BYTES - len(suffix)].decode(errors="ignore")

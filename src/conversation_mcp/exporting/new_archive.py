@@ -37,6 +37,7 @@ class NewArchive:
 
     def _write(self, name: str, data: bytes) -> None:
         entry = zipfile.ZipInfo(name, self._moment)
+        # The upper half is the mode that Unix knows.
         entry.external_attr = FILE_MODE << 16
         entry.compress_type = zipfile.ZIP_DEFLATED
         self._zip.writestr(entry, data)

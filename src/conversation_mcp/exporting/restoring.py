@@ -12,6 +12,8 @@ from conversation_mcp.records.attached import AttachedFile, AttachedImage
 
 WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 UNSAFE = re.compile(r"[/<>:\"|?*\\\x00-\x1f\x7f-\x9f]")
+RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?=\.|$)", re.IGNORECASE)
+"""Devices, which Windows finds in every folder and under every suffix."""
 MAX_PART_BYTES = 180
 """File systems limit names to 255 bytes; the rest is for what tells versions apart."""
 
@@ -76,7 +78,8 @@ def _parts(path: str) -> list[str]:
 def _clean(part: str) -> str:
     """Return a name that is valid on every system, and no step up."""
     short = UNSAFE.sub("_", part).encode("utf-8", "replace")[:MAX_PART_BYTES].decode(errors="ignore")
-    return short.rstrip(". ") or "_"
+    short = short.rstrip(". ") or "_"
+    return f"_{short}" if RESERVED.match(short) else short
 
 
 def _free(parts: list[str], marks: list[str], taken: set[str]) -> PurePosixPath:

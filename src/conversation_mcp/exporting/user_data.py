@@ -108,6 +108,7 @@ class UserData:
             self.problems.append(error.message)
             return
         self.trashed_count += 1
+        # With a number, because the same conversation may be in the trash several times.
         folder = f"{DELETED}/{trashed.conversation_id}.{self.trashed_count}"
         read = _Read(folder, trashed.conversation_id, body, trashed.location, trashed.deleted_at)
         async for file in self._files_of(read, (), lambda names: trash.contents(trashed, names)):

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 
 IMPORT_FORMATS = {
     "librechat": "conversation_mcp.importing.formats.librechat:LIBRECHAT",
+    # Before our own, whose files may have the same five fields.
     "perplexity-mcp-server": "conversation_mcp.importing.formats.earlier_server:EARLIER_SERVER",
     "conversation-mcp": "conversation_mcp.importing.formats.own:OWN",
     "chatgpt": "conversation_mcp.importing.formats.chatgpt:CHATGPT",

@@ -9,6 +9,7 @@ MARKS = {"b": "**", "strong": "**", "em": "*", "i": "*", "del": "~~", "s": "~~"}
 HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
 LANGUAGE = re.compile(r"\blanguage-([\w+#.-]+)")
 WEB = ("https://", "http://", "mailto:")
+# Deeper lists are indented no further: on a hostile page, all indentation would grow with the square of the lists.
 INDENT, MAX_DEPTH = "  ", 50
 NO_TAG = re.compile(r"<(?![/!]?[a-zA-Z][^<>]*>)")
 START = re.compile(r"[0-9]{1,6}")

@@ -165,6 +165,7 @@ class _Work:
         """Return what is left out; nothing if all of it fits as it stands, with only the changes of changed files."""
         scales, limit = self._scales, self._budget.input_tokens or 0
         system, question = sum(map(scales.said, self._system)), sum(map(scales.asked, self._new))
+        # At its longest: how many messages it will count is not known yet.
         line = self._wanted.measure.tokens(left_out_line(len(self._said)) + "\n\n") if len(self._turns) > 1 else 0
         turns = tuple(sum(map(scales.said, turn)) for turn in self._turns)
         last = turns[-1] if turns else 0

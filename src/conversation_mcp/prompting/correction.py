@@ -58,6 +58,7 @@ def _ratios(
             message = conversation.messages[one.number - 1]
             asked = conversation.messages[said[place - 1].number - 1]
             reported = message.usage.input_tokens if message.usage else None
+            # In other modes, the provider also counts what it has found.
             if reported and _is_of(message, provider, model) and mode_of(asked.tool) == "chat":
                 if message.estimated_tokens:
                     yield reported / message.estimated_tokens

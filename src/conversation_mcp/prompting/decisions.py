@@ -51,6 +51,7 @@ def decision_request(
     instructions: str, said: Sequence[Said], limit_tokens: int | None, measure: Measure
 ) -> DecisionRequest | None:
     """Return the request for the decisions in the newest of the messages that fit; None if none does."""
+    # Two more frames are taken for the line before the messages and the request after them.
     fixed = measure.tokens(instructions) + 2 * FRAME_TOKENS + 2 * TOKENS_PER_MESSAGE
     taken: list[Said] = []
     tokens = fixed
@@ -106,6 +107,7 @@ def _decision(
     facts = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
     text, number = facts.get("decision"), facts.get("message")
     place = next((place for place, one in enumerate(said) if one.number == number), None)
+    # In Python, true equals 1.
     if not isinstance(text, str) or place is None or isinstance(number, bool):
         return None
     line = one_line(clean(storable(text)))

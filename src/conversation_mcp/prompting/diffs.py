@@ -25,6 +25,7 @@ def changes_between(before: str, after: str) -> str | None:
 def _lines(text: str) -> list[str]:
     lines = text.split("\n")
     if lines[-1]:
+        # As `diff` shows it; else a line end that was added or removed would be no change.
         lines[-1] += NO_LINE_END
         return lines
     return lines[:-1]

@@ -9,6 +9,7 @@ SHORTEST_MARK = 8
 def mark_for(seed: str, texts: Iterable[str]) -> str:
     """Return a mark that occurs in none of the texts; the same seed and texts always give the same."""
     texts = tuple(texts)
+    # The path of a file may have bytes that are no UTF-8, which Python reads as lone surrogates.
     digits, length = sha256(seed.encode("utf-8", "surrogatepass")).hexdigest(), SHORTEST_MARK
     while any(digits[:length] in text for text in texts):
         length += 1

@@ -28,6 +28,7 @@ class Remembered(Generic[Value]):
             if key in self._values:
                 self._values.move_to_end(key)
                 return self._values[key]
+        # Without the lock, because it may take long; two threads may then make the same, which does no harm.
         value = make()
         with self._lock:
             if key not in self._values:

@@ -132,6 +132,7 @@ class Presenter:
             return _skipped("file", file)
         if key in self._standing:
             shown = self._known("file", said, file, key)
+            # Named again, it is the newest version, even if another was named in between.
             self._newest[file.path, file.lines] = key
             return shown
         if why := self._why_not(key, place, self._kept.texts):
@@ -178,6 +179,7 @@ class Presenter:
             framed = frames.frame(mark, file.path, text.rstrip("\n"), facts)
             return ShownContent(file, "whole", framed, changed_since=since)
         whole = self._measure.text(("numbered", key, file.lines), lambda: frames.numbered(text, first_line(file)))
+        # A diff counts lines from 1, which is wrong for a part of a file; and of a PDF, no lines stand in the request.
         if base and since and not file.lines and base not in self._kept.sent_pdfs:
             changes = self._changes(base, key, text)
             if changes is not None and self._measure.tokens(changes) < self._measure.tokens(whole):
@@ -212,6 +214,7 @@ class Presenter:
 def _listed(shown: tuple[ShownContent, ...], most_lines: int | None) -> tuple[tuple[ShownContent, ...], int]:
     """Return what is shown with lines for the first that are not sent, and the number of the others, if several."""
     skipped = [place for place, one in enumerate(shown) if one.sent == "skipped"]
+    # A line that stands for one other would save nothing.
     if most_lines is None or len(skipped) <= most_lines + 1:
         return shown, 0
     hidden = frozenset(skipped[most_lines:])

@@ -44,6 +44,7 @@ def next_round(
     """
     taken: list[Said] = []
     rest = list(left)
+    # Three more frames are taken for the line before the messages, the summary so far, and the request after them.
     fixed = measure.tokens(instructions) + measure.tokens(so_far) + 3 * FRAME_TOKENS + 2 * TOKENS_PER_MESSAGE
     room = None if limit_tokens is None else limit_tokens - fixed
     while rest:
@@ -66,6 +67,7 @@ def next_round(
 def _fitting_chars(text: str, room: int, measure: Measure) -> int:
     """Return how many characters from the start of a text that is too long fit."""
     count = len(text)
+    # Tokens are not spread evenly over a text, so the proportion is tried again until it holds.
     while (tokens := measure.tokens(text[:count])) > room and count > 1:
         count = max(1, min(count - 1, count * room // tokens))
     return count

@@ -21,6 +21,7 @@ from conversation_mcp.prompting.transcript import Said, key_of
 from conversation_mcp.providers.estimate import TOKENS_PER_MESSAGE
 from conversation_mcp.records.attached import AttachedFile, AttachedImage, named_by
 
+# As long as these ever get in practice, so that what is counted with them is not too little.
 LONG_MARK, LONG_NAME = "0123456789abcdef", "message 1,000,000 of 20000101-1000000000000"
 NO_ROOM = f"not sent: {too_large_for(1_000_000, 1_000_000)}"
 UNKNOWN_SIDE_PIXELS = 1024

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 from conversation_mcp.prompting.verdicts import framed_verdicts
 from conversation_mcp.records.attached import AttachedFile, AttachedImage, named_by
-from conversation_mcp.records.models import Conversation, Message
+from conversation_mcp.records.models import Conversation
 
 ROLES: Mapping[str, Literal["system", "user", "assistant"]] = {
     "system": "system",
@@ -46,7 +46,7 @@ def system_text(conversation: Conversation) -> str:
 
 
 def said_in(chain: Sequence[Conversation]) -> tuple[Said, ...]:
-    """Return what was said in the parents, each up to where the next one begins, then in the conversation itself.
+    """Return what was said in the parents, which end where the next one began, then in the conversation itself.
 
     It begins with a question. Empty messages and tool messages are left out: the answers that used a tool contain its
     results.
@@ -58,22 +58,13 @@ def said_in(chain: Sequence[Conversation]) -> tuple[Said, ...]:
 
 def _said(chain: Sequence[Conversation], place: int) -> Iterator[Said]:
     conversation, is_own = chain[place], place == len(chain) - 1
-    messages = _contributed(chain, place)
-    framed = framed_verdicts(conversation.conversation_id, messages)
-    for number, message in enumerate(messages, 1):
+    framed = framed_verdicts(conversation.conversation_id, conversation.messages)
+    for number, message in enumerate(conversation.messages, 1):
         role = ROLES.get(message.role)
         files, images = message.files or (), message.images or ()
         if role in ("user", "assistant") and (message.content.strip() or files or images):
             text = framed.get(number, message.content)
             yield Said(conversation.conversation_id, number, role, text, files, images, is_own)
-
-
-def _contributed(chain: Sequence[Conversation], place: int) -> tuple[Message, ...]:
-    messages = chain[place].messages
-    if place == len(chain) - 1:
-        return messages
-    count = (chain[place + 1].parent or {}).get("messageCount")
-    return messages[:count] if isinstance(count, int) and count >= 0 else messages
 
 
 def turns_of(said: Sequence[Said]) -> tuple[tuple[Said, ...], ...]:
@@ -96,7 +87,7 @@ def key_of(named: AttachedFile | AttachedImage) -> str | None:
 
 def hashes_needed(chain: Sequence[Conversation]) -> frozenset[str]:
     """Return the hashes of the texts, images and PDFs that a request may have to carry."""
-    said = (message for place in range(len(chain)) for message in _contributed(chain, place))
+    said = (message for conversation in chain for message in conversation.messages)
     # Most name nothing, and this is asked several times for each question.
     named = [each for one in said if one.files or one.images for each in named_by(one)]
     pdfs = (each.sha256 for each in named if isinstance(each, AttachedFile) and each.pages and key_of(each))

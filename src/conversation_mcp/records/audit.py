@@ -18,7 +18,7 @@ class AuditEvent(NamedTuple):
     actor: str
     """Who did it: the account of the command line or of the server on stdio, or the name of a token."""
     via: str
-    """By which way: `command line`, `stdio` or `http`."""
+    """By which way: `command line`, `stdio`, `http`, or `server` for what it does by itself."""
     owner: str
     action: str
     targets: Sequence[str] = ()

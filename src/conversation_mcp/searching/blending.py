@@ -2,6 +2,7 @@
 
 MOST, LESS = 0.9, 0.8
 """How much meaning counts if the best text has no word of the question, and how much less if it has all. Measured."""
+# Otherwise texts with exactly the words of a question would fall behind others that only mean something similar.
 PINNED, PINNED_COVERAGE = 2, 0.9
 """How many of the first texts that words find stay on top if they have nearly all of the words."""
 

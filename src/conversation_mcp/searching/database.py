@@ -28,7 +28,9 @@ FOLDER_NAME = "folder"
 LOCKS = ".locks"
 JOURNALS = (f"{FILE_NAME}-wal", f"{FILE_NAME}-shm")
 FORGOTTEN_AFTER_SECONDS = 86_400
+# Beside broken pages, what our own statements meet only if tables and rows are not as they were written.
 DAMAGE = frozenset({"ERROR", "CORRUPT", "NOTADB", "CONSTRAINT", "MISMATCH", "SCHEMA", "INTERNAL", "RANGE"})
+# The file is shorter than it says; other errors of reading are those of the disk.
 TORN = "SQLITE_IOERR_SHORT_READ"
 
 
@@ -54,6 +56,7 @@ class Schema:
 
     def fill(self, database: "sqlite3.Connection") -> None:
         """Make the tables of an empty database."""
+        # So that neither readers wait for a writer nor a writer for them.
         database.execute("PRAGMA journal_mode = WAL")
         database.executescript(f"{self.tables}; PRAGMA user_version = {self.version};")
 

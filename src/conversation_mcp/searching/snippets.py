@@ -110,12 +110,8 @@ def _cut_out(text: str, spans: Sequence[Span]) -> str:
 def _densest(starts: Sequence[int]) -> int:
     """Return the start from which most other starts fit into the snippet; of several, the first."""
     reach = SHOWN_CHARS - CHARS_BEFORE
-    return (
-        max(
-            ((bisect_left(starts, start + reach) - place, -start) for place, start in enumerate(starts)), default=(0, 0)
-        )[1]
-        * -1
-    )
+    counts = [bisect_left(starts, start + reach) - place for place, start in enumerate(starts)]
+    return starts[counts.index(max(counts))] if starts else 0
 
 
 def _window(text: str, first: int) -> Span:

@@ -64,9 +64,10 @@ class Indexer:
             known.clear()
         beside: set[str] = set()
         for word in set(ASCII_WORD.findall(text)):
-            if word not in known:
-                known[word] = tuple(variants(word))
-            beside.update(known[word])
+            found = known.get(word)
+            if found is None:  # threads may share what is remembered
+                found = known[word] = tuple(variants(word))
+            beside.update(found)
         return " ".join((index_text(text), BOUNDARY, *sorted(beside))) if beside else index_text(text)
 
 

@@ -29,6 +29,8 @@ from conversation_mcp.turns.result import TurnResult
 from conversation_mcp.turns.turn import RunningTurn
 
 LOOK_EVERY_SECONDS = 1.0
+TOGETHER_SECONDS = 0.1
+"""What changes within this time is looked at together."""
 
 Request = ServerRequestContext[App, Any]
 Watched = ConversationId | None
@@ -38,7 +40,8 @@ Watched = ConversationId | None
 class Updates:
     """The listeners of the new era, the subscribers of the old one, and the last seen state of what they watch.
 
-    While a client listens, the store is polled every `look_every_seconds` for changes by other processes and people.
+    While a client listens, the store is asked for changes by other processes and people every `look_every_seconds`, and
+    when it brings news of them.
     A turn of this process is announced once, when it ends.
     """
 
@@ -72,12 +75,15 @@ class Updates:
         """Poll for changes while any client listens, until cancelled."""
         while True:
             await self._somebody.wait()
-            await anyio.sleep(self._look_every_seconds)  # first, because a new watch begins with a look
-            watched = self._watched()
-            if not watched:
-                self._somebody = anyio.Event()
-            self._seen = {each: stamp for each, stamp in self._seen.items() if each in watched}
-            await self._look(app, watched)
+            with app.store.hear(None) as ear:
+                while self._somebody.is_set():
+                    await ear.pause(self._look_every_seconds)  # first, because a new watch begins with a look
+                    await anyio.sleep(min(self._look_every_seconds, TOGETHER_SECONDS))
+                    watched = self._watched()
+                    if not watched:
+                        self._somebody = anyio.Event()
+                    self._seen = {each: stamp for each, stamp in self._seen.items() if each in watched}
+                    await self._look(app, watched)
 
     def end(self) -> None:
         """End the streams of all listeners of the new era, each with its result."""

@@ -132,6 +132,9 @@ class Settings(BaseModel):
     max_image_pixels: int = Field(
         default=64_000_000, ge=1, description="The most pixels of an image that is sent or made smaller."
     )
+    mirror: Path | None = Field(
+        default=None, description="Folder with the file of each conversation of a database. Default: none."
+    )
     prompts_dir: Path = Field(
         default_factory=lambda: config_path().parent / "prompts",
         description="Folder with your own search.md, deep_research.md, chat.md, summary.md and decisions.md in place "
@@ -262,13 +265,10 @@ class Settings(BaseModel):
     )
     trusted_proxies: Annotated[tuple[str, ...], separated(",")] = Field(
         default=(),
-        description="Addresses of proxies whose X-Forwarded-For tells who calls a server over HTTP, separated by "
-        "commas. Default: none.",
+        description="Proxies whose X-Forwarded-For tells who calls over HTTP, separated by commas. Default: none.",
     )
     log_level: str = Field(
-        default="WARNING",
-        pattern="^(DEBUG|INFO|WARNING|ERROR)$",
-        description="DEBUG, INFO, WARNING or ERROR; the log goes to stderr.",
+        default="WARNING", pattern="^(DEBUG|INFO|WARNING|ERROR)$", description="DEBUG, INFO, WARNING, ERROR; to stderr."
     )
 
     @model_validator(mode="before")

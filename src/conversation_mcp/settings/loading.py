@@ -77,8 +77,11 @@ def load_settings(
         "documents": tuple(working_folder / path.expanduser() for path in settings.documents),
         "roots": tuple(working_folder / path.expanduser() for path in settings.roots),
         "allow_secrets": tuple(
-            path if str(path) == "-" else working_folder / path.expanduser() for path in settings.allow_secrets
+            # Stands for a pipe, and is no file of that name.
+            path if str(path) == "-" else working_folder / path.expanduser()
+            for path in settings.allow_secrets
         ),
+        "mirror": settings.mirror and working_folder / settings.mirror.expanduser(),
         "prompts_dir": working_folder / settings.prompts_dir.expanduser(),
         "workflows_dir": working_folder / settings.workflows_dir.expanduser(),
         "encryption_key_file": settings.encryption_key_file

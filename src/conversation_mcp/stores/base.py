@@ -11,6 +11,7 @@ from conversation_mcp.records.findings import Finding
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.origins import Origin
 from conversation_mcp.stores.attachments import Attachments
+from conversation_mcp.stores.ears import Ear
 from conversation_mcp.stores.finder import Finder
 
 Change = Callable[[Conversation, str], Conversation]
@@ -79,8 +80,12 @@ class CallRegister(Protocol):
         """Leave a request to stop for the process that runs this turn."""
         ...
 
-    async def is_asked_to_stop(self, call: Call) -> bool:
-        """Tell whether such a request was left for this very turn, and remove it."""
+    async def asked_to_stop(self, calls: Collection[Call]) -> Collection[Call]:
+        """Return those of the turns for which such requests were left, and remove what was left for any of them."""
+        ...
+
+    def hear(self, key: str) -> AbstractContextManager[Ear]:
+        """Open an ear for who holds the name of a call."""
         ...
 
 
@@ -279,6 +284,14 @@ class Store(Protocol):
 
     async def forgotten_after(self, conversation_id: ConversationId) -> datetime | None:
         """Return when the store forgets the conversation unless it is written before; None if it keeps it."""
+        ...
+
+    def hear(self, conversation_id: ConversationId | None) -> AbstractContextManager[Ear]:
+        """Open an ear for the end of its turns, requests to stop them and writes beside them; None stands for all."""
+        ...
+
+    async def kept_for(self) -> str | None:
+        """Return the age that is set for this owner (`Retention`); None if there is none."""
         ...
 
     async def turn_is_held(self, conversation_id: ConversationId) -> bool:

@@ -3,33 +3,43 @@
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.owners import LOCAL
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conversation_mcp.records.models import ConversationId
     from conversation_mcp.sealing.keys import Encryption
     from conversation_mcp.stores.audit import AuditTrail
     from conversation_mcp.stores.base import Store
     from conversation_mcp.stores.conversion import Converter
+    from conversation_mcp.stores.ears import Newsroom
     from conversation_mcp.stores.finder import Finder
+    from conversation_mcp.stores.retention import Retention
     from conversation_mcp.stores.tables import Tables
 
 
 class Adapter(NamedTuple):
-    """The names of four functions of a URL. The first two also take a clock and an owner, the last one a clock.
+    """The names of five functions of a URL. The first two also take a clock and an owner, the fourth a clock.
 
     One makes only the finder of the owner's conversations, the other the whole store, and takes `is_durable`. The third
-    yields the owners who have a place there; given an id, too, those who have or have reserved it. The last one makes
-    the audit trail, which all owners share.
+    yields the owners who have a place there; given an id, too, those who have or have reserved it. The fourth makes
+    the audit trail, which all owners share; the last one the setting of how long each owner's conversations are kept.
     """
 
     finder: str
     store: str
     owners: str
     audit: str
+    retention: str
+    news: str | None = None
+    """The name of a function of a URL that makes what brings news of other processes; None if nothing does.
+
+    The second function of such a store also takes `news`.
+    """
     tables: str | None = None
     """The name of a function of a URL that makes the tables; None for a store that has none."""
     extra: str | None = None
@@ -52,6 +62,7 @@ STORES = {
         "conversation_mcp.stores.files.store:build",
         "conversation_mcp.stores.files.owners:owners",
         "conversation_mcp.stores.files.audit:build",
+        "conversation_mcp.stores.files.retention:build",
         converter="conversation_mcp.stores.files.conversion:build",
     ),
     "postgresql": Adapter(
@@ -59,6 +70,8 @@ STORES = {
         "conversation_mcp.stores.postgresql.store:build",
         "conversation_mcp.stores.postgresql.owners:owners",
         "conversation_mcp.stores.postgresql.audit:build",
+        "conversation_mcp.stores.postgresql.retention:build",
+        news="conversation_mcp.stores.postgresql.news:build",
         tables="conversation_mcp.stores.postgresql.tables:build",
         extra="postgres",
     ),
@@ -67,10 +80,13 @@ STORES = {
         "conversation_mcp.stores.redis.store:build",
         "conversation_mcp.stores.redis.owners:owners",
         "conversation_mcp.stores.redis.audit:build",
+        "conversation_mcp.stores.redis.retention:build",
         extra="redis",
         lifetime=timedelta(hours=3),
     ),
 }
+MIRROR = "conversation_mcp.stores.files.mirror:build"
+"""The name of the function of a folder and an owner that makes a mirror."""
 ALIASES = {"rediss": "redis", "valkey": "redis", "valkeys": "redis"}
 """Schemes of the URLs of a store that stands under another name."""
 
@@ -95,21 +111,59 @@ def open_store(
     encryption: "Encryption | None" = None,
     is_durable: bool = True,
     timeout_hours: float | None = None,
+    news: "Newsroom | None" = None,
+    mirror: "Path | None" = None,
 ) -> "Store":
     """Make the store of an owner's conversations, without opening anything yet.
 
     Unless it is durable, a write does not wait for the disk and may be lost when the computer crashes. A store that
-    forgets does so that many hours after the last write.
+    forgets does so that many hours after the last write. With news, whoever waits for another process hears of it.
+    With a folder for a mirror, the files of conversations are kept there, too.
 
     Raises:
-        InvalidInputError: there is no store for such a URL, or it cannot be encrypted.
+        InvalidInputError: there is no store for such a URL, or it cannot be encrypted or mirrored.
     """
+    if mirror is not None:
+        store = open_store(
+            url, now, owner, encryption=encryption, is_durable=is_durable, timeout_hours=timeout_hours, news=news
+        )
+        return mirrored(store, url, mirror, owner)
     adapter = _adapter(url)
     make, lifetime = _function(adapter, adapter.store), lifetime_in(url, timeout_hours)
-    sealing = _sealing(adapter, encryption)
+    sealing: dict[str, object] = {**_sealing(adapter, encryption), **({"news": news} if news else {})}
     if lifetime is None:
         return make(url, now, owner, **sealing, is_durable=is_durable)
     return make(url, now, owner, **sealing, is_durable=is_durable, lifetime=lifetime)
+
+
+def open_news(url: str) -> "Newsroom | None":
+    """Make what brings news of other processes to the stores of that URL; None if nothing does.
+
+    Raises:
+        InvalidInputError: there is no store for such a URL.
+    """
+    adapter = _adapter(url)
+    return _function(adapter, adapter.news)(url) if adapter.news else None
+
+
+def require_mirrorable(url: str) -> None:
+    """Refuse a mirror of what is in files anyway, or is to be forgotten.
+
+    Raises:
+        InvalidInputError: there is no store for such a URL, or it is not mirrored.
+    """
+    if _adapter(url).lifetime is not None:
+        raise InvalidInputError("this store forgets conversations, and a mirror folder would keep them.")
+    if url.startswith("file:"):
+        raise InvalidInputError("conversations are in files already; a mirror folder is for a database.")
+
+
+def mirrored(store: "Store", url: str, folder: "Path", owner: str) -> "Store":
+    """Return the store of that URL with a mirror of the owner's conversations below the folder; raises as above."""
+    require_mirrorable(url)
+    from conversation_mcp.stores.mirror import MirroredStore
+
+    return cast("Store", MirroredStore(store, _function(STORES["file"], MIRROR)(folder, owner)))
 
 
 def lifetime_in(url: str, timeout_hours: float | None) -> timedelta | None:
@@ -141,6 +195,16 @@ def open_audit(url: str, now: Callable[[], datetime]) -> "AuditTrail":
     """
     adapter = _adapter(url)
     return _function(adapter, adapter.audit)(url, now)
+
+
+def open_retention(url: str) -> "Retention":
+    """Make the setting of how long the conversations of each owner are kept.
+
+    Raises:
+        InvalidInputError: there is no store for such a URL.
+    """
+    adapter = _adapter(url)
+    return _function(adapter, adapter.retention)(url)
 
 
 def open_tables(url: str) -> "Tables":

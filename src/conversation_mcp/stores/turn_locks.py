@@ -1,15 +1,17 @@
 """The turn lock: a queue inside the process, then the store's own lock between processes."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Protocol
 
-from anyio import current_time, move_on_after, sleep, to_thread
+from anyio import current_time, move_on_after, to_thread
 from anyio.lowlevel import checkpoint_if_cancelled
 
 from conversation_mcp.cancellation import finish
 from conversation_mcp.errors import ConversationBusyError
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.base import OnWait
+from conversation_mcp.stores.ears import Ear, hear_nothing
 from conversation_mcp.stores.lines import Lines, PlaceInLine
 
 POLL_SECONDS = 0.03
@@ -50,12 +52,20 @@ class HeldTurn:
 class TurnLocks:
     """The turn locks of this process. `try_lock` runs in a thread and takes the lock if it is free.
 
-    If the lock is remote, its release waits for another machine, and it is tried less often.
+    If the lock is remote, its release waits for another machine, and it is tried less often. `hear` opens an ear for
+    whoever has it.
     """
 
-    def __init__(self, try_lock: TryLock, *, is_remote: bool = False) -> None:
+    def __init__(
+        self,
+        try_lock: TryLock,
+        *,
+        is_remote: bool = False,
+        hear: Callable[[ConversationId], AbstractContextManager[Ear]] = hear_nothing,
+    ) -> None:
         self._try_lock = try_lock
         self._is_remote = is_remote
+        self._hear = hear
         self._lines = Lines()
 
     async def acquire(self, conversation_id: ConversationId, wait_seconds: float, on_wait: OnWait) -> HeldTurn:
@@ -82,24 +92,25 @@ class TurnLocks:
         self, place: PlaceInLine, conversation_id: ConversationId, wait_seconds: float, on_wait: OnWait
     ) -> ProcessLock:
         started = tell_at = current_time()
-        while (lock := await self._attempt(place, conversation_id)) is None:
-            now = current_time()
-            if now - started >= wait_seconds:
-                raise ConversationBusyError(conversation_id, now - started)
-            if now >= tell_at:
-                await on_wait(now - started)
-                tell_at = current_time() + TELL_SECONDS
-            await self._pause(place, min(tell_at, started + wait_seconds))
-        return lock
+        with self._hear(conversation_id) as ear:
+            while (lock := await self._attempt(place, conversation_id)) is None:
+                now = current_time()
+                if now - started >= wait_seconds:
+                    raise ConversationBusyError(conversation_id, now - started)
+                if now >= tell_at:
+                    await on_wait(now - started)
+                    tell_at = current_time() + TELL_SECONDS
+                with move_on_after(min(tell_at, started + wait_seconds) - current_time()):
+                    await self._pause(place, ear)
+            return lock
 
     async def _attempt(self, place: PlaceInLine, conversation_id: ConversationId) -> ProcessLock | None:
         if not place.is_first:  # the lock itself knows no order, so that only the first of this process tries it
             return None
         return await to_thread.run_sync(self._try_lock, conversation_id)
 
-    async def _pause(self, place: PlaceInLine, until: float) -> None:
-        if place.is_first:  # another process has the lock, and its release gives no signal
-            await sleep(min(REMOTE_POLL_SECONDS if self._is_remote else POLL_SECONDS, max(0, until - current_time())))
-            return
-        with move_on_after(until - current_time()):
+    async def _pause(self, place: PlaceInLine, ear: Ear) -> None:
+        if place.is_first:  # another process has the lock
+            await ear.pause(REMOTE_POLL_SECONDS if self._is_remote else POLL_SECONDS)
+        else:
             await place.wait()

@@ -23,6 +23,7 @@ def _with_shorter_verdicts(result: ConsensusResult, max_chars: int) -> TurnResul
     texts = [each.text or "" for each in (*result.verdicts, result.synthesis) if each]
     if sum(map(len, texts)) <= max_chars:
         return result
+    # The shortest come first: what one of them leaves of its share is there for longer ones.
     room, share = max_chars, 0
     for left, size in zip(range(len(texts), 0, -1), sorted(map(len, texts)), strict=True):
         share = room // left

@@ -84,9 +84,8 @@ def _steps(definition: Workflow) -> Run:
     async def step(given: Input, app: App, caller: Caller) -> ConsultResult:
         said = {name: value for name, value in given if name in StepInput.model_fields}
         options = {name: value for field, name in fields.items() if (value := getattr(given, field)) is not None}
-        return await take_step(
-            StepInput.model_construct(**said), app, caller, definition.name, options, definition.name
-        )
+        taken = StepInput.model_construct(**said)  # validated as arguments of the tool
+        return await take_step(taken, app, caller, definition.name, options, definition.name)
 
     return step
 

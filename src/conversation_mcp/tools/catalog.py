@@ -78,7 +78,8 @@ def meant_by(name: str, tools: Collection[str]) -> str:
         return f" Did you mean {near!r}?" if near else ""
     if wanted in tools:
         return f" Did you mean {wanted!r}? It does that here."
-    [tool_set] = (each for each, names in TOOL_SETS.items() if wanted in names)
+    # Some tools of the log are in another set, too; that one comes first, and needs no users.
+    tool_set = next(each for each, names in TOOL_SETS.items() if wanted in names)
     return f" {wanted!r} does that here; it is in the tool set {tool_set!r}, which is off ({variable_of('tools')})."
 
 

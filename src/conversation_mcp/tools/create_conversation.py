@@ -20,6 +20,7 @@ async def create_conversation(given: CreateInput, app: App, caller: Caller) -> C
     del caller
 
     async def is_free(conversation_id: ConversationId) -> bool:
+        # It is reserved here by now, so its own home holds it.
         return app.homes is None or await app.holders(conversation_id) == [app.owner]
 
     conversation, notices = await app.dialogues.create(given.title, given.metadata, is_free)

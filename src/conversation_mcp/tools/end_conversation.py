@@ -54,5 +54,6 @@ END_CONVERSATION = Tool(
     input_model=EndConversationInput,
     title="",
     description="Complete it; a question reopens it.",
+    # A model may be asked for the decisions.
     hints=Hints(read_only=False, destructive=False, idempotent=True, open_world=True),
 )

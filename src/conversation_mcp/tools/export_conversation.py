@@ -79,5 +79,6 @@ EXPORT_CONVERSATION = Tool(
         "Return a whole conversation as markdown, html (one page), json (the file) or jsonl (OpenAI messages); a long "
         "one as the path of a file that is written beside it. Changes nothing in the conversation."
     ),
+    # A long export is written to a file.
     hints=Hints(read_only=False, destructive=False, idempotent=True, open_world=False),
 )

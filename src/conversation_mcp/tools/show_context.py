@@ -34,5 +34,6 @@ SHOW_CONTEXT = Tool(
     input_model=ShowContextInput,
     title="Show context",
     description="Show what the next question of a conversation carries, message by message: tokens, price, left out.",
+    # With `exact`, the provider counts.
     hints=READS._replace(open_world=True),
 )

@@ -10,6 +10,7 @@ from conversation_mcp.cancellation import finish
 from conversation_mcp.errors import ConversationBusyError, ServerEndingError
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.base import Call, CallRegister
+from conversation_mcp.stores.ears import Ear
 from conversation_mcp.turns.call_outcomes import Dead, Delivered, Free, Running
 from conversation_mcp.turns.earlier_calls import EarlierCalls
 from conversation_mcp.turns.result import TurnResult
@@ -78,6 +79,10 @@ class Claims:
 
     async def _end_of_earlier(self, turn: RunningTurn, planned: Call | None) -> Delivered | Free | Dead:
         """Take the name, and wait for the outcome of the call made under it, if there is one."""
+        with self._calls.hear(turn.key) as ear:
+            return await self._waited(turn, planned, ear)
+
+    async def _waited(self, turn: RunningTurn, planned: Call | None, ear: Ear) -> Delivered | Free | Dead:
         claim, seen = turn.claim, None
         was_joined, pause_seconds = False, POLL_SECONDS
         while True:
@@ -102,7 +107,7 @@ class Claims:
             was_joined = was_joined or not is_ours
             claim.joined = outcome
             turn.audience.report("the same question is already being answered")
-            await anyio.sleep(pause_seconds)
+            await (anyio.sleep(pause_seconds) if is_ours else ear.pause(pause_seconds))
 
     async def _bury(self, turn: RunningTurn, dead: Dead) -> ConversationId | None:
         """Forget the call; after a failed start, return its conversation instead, so that the question is asked there.

@@ -62,7 +62,9 @@ class TurnEngine:
         composer: Composer,
         mode_of: ModeOf,
         now: Callable[[], datetime],
+        trouble: Callable[[], str | None] | None = None,
     ) -> None:
+        """Prepare the engine; `trouble` returns what went wrong beside the store and every result should say."""
         self._store = store
         self._providers = providers
         self._worker = worker
@@ -75,6 +77,7 @@ class TurnEngine:
         self._composer = composer
         self._mode_of = mode_of
         self._now = now
+        self._trouble = trouble
 
     async def start(self, ask: Ask, caller: Caller) -> TurnResult:
         """Open a conversation with the question.
@@ -231,8 +234,14 @@ class TurnEngine:
             try:
                 async with self._claims.registered(turn, call):
                     if isinstance(choice, Panel):
-                        return await self._consensus.ask(turn, call, choice, material)
-                    return await self._daily_limit.with_notice(await self._worker.ask(turn, call, choice, material))
+                        return self._told(await self._consensus.ask(turn, call, choice, material))
+                    answered = self._told(await self._worker.ask(turn, call, choice, material))
+                    return await self._daily_limit.with_notice(answered)
             finally:
                 if turn.conversation_id is None:  # refused before anything was written: the reserved id is free again
                     await finish(self._store.unreserve(own))
+
+    def _told(self, result: TurnResult) -> TurnResult:
+        """Return the result with a notice of what went wrong beside the store."""
+        trouble = self._trouble() if self._trouble else None
+        return result.model_copy(update={"notices": (*(result.notices or ()), trouble)}) if trouble else result

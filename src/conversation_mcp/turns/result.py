@@ -42,7 +42,7 @@ class TurnResult(Record):
     archived_after: str | None = None
     """When the conversation is archived if it is not used before; absent if it stays."""
     forgotten_after: str | None = None
-    """When the store forgets the conversation, with all its messages, if it is not used before; absent if it stays."""
+    """When the conversation is forgotten, with all its messages, if it is not used before; absent if it stays."""
     related_questions: tuple[str, ...] | None = None
     """Present if they were requested."""
     reasoning: str | None = None

@@ -117,9 +117,9 @@ class Watch:
     async def _wait_for_others(self, conversation_id: ConversationId, caller: Caller) -> None:
         started = told = anyio.current_time()
         await caller.report(f"{conversation_id} · another process is answering")
-        with anyio.move_on_after(caller.wait_seconds):
+        with self._store.hear(conversation_id) as ear, anyio.move_on_after(caller.wait_seconds):
             while await self._store.turn_is_held(conversation_id):
-                await anyio.sleep(POLL_SECONDS)
+                await ear.pause(POLL_SECONDS)
                 if (now := anyio.current_time()) - told >= HEARTBEAT_SECONDS:
                     told = now
                     await caller.report(f"{conversation_id} · another process is answering ({now - started:.0f} s)")

@@ -102,6 +102,7 @@ def read_workflow(path: Path) -> WorkflowFile:
     """Return a file of the user, valid or not."""
     name = path.name.removesuffix(ENDING)
     try:
+        # The user may have linked to a file elsewhere; the opener itself follows no link.
         with open(os.path.realpath(path), "rb", buffering=0, opener=open_regular) as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:

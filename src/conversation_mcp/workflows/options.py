@@ -85,6 +85,7 @@ def problem_with(option: Option, value: object) -> str:
     """Return what the value must be instead, or nothing if it is valid."""
     fits = {
         "string": isinstance(value, str),
+        # A bool is an int to Python; beyond this bound, clients in JavaScript lose digits.
         "integer": type(value) is int and abs(value) < 1 << 53,
         "boolean": isinstance(value, bool),
         "list": _is_list(value),

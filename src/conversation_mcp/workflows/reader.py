@@ -67,6 +67,7 @@ def _definition(facts: str, prompt: str, name: str) -> Workflow | tuple[Problem,
         return tuple(_wrong(problem, facts) for problem in error.errors(include_url=False)[:MAX_PROBLEMS])
     except RecursionError:
         return (Problem(2, "", "it is nested too deeply"),)
+    # After the TOML come the second fence and the prompt; the first fence moves all lines down by one.
     below = facts.count("\n") + 3
     problems = (
         Problem(below if path[:1] == ("prompt",) else line_of(facts, path) + 1, _dotted(path), what)

@@ -11,12 +11,14 @@ import typer
 from conversation_mcp.cli.exit_codes import FAILED
 from conversation_mcp.cli.options import AsJson
 from conversation_mcp.cli.output.terminal import put_fields, put_json, say
+from conversation_mcp.cli.users.noting import note
 from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.copier import Copied, Copier, Outcome
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.owners import REQUIREMENT, is_owner
+from conversation_mcp.owners import LOCAL, REQUIREMENT, is_owner
 from conversation_mcp.sources import store_url
-from conversation_mcp.stores.catalog import open_store, owners_in
+from conversation_mcp.stores.catalog import open_retention, open_store, owners_in
+from conversation_mcp.stores.retention import Retention
 
 Told = tuple[str, Copied]
 WORDS: dict[Outcome, str] = {
@@ -40,10 +42,11 @@ def copy(
 ) -> None:
     """Copy conversations from a folder or database into another.
 
-    Attachments, the trash and all owners come along; nothing is changed where they are. Each copy is read back and
-    compared by its hash. What is there already is compared and left alone, so the same command continues one that was
-    stopped. In the trash, the copies are as old as the copying. Each conversation is a line of outcome, owner, id and
-    "deleted" if it is in the trash, separated by tabs. The exit code is 1 if one is missing or different afterwards.
+    Attachments, the trash, all owners and the ages of user keep come along; nothing is changed where they are. Each
+    copy is read back and compared by its hash. What is there already is compared and left alone, so the same command
+    continues one that was stopped. In the trash, the copies are as old as the copying. Each conversation is a line of
+    outcome, owner, id and "deleted" if it is in the trash, separated by tabs. The exit code is 1 if one is missing or
+    different afterwards.
     """
     if owner is not None and not is_owner(owner):
         raise InvalidInputError(f"--owner {REQUIREMENT}; got {owner!r}.")
@@ -54,8 +57,12 @@ def copy(
     done: list[Told] = []
     try:
         for each in owners:
+            if each != LOCAL:
+                note(urls[0], each, "copy")
             stores = [open_store(url, utc_now, each) for url in urls]
             anyio.run(partial(_copy, Copier(*stores, dry_run=dry_run), each, done, as_json=as_json))
+            if not dry_run:
+                _copy_age(each, *map(open_retention, urls))
     finally:
         # After a failure, too: what was copied before it stays copied.
         if as_json:
@@ -72,6 +79,12 @@ async def _copy(copier: Copier, owner: str, done: list[Told], *, as_json: bool) 
         if not as_json:
             deleted = ("deleted",) if copied.is_deleted else ()
             put_fields([(copied.outcome, owner, copied.conversation_id, *deleted)])
+
+
+def _copy_age(owner: str, source: Retention, target: Retention) -> None:
+    age = source.ages().get(owner)
+    if age is not None and owner not in target.ages():
+        target.put(owner, age)
 
 
 def _url(place: str) -> str:

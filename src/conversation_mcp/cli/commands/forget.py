@@ -13,8 +13,6 @@ from conversation_mcp.errors import InvalidInputError
 if TYPE_CHECKING:
     from conversation_mcp.app import App
 
-MOST = 1_000
-
 
 def forget(
     *,
@@ -31,12 +29,9 @@ def forget(
         from conversation_mcp.records.found import WantedMemories
 
         memories = app.open_remembering().memories
-        count = 0
-        while count < MOST:  # branches have the memories of their originals
-            found = await memories.page(WantedMemories(memory_id=memory_id), 1, 0)
-            if not found.found:
-                return count
-            await memories.delete(memory_id, found.found[0].conversation_id)
+        wanted, count = WantedMemories(memory_id=memory_id), 0
+        while found := (await memories.page(wanted, 1, 0)).found:  # branches have the memories of their originals
+            await memories.delete(memory_id, found[0].conversation_id)
             count += 1
         return count
 

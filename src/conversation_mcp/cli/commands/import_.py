@@ -78,7 +78,14 @@ def import_(
         raise InvalidInputError(f"--format must be {AUTO} or one of {', '.join(IMPORT_FORMATS)}; got {file_format!r}.")
     settings = settings_from({"logs_dir": logs_dir, "owner": owner}).settings
     hours, encryption = settings.conversation_timeout_hours, settings.encryption
-    store = open_store(settings.store_url, utc_now, settings.owner, encryption=encryption, timeout_hours=hours)
+    store = open_store(
+        settings.store_url,
+        utc_now,
+        settings.owner,
+        encryption=encryption,
+        timeout_hours=hours,
+        mirror=settings.mirror,
+    )
     folder = store.finder.folder
     if folder is not None and path.resolve() == folder.resolve():
         raise InvalidInputError(f"{path} is the folder of the conversations itself; there is nothing to import.")

@@ -11,11 +11,11 @@ from conversation_mcp.cli.exit_codes import FAILED
 from conversation_mcp.cli.options import AsJson, LogsDir, Owner
 from conversation_mcp.cli.output.terminal import is_terminal, put, put_fields, put_json, say
 from conversation_mcp.cli.output.times import when
-from conversation_mcp.cli.selection.moments import age_of
 from conversation_mcp.cli.setup import settings_from
 from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.pruner import Action, Pruned, PrunePlan
 from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.records.ages import age_of
 from conversation_mcp.records.models import parse_time
 from conversation_mcp.stores.catalog import lifetime_in
 from conversation_mcp.text import shorten

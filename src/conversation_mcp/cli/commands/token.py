@@ -12,10 +12,10 @@ from conversation_mcp.access.tokens import IssuedToken
 from conversation_mcp.cli.exit_codes import FAILED
 from conversation_mcp.cli.options import AsJson
 from conversation_mcp.cli.output.terminal import console, is_terminal, printable, put, put_fields, put_json, say
-from conversation_mcp.cli.selection.moments import age_of
 from conversation_mcp.clock import utc_now
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.owners import REQUIREMENT, is_owner
+from conversation_mcp.records.ages import age_of
 from conversation_mcp.records.models import iso
 from conversation_mcp.sources import config_path, variable_of
 from conversation_mcp.sources import gather as gather_settings

@@ -1,24 +1,16 @@
 """Moments as people type them: a date, a time, an age, today or yesterday."""
 
-import re
 from datetime import datetime, timedelta
 
 from conversation_mcp.clock import utc_now
 from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.records.ages import age_of
 from conversation_mcp.records.facts import milliseconds_of
 from conversation_mcp.text import shorten
 
-AGE = re.compile(r"([1-9][0-9]{0,4})([hdwy])")
-UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1), "y": timedelta(days=365)}
 DAYS = {"today": 0, "yesterday": 1}
 SHOWN_CHARS = 40
 EXAMPLES = "2026-01-31, 2026-01-31T12:00:00Z, 36h, 2d, today or yesterday"
-
-
-def age_of(text: str) -> timedelta | None:
-    """Return the duration of an age such as `36h`, `90d`, `12w` or `2y`; None for anything else."""
-    found = AGE.fullmatch(text)
-    return int(found[1]) * UNITS[found[2]] if found else None
 
 
 def milliseconds_at(option: str, text: str) -> int:

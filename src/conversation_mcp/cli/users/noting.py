@@ -41,6 +41,8 @@ class OwnersGroup(TyperGroup):
 
 def _note_owner(ctx: Any) -> None:  # noqa: ANN401 -- as above
     owner = ctx.params.get("owner")
+    if "logs_dir" not in ctx.params:  # it works on other stores than that of the settings, and notes there
+        return
     if isinstance(owner, str) and owner != LOCAL and is_owner(owner):
         command = ctx.command_path.partition(" ")[2]
         note(store_url_from(ctx.params.get("logs_dir")), owner, command, ids_in(ctx.params.values()))

@@ -1,7 +1,6 @@
 """The command `user prune`: keeps conversations of a user for a time, and deletes older ones for good."""
 
-from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,32 +8,18 @@ from conversation_mcp.cli.changes.session import opened
 from conversation_mcp.cli.exit_codes import FAILED
 from conversation_mcp.cli.options import AsJson, LogsDir
 from conversation_mcp.cli.output.terminal import put, put_json, say
-from conversation_mcp.cli.selection.moments import age_of
 from conversation_mcp.cli.users.known import Name, settings_of
 from conversation_mcp.cli.users.noting import note
 from conversation_mcp.clock import utc_now
 from conversation_mcp.errors import InvalidInputError
-from conversation_mcp.records.models import parse_time
-from conversation_mcp.stores.base import Trashed
+from conversation_mcp.records.ages import age_of
 from conversation_mcp.text import shorten
 
 if TYPE_CHECKING:
     from conversation_mcp.app import App
-    from conversation_mcp.conversations.pruner import PrunePlan
+    from conversation_mcp.conversations.retention import Deleted, Old, OldConversations
 
 SHOWN_CHARS = 40
-
-
-class _Old(NamedTuple):
-    """What is too old: conversations, and what was put into the trash so long ago."""
-
-    plan: "PrunePlan"
-    trashed: tuple[Trashed, ...]
-
-    def ids(self) -> list[str]:
-        """Return the ids of all, each once."""
-        listed = [facts.conversation_id for _, facts in self.plan.old]
-        return list(dict.fromkeys((*listed, *(each.conversation_id for each in self.trashed))))
 
 
 def prune_user(
@@ -48,7 +33,7 @@ def prune_user(
     """Delete conversations of a user for good that were not touched for so long.
 
     Those that were moved to the trash so long ago are deleted, too. Conversations with tags or a question without an
-    answer are kept. For a job that runs every night.
+    answer are kept. user keep has running servers do this.
     """
     age = age_of(keep)
     if age is None:
@@ -57,8 +42,8 @@ def prune_user(
         )
     settings = settings_of(name, logs_dir)
 
-    async def look(app: "App") -> _Old:
-        return await _old(app, age)
+    async def look(app: "App") -> "Old":
+        return await _conversations(app).look(age)
 
     old = opened(settings, look)
     problems = list(old.plan.problems)
@@ -66,10 +51,11 @@ def prune_user(
     if apply and old.ids():
         note(settings.store_url, name, "user prune", old.ids())
 
-        async def work(app: "App") -> list[str]:
-            return await _delete(app, old, problems)
+        async def work(app: "App") -> "Deleted":
+            return await _conversations(app).delete(old)
 
-        deleted = opened(settings, work)
+        done = opened(settings, work)
+        deleted, problems = done.ids, problems + done.problems
     for problem in problems:
         say(problem)
     if as_json:
@@ -81,23 +67,10 @@ def prune_user(
     raise typer.Exit(FAILED if problems else 0)
 
 
-async def _old(app: "App", age: timedelta) -> _Old:
-    before = utc_now() - age
-    trashed = tuple(each for each in await app.trash.entries() if parse_time(each.deleted_at) < before)
-    return _Old(await app.pruner.plan({"trash": age}), trashed)
+def _conversations(app: "App") -> "OldConversations":
+    from conversation_mcp.conversations.retention import OldConversations
 
-
-async def _delete(app: "App", old: _Old, problems: list[str]) -> list[str]:
-    """Delete what is still old, and return the ids."""
-    moved: set[str] = set()
-    async for pruned in app.pruner.carry_out(old.plan):
-        if pruned.problem:
-            problems.append(pruned.problem)
-        elif not pruned.is_kept:
-            moved.add(pruned.facts.conversation_id)
-    chosen = [each for each in await app.trash.entries() if each.conversation_id in moved or each in old.trashed]
-    await app.trash.erase(chosen)
-    return list(dict.fromkeys(each.conversation_id for each in chosen))
+    return OldConversations(app.pruner, app.trash, utc_now)
 
 
 def _told(old_count: int, deleted_count: int, kept_count: int, *, applied: bool) -> str:

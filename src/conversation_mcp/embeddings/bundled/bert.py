@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float32]
 
+# Facts about this model, which the file of its weights does not hold.
 HEADS = 12
 EPSILON = 1e-12
 
@@ -61,6 +62,7 @@ class Layer:
         length, width = values.shape
         query, key, value = self.attended.of(values).reshape(length, 3, HEADS, width // HEADS).transpose(1, 2, 0, 3)
         shares = query @ key.swapaxes(-1, -2)
+        # The largest becomes 0, so that no power overflows.
         shares -= shares.max(axis=-1, keepdims=True)
         np.exp(shares, out=shares)
         seen = shares @ value
@@ -101,6 +103,7 @@ class Bert:
 
     def _layer(self, name: str) -> Layer:
         query, key, value = (self._linear(f"{name}.attention.self.{part}") for part in ("query", "key", "value"))
+        # What each text would be multiplied by is put into the weights, once.
         root = np.float32(1 / math.sqrt(query.matrix.shape[1] / HEADS))
         return Layer(
             Linear(

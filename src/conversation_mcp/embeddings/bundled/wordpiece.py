@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 START, END, UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
 INNER = "##"
 """Begins pieces that do not begin a word."""
+# As the model was trained: a longer word is unknown to it.
 MAX_WORD_CHARS = 100
 REMEMBERED_WORDS = 50_000
 IDEOGRAPHS = (
@@ -19,6 +20,7 @@ IDEOGRAPHS = (
     (0x2F800, 0x2FA1F),
 )
 """What the model was trained to take for Chinese characters, each of which is a word."""
+# As the model was trained: some of these are no punctuation in Unicode.
 ASCII_SIGNS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 
 

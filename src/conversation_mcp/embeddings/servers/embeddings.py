@@ -16,6 +16,7 @@ class EmbeddingsEmbedder(ServerEmbedder):
         return asked if dimensions is None else {**asked, "dimensions": dimensions}
 
     def _rows(self, answer: Any, count: int) -> list[list[float]]:  # noqa: ANN401 -- as the base class
+        # A server may answer in another order than it was asked.
         by_place = {one["index"]: one["embedding"] for one in answer["data"]}
         if len(answer["data"]) != count:
             raise ValueError(count)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from conversation_mcp.embeddings.base import ASKED_AT_ONCE
 from conversation_mcp.embeddings.catalog import EmbeddingServer
 from conversation_mcp.embeddings.servers.habits import habits_of
 from conversation_mcp.errors import EmbeddingsError
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from conversation_mcp.embeddings.base import Vectors
 
-TEXTS_AT_ONCE = 32
 QUESTION_SECONDS, PASSAGES_SECONDS, CONNECT_SECONDS = 8.0, 300.0, 5.0
 """An answer waits for the vector of a question; the first passages wait until a model is loaded."""
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
@@ -26,6 +26,7 @@ DIRECT = ("all://", "http://", "https://")
 TOO_MUCH = frozenset({400, 413})
 """What servers answer if a text, or all of them together, are too long."""
 REFUSED = frozenset({401, 403})
+# A text this short is refused for another reason than its length.
 MIN_CHARS = 64
 WORDS_ONLY = "Only words were searched for."
 
@@ -43,6 +44,7 @@ class ServerEmbedder(ABC):
         self._asked = asked
         self._habits = habits_of(asked.model)
         self.server: str | None = asked.name
+        # Vectors that were made with another prefix or length cannot be compared with these.
         self.name = f"{asked.name}:{asked.model} {self._habits.query}|{self._habits.passage}|{self._habits.dimensions}"
 
     @cached_property
@@ -74,7 +76,7 @@ class ServerEmbedder(ABC):
         import numpy as np
 
         made = [
-            self._part(texts[start : start + TEXTS_AT_ONCE], seconds) for start in range(0, len(texts), TEXTS_AT_ONCE)
+            self._part(texts[start : start + ASKED_AT_ONCE], seconds) for start in range(0, len(texts), ASKED_AT_ONCE)
         ]
         return np.concatenate(made)
 
@@ -144,6 +146,7 @@ class ServerEmbedder(ABC):
     def _client(self) -> "httpx.Client":
         import httpx
 
+        # A mount without a transport keeps out the proxies that the environment names.
         return httpx.Client(mounts=dict.fromkeys(DIRECT) if self._asked.is_direct else None)
 
     def _error(self, what: str) -> EmbeddingsError:

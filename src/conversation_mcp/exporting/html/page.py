@@ -1,18 +1,18 @@
 """The format `html`: the pages of the viewer without what moves in them."""
 
 from base64 import b64encode
-from collections.abc import Iterator
 from hashlib import sha256
 
 from markupsafe import Markup
 
 from conversation_mcp.conversations.phrases import dotted, minute, related_to
-from conversation_mcp.conversations.sections import facts, sections
+from conversation_mcp.conversations.sections import sections
 from conversation_mcp.exporting.base import NO_CONTENTS, Contents, ExportFormat
 from conversation_mcp.exporting.file_texts import FileTexts
 from conversation_mcp.exporting.html.environment import content_style, environment
 from conversation_mcp.exporting.html.markdown import SafeMarkdown
 from conversation_mcp.exporting.html.sections import section_view
+from conversation_mcp.records.costs import cost_of
 from conversation_mcp.records.models import Conversation
 from conversation_mcp.records.titles import title_of_conversation
 from conversation_mcp.text import counted, dollars
@@ -28,7 +28,7 @@ def render(conversation: Conversation, contents: Contents = NO_CONTENTS) -> str:
         policy=f"default-src 'none'; style-src 'sha256-{style_hash}'; base-uri 'none'; form-action 'none'",
         style=Markup(style),  # noqa: S704 -- part of the package
         title=title_of_conversation(conversation),
-        facts=tuple(fact_lines(conversation)),
+        facts=[line for line in (fact_line(conversation), related_to(conversation.related)) if line],
         conversation_id=conversation.conversation_id,
         views=[
             section_view(section, place, markdown, texts) for place, section in enumerate(sections(conversation), 1)
@@ -36,20 +36,16 @@ def render(conversation: Conversation, contents: Contents = NO_CONTENTS) -> str:
     )
 
 
-def fact_lines(conversation: Conversation) -> Iterator[str]:
-    """Yield the facts of a conversation as the head of its page shows them."""
-    known = facts(conversation)
-    cost = known.get("costUsd")
+def fact_line(conversation: Conversation) -> str:
+    """Return the facts of a conversation as the head of its page shows them."""
     begun, ended = minute(conversation.created_at), minute(conversation.updated_at)
-    yield dotted(
+    return dotted(
         begun if begun == ended else f"{begun} to {ended}",
         counted(conversation.turn_count, "answer"),
-        dollars(cost) if isinstance(cost, float | int) else "",
+        dollars(cost_of(conversation)),
         ", ".join(conversation.tags or ()),
-        f"imported from {known['importedFrom']}" if "importedFrom" in known else "",
+        f"imported from {conversation.imported.source}" if conversation.imported else "",
     )
-    if related := related_to(conversation.related):
-        yield related
 
 
 HTML = ExportFormat("html", ".html", render)

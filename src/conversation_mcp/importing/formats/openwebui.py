@@ -147,6 +147,7 @@ def _output(said: Data, reasoning: list[str], called: dict[str, None], left_out:
 def _unfolded(said: Data, reasoning: list[str], called: dict[str, None], left_out: Counter[LeftOut]) -> str:
     """Return the content without the reasoning and calls that older versions fold into it."""
     content = joined(texts_of(said.get("content")))
+    # For each fold, all of the text before it is looked through.
     if content.count("<details") > MAX_FOLDED:
         return content
 

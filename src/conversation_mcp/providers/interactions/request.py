@@ -58,6 +58,7 @@ def draft(request: Request, configured: Configured, *, thinks: bool | None) -> I
         body |= quirks.research if in_background else quirks.search
     limit_tokens = optional_limit(request, quirks)
     config: dict[str, object] = {"max_output_tokens": limit_tokens} if limit_tokens else {}
+    # Without the field, each interaction would be kept.
     body |= {"background": True, "store": True} if in_background else {"stream": True, "store": quirks.store is True}
     effort = request.options.reasoning_effort
     # Asked for even if nobody knows whether the model thinks: a refusal names the field and is free.

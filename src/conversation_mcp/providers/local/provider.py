@@ -89,6 +89,7 @@ class LocalProvider:
                 yield Progress(said := doing)
         answer = await to_thread.run_sync(self._answer, library, request)
         if library.meaning:
+            # What was just read has no vectors yet; the answer does not wait for them.
             self._has_work()
         yield TextDelta(answer.content)
         yield Finished(answer)

@@ -8,6 +8,7 @@ from conversation_mcp.providers.wire.problems import short_cause
 from conversation_mcp.providers.wire.usage import cut_notice, with_usage
 from conversation_mcp.providers.wire.visible_text import spoken
 
+# As often as the maker advises to go on.
 MAX_PAUSES = 5
 REFUSED = "refusal"
 CUT = {

@@ -109,6 +109,7 @@ def _add_effort(
         return frozenset({EFFORT}), (f"{EFFORT} was not applied; {model} has no levels of effort that are known.",)
     body["output_config"] = {"effort": level}
     if abilities.adapts_thinking:
+        # Newer models keep their thoughts to themselves unless a summary is asked for.
         body["thinking"] = {"type": "adaptive", "display": "summarized"}
     changed = () if level == wanted else (f"{EFFORT} {wanted} was sent as {level}, the nearest that {model} has.",)
     return frozenset({EFFORT}), changed

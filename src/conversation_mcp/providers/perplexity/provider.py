@@ -23,6 +23,7 @@ class PerplexityProvider(ResponsesProvider):
     """Asks the Agent API. It learns and remembers the name of the preset field there."""
 
     path = "agent"
+    # The API is renaming the field.
     _preset_fields: tuple[PresetField, ...] = ("preset", "effort")
 
     @property

@@ -49,6 +49,7 @@ def settle(
         raise with_usage(failure(response, inquiry), used)
     items = [*objects_at(response, "output"), *seen]
     reason = text_at(object_at(response, "incomplete_details"), "reason")
+    # llama.cpp calls an answer complete even if it was cut at the limit.
     is_cut = status == "incomplete" or bool(reason) or _is_at_limit(used, inquiry)
     whole = answer_text(objects_at(response, "output")) or streamed_text
     text, thinking, remarks = spoken(whole, is_cut=is_cut)

@@ -40,6 +40,7 @@ def draft(request: Request, configured: Configured) -> tuple[Inquiry, dict[str, 
     if limit_tokens:
         body["max_output_tokens"] = limit_tokens
     if in_background:
+        # A run that is not stored could not be found by its id.
         body |= {"background": True, "store": True}
     else:
         body["stream"] = True

@@ -49,6 +49,7 @@ class Overflow(NamedTuple):
 
 def overflow_in(error: JsonObject, kind: str, text: str) -> Overflow | None:
     """Return what an error says about a conversation that is too long; None if it is about something else."""
+    # llama.cpp has fields for both numbers.
     told = Overflow(_count(error, "n_prompt_tokens"), _count(error, "n_ctx"))
     if None not in told:
         return told

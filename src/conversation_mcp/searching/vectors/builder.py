@@ -1,7 +1,8 @@
 """Bringing an index of vectors up to date: new and changed texts only, in steps between which it can be stopped."""
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from conversation_mcp.errors import EmbeddingsError
@@ -28,6 +29,15 @@ class Maker(NamedTuple):
     embed: "Callable[[Sequence[str]], Floats]"
     texts_at_once: int = TEXTS_AT_ONCE
     """About how many texts are turned into vectors in one step."""
+
+
+class ReadGroup(NamedTuple):
+    """A group as it was read."""
+
+    name: str
+    state: str
+    pieces: Mapping[str, TextPiece]
+    digests: Mapping[str, bytes]
 
 
 @dataclass
@@ -67,10 +77,10 @@ class Builder:
             for names in batched(gone):
                 self._write(lambda rows, names=names: rows.drop(names))
                 yield headway
-            for name, state in waiting:
-                for _ in self._taken_in(name, state):
+            for groups in self._read(waiting):
+                for _ in self._taken_in(groups):
                     yield headway
-                headway.done += 1
+                headway.done += len(groups)
                 yield headway
             self._write(VectorRows.settle_all)
             self._index.clean()
@@ -78,7 +88,7 @@ class Builder:
     def take_in(self, group: str) -> None:
         """Make the vectors of a group at once, whoever else builds; nothing if it is gone. Raises as `steps`."""
         if state := self._source.state(group):
-            for _ in self._taken_in(group, state):
+            for _ in self._taken_in([self._read_one(group, state)]):
                 pass
         if any(model.is_whole and model.name == self._maker.name for model in self._index.models()):
             return
@@ -100,37 +110,56 @@ class Builder:
                 waiting.append((name, state))
         return waiting, gone
 
-    def _taken_in(self, group: str, state: str) -> Generator[None]:
-        """Make the vectors of what is new or changed in a group; pieces that have only moved keep theirs."""
-        pieces = {piece.item: piece for piece in self._source.pieces(group)}
-        digests = {item: digest_of(piece) for item, piece in pieces.items()}
-        known = self._write(lambda rows: rows.known(group))
-        missing = [item for item, digest in digests.items() if item not in known or known[item].digest != digest]
-        twins = self._write(lambda rows: rows.twins({digests[item] for item in missing}))
-        memory: dict[str, Floats] = {}
-        for items in batched(missing, self._maker.texts_at_once):
-            new = [pieces[item] for item in items if digests[item] not in twins]
-            self._embed(dict.fromkeys(part.text for piece in new for part in piece.parts), memory)
-            made = {i: (digests[i], twins.get(digests[i]) or self._sum(pieces[i], memory)) for i in items}
-            self._if_still(group, state, lambda rows, made=made: rows.put(group, made))
-            yield
-        self._if_still(group, state, lambda rows: rows.settle(group, state, digests))
+    def _read(self, waiting: Iterable[tuple[str, str]]) -> Iterator[list[ReadGroup]]:
+        """Read groups, and yield some together once they have texts enough for a step."""
+        groups: list[ReadGroup] = []
+        for name, state in waiting:
+            groups.append(self._read_one(name, state))
+            if sum(len(group.pieces) for group in groups) >= self._maker.texts_at_once:
+                yield groups
+                groups = []
+        if groups:
+            yield groups
 
-    def _if_still(self, group: str, state: str, work: Callable[[VectorRows], object]) -> None:
-        """Do the work if the group is as it was read; who deletes something for good deletes it first, then forgets."""
+    def _read_one(self, name: str, state: str) -> ReadGroup:
+        pieces = {piece.item: piece for piece in self._source.pieces(name)}
+        return ReadGroup(name, state, pieces, {item: digest_of(piece) for item, piece in pieces.items()})
+
+    def _taken_in(self, groups: Sequence[ReadGroup]) -> Generator[None]:
+        """Make the vectors of what is new or changed in groups; pieces that have only moved keep theirs."""
+        missing, twins = self._write(partial(_missing, groups))
+        memory: dict[str, Floats] = {}
+        for some in batched(missing, self._maker.texts_at_once):
+            new = [group.pieces[item] for group, item in some if group.digests[item] not in twins]
+            self._embed(dict.fromkeys(part.text for piece in new for part in piece.parts), memory)
+            made: dict[str, dict[str, tuple[bytes, PackedVector]]] = {}
+            for group, item in some:
+                digest = group.digests[item]
+                vector = twins.get(digest) or self._sum(group.pieces[item], memory)
+                made.setdefault(group.name, {})[item] = digest, vector
+            self._if_still(
+                [group for group in groups if group.name in made],
+                lambda rows, group, made=made: rows.put(group.name, made[group.name]),
+            )
+            yield
+        self._if_still(groups, lambda rows, group: rows.settle(group.name, group.state, group.digests))
+
+    def _if_still(self, groups: Sequence[ReadGroup], work: Callable[[VectorRows, ReadGroup], object]) -> None:
+        """Do the work for groups that are as they were read; who deletes something for good does that, then forgets."""
 
         def do(rows: VectorRows) -> None:
-            # Looked up while nobody else can write. What has changed is made with the next build.
-            now = self._source.state(group)
-            if now == state:
-                work(rows)
-            elif now is None:
-                rows.drop([group])
+            for group in groups:
+                # Looked up while nobody else can write. What has changed is made with the next build.
+                now = self._source.state(group.name)
+                if now == group.state:
+                    work(rows, group)
+                elif now is None:
+                    rows.drop([group.name])
 
         self._write(do)
 
     def _embed(self, texts: Iterable[str], memory: "dict[str, Floats]") -> None:
-        """Put the vectors of the texts into the memory, which is that of one group."""
+        """Put the vectors of the texts into the memory, which is that of one step or one group."""
         wanted = [text for text in texts if text not in memory]
         if not wanted:
             return
@@ -153,3 +182,15 @@ class Builder:
 
     def _write(self, work: Callable[[VectorRows], T]) -> T:
         return self._index.write(lambda database: work(VectorRows.of(database, self._maker.name, self._maker.choice)))
+
+
+def _missing(
+    groups: Sequence[ReadGroup], rows: VectorRows
+) -> tuple[list[tuple[ReadGroup, str]], dict[bytes, PackedVector]]:
+    """Return the items that have no vector of their present text, and the vectors that there are of the same texts."""
+    missing: list[tuple[ReadGroup, str]] = []
+    for group in groups:
+        known = rows.known(group.name)
+        changed = (item for item, digest in group.digests.items() if item not in known or known[item].digest != digest)
+        missing += ((group, item) for item in changed)
+    return missing, rows.twins({group.digests[item] for group, item in missing})

@@ -112,6 +112,7 @@ class VectorIndex:
         """
 
         def do(database: "sqlite3.Connection") -> T:
+            # The bytes of what is deleted would else stay in the file until others are written over them.
             database.execute("PRAGMA secure_delete = ON")
             with transaction(database):
                 return work(database)
@@ -193,6 +194,7 @@ class VectorIndex:
             raise IndexNotErasedError(self.location, str(error)) from error
 
     def _truncate(self, database: "sqlite3.Connection") -> None:
+        # Until it is emptied, the journal has the pages as they were before.
         if database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
             raise IndexUnusableError(f"{self._file.path}: another process has been reading it for too long")
 

@@ -44,6 +44,7 @@ def distances(codes: npt.NDArray[np.uint64], code: npt.NDArray[np.uint64]) -> np
         part = found[start : start + CHUNK]
         part[:] = 0
         for row, word in zip(codes, code, strict=True):
+            # This function came with numpy 2.
             part += np.bitwise_count(row[start : start + CHUNK] ^ word)
     return found
 

@@ -3,6 +3,8 @@
 from conversation_mcp.searching.database import Schema
 
 VERSION = 1
+# The token tells a file from the one that it replaced. Rows of codes are numbered without repetition, because readers
+# go on from the last one that they know.
 TABLES = """
     CREATE TABLE file (token TEXT NOT NULL);
     INSERT INTO file VALUES (hex(randomblob(16)));

@@ -8,23 +8,35 @@ from anyio import to_thread
 
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.records.audit import AuditEvent, ids_in
+from conversation_mcp.records.ids import SHAPE
 from conversation_mcp.server.http.callers import Denial, Identity
 from conversation_mcp.stores.audit import AuditTrail
 
 VIA = "http"
+READING = frozenset(
+    (
+        "completion/complete",
+        "prompts/get",
+        "resources/list",
+        "resources/read",
+        "resources/subscribe",
+        "subscriptions/listen",
+    )
+)
+"""The methods beside the calls of tools that tell something of conversations, or that they have changed."""
 UNNOTED = Denial(503, "What is done for others cannot be noted, so it is not done", {"retry-after": "5"})
 
 logger = logging.getLogger(__name__)
 
 
 class AccessNotes:
-    """Writes a line before a tool is called for another owner."""
+    """Writes a line before something is done or read for another owner."""
 
     def __init__(self, trail: AuditTrail) -> None:
         self._trail = trail
 
     async def note(self, caller: Identity, body: bytes) -> Denial | None:
-        """Note the call of a tool, with the ids that it names; return how it is refused if that cannot be done."""
+        """Note what is asked for, with the ids that it names; return how it is refused if that cannot be done."""
         called = _called(body)
         if called is None:
             return None
@@ -41,12 +53,16 @@ class AccessNotes:
 
 
 def _called(body: bytes) -> tuple[str, list[str]] | None:
-    """Return the tool that a request calls, and the ids of conversations among its arguments."""
+    """Return the tool that a request calls, or how it reads, and the ids of conversations that it names."""
     try:
         call: Any = json.loads(body)
-        if call["method"] != "tools/call":
+        method: str = call["method"]
+        params: dict[str, Any] = call.get("params") or {}
+        if method in READING:
+            return method, list(dict.fromkeys(SHAPE.findall(json.dumps(params))))
+        if method != "tools/call":
             return None
-        arguments: dict[str, object] = call["params"].get("arguments") or {}
-        return str(call["params"]["name"]), ids_in(arguments.values())
+        arguments: dict[str, object] = params.get("arguments") or {}
+        return str(params["name"]), ids_in(arguments.values())
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None

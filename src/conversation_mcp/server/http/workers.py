@@ -11,7 +11,8 @@ from multiprocessing.process import BaseProcess, parent_process
 import anyio
 
 from conversation_mcp.background import Background
-from conversation_mcp.bootstrap import open_program
+from conversation_mcp.bootstrap import open_program, work_in_background
+from conversation_mcp.garbage import collecting_later
 from conversation_mcp.logs import configure_logging
 from conversation_mcp.server.http.options import HttpOptions
 from conversation_mcp.server.http.serving import OpenEntrance, serve_http
@@ -80,7 +81,8 @@ def _work(
     open_entrance: OpenEntrance,
     work_aside: WorkAside,
 ) -> None:
-    configure_logging(settings.log_level)
+    with collecting_later():  # what the worker was started with is imported by now
+        configure_logging(settings.log_level)
     _serve(settings, options, listener, open_entrance, work_aside, _wait_orphaned)
 
 
@@ -94,7 +96,8 @@ def _serve(
 ) -> None:
     background = Background(partial(work_aside, settings))
     opened = open_program(settings, has_work=background.wake)
-    anyio.run(partial(serve_http, opened, options, listener, open_entrance(settings), wait_end, background.run))
+    run_aside = partial(work_in_background, settings, background)
+    anyio.run(partial(serve_http, opened, options, listener, open_entrance(settings), wait_end, run_aside))
 
 
 async def _wait_orphaned() -> None:

@@ -5,8 +5,8 @@ They are expendable: without one, a repeated call is a new question instead of j
 
 import json
 import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import cast
@@ -21,6 +21,7 @@ from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.layout import CALLS
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.base import Call
+from conversation_mcp.stores.ears import Ear, hear_nothing
 from conversation_mcp.stores.files.vault import Vault
 
 FORGET_AFTER = timedelta(days=1)
@@ -59,9 +60,13 @@ class CallFiles:
         """Leave a file for the process that runs the turn."""
         await to_thread.run_sync(self._replace, self._stop(call), call)
 
-    async def is_asked_to_stop(self, call: Call) -> bool:
-        """Tell whether the file exists and means this turn, and remove it."""
-        return await to_thread.run_sync(self._is_asked_to_stop, self._stop(call), call)
+    def hear(self, key: str) -> AbstractContextManager[Ear]:
+        """Hear nothing: whoever waits looks."""
+        return hear_nothing(key)
+
+    async def asked_to_stop(self, calls: Collection[Call]) -> list[Call]:
+        """Return the turns whose files exist and mean them, and remove these files."""
+        return await to_thread.run_sync(lambda: [call for call in calls if self._is_asked_to_stop(call)])
 
     def forget_all(self, conversation_id: ConversationId) -> None:
         """Remove every file that names the conversation; blocks."""
@@ -85,7 +90,8 @@ class CallFiles:
     def _stop(self, call: Call) -> Path:
         return self._folder / f"{check_id(call.conversation_id)}{STOP}"
 
-    def _is_asked_to_stop(self, path: Path, call: Call) -> bool:
+    def _is_asked_to_stop(self, call: Call) -> bool:
+        path = self._stop(call)
         try:
             found = self._find(path)
         except FilesystemError:

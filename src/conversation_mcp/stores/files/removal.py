@@ -15,7 +15,7 @@ from conversation_mcp.records.ids import SHAPE
 from conversation_mcp.records.layout import CALLS, LIMITS, LOCKS, MARKS, OWNER_FILE, TRASH
 from conversation_mcp.searching.database import IndexFile
 
-OWN_NAMES = frozenset((CALLS, LIMITS, LOCKS, MARKS, TRASH))
+OWN_NAMES = frozenset((CALLS, LIMITS, LOCKS, MARKS, OWNER_FILE, TRASH))
 """What `local` has in the root beside conversations; all else there belongs to everybody, or to another program."""
 TRIES = 20
 

@@ -20,6 +20,7 @@ from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.origins import Origin
 from conversation_mcp.stores.base import Change, OnWait, Report, Stamp, Store
+from conversation_mcp.stores.ears import Ear, hear_nothing
 from conversation_mcp.stores.files.calls import CallFiles
 from conversation_mcp.stores.files.contents import CACHE_BYTES, ContentFiles
 from conversation_mcp.stores.files.finder import FileFinder
@@ -27,6 +28,7 @@ from conversation_mcp.stores.files.folder import ConversationFolder
 from conversation_mcp.stores.files.keeper import IndexKeeper
 from conversation_mcp.stores.files.limits import LimitFiles
 from conversation_mcp.stores.files.owners import home_for
+from conversation_mcp.stores.files.retention import age_in
 from conversation_mcp.stores.files.sizes import size_of
 from conversation_mcp.stores.files.trash import TrashFiles
 from conversation_mcp.stores.files.vault import vault_of
@@ -155,6 +157,14 @@ class FileStore:
 
     async def forgotten_after(self, conversation_id: ConversationId) -> None:
         """Return None: what is kept is kept."""
+
+    async def kept_for(self) -> str | None:
+        """Read the file of the owner."""
+        return await to_thread.run_sync(age_in, self._root)
+
+    def hear(self, conversation_id: ConversationId | None) -> AbstractContextManager[Ear]:
+        """Hear nothing: whoever waits looks."""
+        return hear_nothing(conversation_id)
 
     async def turn_is_held(self, conversation_id: ConversationId) -> bool:
         """Tell whether a live process holds the turn lock. Leaves no trace."""

@@ -2,8 +2,10 @@
 
 - A conversation is a row of facts with all its fields but the messages, as JSON text; each message is a row of its own.
   `records/parts.py` joins them to the bytes that a file would have, so an export is the same from every store.
-- An update locks the row, applies the change to what is stored now, and writes the rows that differ. What was loaded
-  last stays in memory with its version, so that an answer is an insert and an update whatever came before it.
+- What was loaded last stays in memory with its version. An update applies the change to it and sends the rows that
+  differ to a function of the database, which writes them if that is still the version and else nothing: an answer is
+  one journey and one transaction, whatever came before it. Else the update locks the row, reads it, and does the same.
+- A connection that breaks after such a statement was sent leaves in doubt whether it was done; the rows tell.
 - Locks are leases (`leases.py`): rows that their holder renews and that lapse when it dies. Each holder has a higher
   fence, and an update by a process that held the turn names its fence, so a holder that lost it writes nothing.
 - Every statement is part of a transaction that names the owner, and nothing outlives it, so a transaction pooler may

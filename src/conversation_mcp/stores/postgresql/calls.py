@@ -1,6 +1,7 @@
 """The register of calls, in tables of its own; the name of a call is in the hands of whoever has its lease."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 
 from anyio import to_thread
@@ -9,9 +10,11 @@ from conversation_mcp.cancellation import finish
 from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.base import Call
-from conversation_mcp.stores.leases import HeldName, Lease
+from conversation_mcp.stores.ears import Ear
+from conversation_mcp.stores.leases import HeldName, Lease, turn_of
 from conversation_mcp.stores.postgresql.connections import Connection, Database
 from conversation_mcp.stores.postgresql.leases import LeaseRows
+from conversation_mcp.stores.postgresql.news import OwnerNews
 
 FORGET_AFTER = timedelta(days=1)
 FIND = "SELECT conversation_id, started_at, is_told FROM calls WHERE owner = %s AND key = %s AND noted_at >= %s"
@@ -24,16 +27,19 @@ STOP = """
     INSERT INTO stops (owner, conversation_id, started_at, noted_at) VALUES (%s, %s, %s, %s)
     ON CONFLICT (owner, conversation_id) DO UPDATE SET started_at = excluded.started_at, noted_at = excluded.noted_at
 """
-HEAR = "DELETE FROM stops WHERE owner = %s AND conversation_id = %s RETURNING started_at, noted_at"
+HEAR = (
+    "DELETE FROM stops WHERE owner = %s AND conversation_id = ANY(%s) RETURNING conversation_id, started_at, noted_at"
+)
 
 
 class CallRows:
     """Calls whose result was not delivered, by name; satisfies CallRegister."""
 
-    def __init__(self, database: Database, leases: LeaseRows, now: Callable[[], datetime]) -> None:
+    def __init__(self, database: Database, leases: LeaseRows, now: Callable[[], datetime], news: OwnerNews) -> None:
         self._database = database
         self._leases = leases
         self._now = now
+        self._news = news
 
     async def take(self, key: str, planned: Call | None = None) -> tuple[HeldName | None, Call | None]:
         """Take the lease of the name, then look what it stands for, in one transaction."""
@@ -55,12 +61,19 @@ class CallRows:
     async def ask_to_stop(self, call: Call) -> None:
         """Leave a row for the process that runs the turn."""
         await self._execute(STOP, check_id(call.conversation_id), call.started_at, self._now())
+        self._news.tell(turn_of(call.conversation_id))
 
-    async def is_asked_to_stop(self, call: Call) -> bool:
-        """Tell whether a row was left for this very turn, and remove whatever was left."""
-        values = self._database.owner, check_id(call.conversation_id)
-        found = await self._database.ask(lambda connection: connection.execute(HEAR, values).fetchone())
-        return found is not None and found[0] == call.started_at and self._now() - found[1] <= FORGET_AFTER
+    async def asked_to_stop(self, calls: Collection[Call]) -> list[Call]:
+        """Return the turns for which rows were left, and remove whatever was left."""
+        values = self._database.owner, [check_id(call.conversation_id) for call in calls]
+        found = await self._database.ask(lambda connection: connection.execute(HEAR, values).fetchall())
+        oldest = self._now() - FORGET_AFTER
+        left = {(conversation_id, started_at) for conversation_id, started_at, noted_at in found if noted_at >= oldest}
+        return [call for call in calls if (call.conversation_id, call.started_at) in left]
+
+    def hear(self, key: str) -> AbstractContextManager[Ear]:
+        """Hear of the end of the lease."""
+        return self._news.hear(_name_of(key))
 
     def forget_all(self, connection: Connection, conversation_id: ConversationId) -> None:
         """Forget whatever names the conversation; blocks."""
@@ -80,7 +93,7 @@ class CallRows:
 
     def _take(self, key: str, planned: Call | None) -> tuple[HeldName | None, Call | None]:
         def work(connection: Connection) -> tuple[Lease | None, Call | None]:
-            lease, found = self._leases.take(connection, f"call:{key}"), self._found(connection, key)
+            lease, found = self._leases.take(connection, _name_of(key)), self._found(connection, key)
             if lease and found is None and planned is not None:
                 self._claim(connection, key, planned)
             return lease, found
@@ -97,3 +110,7 @@ class CallRows:
     def _claim(self, connection: Connection, key: str, call: Call) -> None:
         values = self._database.owner, key, call.conversation_id, call.started_at, call.is_told, self._now()
         connection.execute(CLAIM, values)
+
+
+def _name_of(key: str) -> str:
+    return f"call:{key}"

@@ -1,7 +1,7 @@
 """Connections to the database, and the transactions that all work is done in."""
 
 import weakref
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from threading import BoundedSemaphore
@@ -13,7 +13,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from conversation_mcp.errors import DatabaseError, InvalidInputError
 from conversation_mcp.owners import LOCAL
-from conversation_mcp.stores.postgresql.faults import explained
+from conversation_mcp.stores.postgresql.faults import explained, problem_of
 from conversation_mcp.stores.postgresql.schema import require_schema
 
 T = TypeVar("T")
@@ -28,7 +28,17 @@ PATIENCE = {"connect_timeout": 10, "keepalives_idle": 10, "keepalives_interval":
 TRIES = 4
 PASSING = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
 NUMBER = "SELECT number FROM owners WHERE owner = %s"
-BEGIN = "SELECT set_config('conversation_mcp.owner', %s, true), set_config('synchronous_commit', %s, true)"
+AS_OWNER = "SELECT set_config('conversation_mcp.owner', %s, true)"
+BEGIN = f"BEGIN; {AS_OWNER}, set_config('synchronous_commit', %s, true)"
+
+
+class InDoubtError(Exception):
+    """The connection broke after a statement was sent that is a transaction of its own: it may have been done."""
+
+    def __init__(self, reported: DatabaseError) -> None:
+        super().__init__(reported)
+        self.reported = reported
+        """What is said if it cannot be found out."""
 
 
 class Database:
@@ -38,7 +48,8 @@ class Database:
         self.owner = owner
         self.place = place_of(url, owner)
         self._url = url
-        self._commits = "on" if is_durable else "off"
+        self.commits = "on" if is_durable else "off"
+        """Whether a commit waits for the disk, as the database calls it."""
         self._idle: list[Connection] = []
         self._free = BoundedSemaphore(MAX_CONNECTIONS)
         self._is_checked = False
@@ -68,46 +79,59 @@ class Database:
         found = self.first(NUMBER)
         self._number = found[0] if found else None
 
-    def run(self, work: Work[T]) -> T:
+    def run(self, work: Work[T], *, is_durable: bool = True) -> T:
         """Do the work in a transaction of the owner, again if another transaction or a broken connection undid it.
 
-        Nothing is tried again once the commit was sent, because it may have been done.
+        Nothing is tried again once the commit was sent, because it may have been done. Unless it is durable, a crash of
+        the database within a second may undo it.
 
         Raises:
             DatabaseError: the database cannot do it.
         """
         with explained(self.place), self._room():
-            for attempt in range(1, TRIES + 1):
-                connection, is_new = self._take()
-                try:
-                    result = self._begun(connection, work)
-                except PASSING:
-                    if attempt == TRIES:
-                        raise
-                except (psycopg.OperationalError, psycopg.errors.ReadOnlySqlTransaction) as error:
-                    was_lost = connection.broken or isinstance(error, psycopg.errors.ReadOnlySqlTransaction)
-                    if is_new or not was_lost:
-                        raise
-                    connection.close()  # where it leads is no longer the server that takes writes
-                    close(self._idle)  # they were made before the database went away, too
-                else:
-                    connection.commit()
-                    return result
-                finally:
-                    self._give_back(connection)
-        raise AssertionError
+            commits = self.commits if is_durable else "off"
+            connection, result = self._tried(partial(self._begun, work=work, commits=commits))
+            try:
+                connection.commit()
+            finally:
+                self._give_back(connection)
+            return result
+
+    def call(self, statement: bytes, values: Sequence[object]) -> tuple[Any, ...] | None:
+        """Send a statement that names the owner itself and is a transaction of its own, and return its first row.
+
+        It costs one journey to the database and back.
+
+        Raises:
+            InDoubtError: the connection broke meanwhile.
+            DatabaseError: the database cannot do it.
+        """
+        self._check()
+        with explained(self.place), self._room():
+            connection, row = self._tried(lambda each: self._sent(each, statement, values))
+            self._give_back(connection)
+            return row
 
     async def ask(self, work: Work[T]) -> T:
         """Do the work in a thread."""
         return await to_thread.run_sync(partial(self.run, work))
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """Return what a statement finds whose first value is the owner."""
-        return self.run(lambda connection: connection.execute(sql.encode(), (self.owner, *values)).fetchall())
+        """Return what a statement finds that only reads, and whose first value is the owner."""
+        return self.look(sql, (self.owner, *values))
 
     def first(self, sql: str, *values: object) -> tuple[Any, ...] | None:
         """Return the first row of it."""
-        return self.run(lambda connection: connection.execute(sql.encode(), (self.owner, *values)).fetchone())
+        found = self.rows(sql, *values)
+        return found[0] if found else None
+
+    def look(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        """Return what a statement finds that only reads; it costs one journey to the database and back."""
+        self._check()
+        with explained(self.place), self._room():
+            connection, found = self._tried(lambda each: self._found(each, sql, values))
+            self._give_back(connection)
+            return found
 
     @contextmanager
     def _room(self) -> Generator[None]:
@@ -123,12 +147,56 @@ class Database:
         found = connection.execute(NUMBER, (self.owner,)).fetchone()
         return found[0] if found else 0
 
-    def _begun(self, connection: Connection, work: Work[T]) -> T:
-        connection.execute(BEGIN, (self.owner, self._commits))
+    def _tried(self, step: Work[T]) -> tuple[Connection, T]:
+        """Take the step, again if another transaction or a broken connection undid it."""
+        for attempt in range(1, TRIES + 1):
+            connection, is_new = self._take()
+            is_done = False
+            try:
+                result = step(connection)
+                is_done = True
+            except PASSING:
+                if attempt == TRIES:
+                    raise
+            except (psycopg.OperationalError, psycopg.errors.ReadOnlySqlTransaction) as error:
+                was_lost = connection.broken or isinstance(error, psycopg.errors.ReadOnlySqlTransaction)
+                if is_new or not was_lost:
+                    raise
+                connection.close()  # where it leads is no longer the server that takes writes
+                close(self._idle)  # they were made before the database went away, too
+            else:
+                return connection, result
+            finally:
+                if not is_done:
+                    self._give_back(connection)
+        raise AssertionError
+
+    def _begun(self, connection: Connection, work: Work[T], commits: str) -> T:
+        with psycopg.ClientCursor(connection) as cursor:  # which sends both statements at once
+            cursor.execute(BEGIN.encode(), (self.owner, commits))
         if not self._is_checked:
             require_schema(connection, self.place)
             self._is_checked = True
         return work(connection)
+
+    def _check(self) -> None:
+        if not self._is_checked:
+            self.run(lambda _: None)
+
+    def _found(self, connection: Connection, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        with psycopg.ClientCursor(connection) as cursor:  # which sends both statements at once, as one transaction
+            cursor.execute(f"{AS_OWNER}; {sql}".encode(), (self.owner, *values))
+            cursor.nextset()
+            return cursor.fetchall()
+
+    def _sent(self, connection: Connection, statement: bytes, values: Sequence[object]) -> tuple[Any, ...] | None:
+        try:
+            return connection.execute(statement, values).fetchone()
+        except psycopg.OperationalError as error:
+            if connection.broken:
+                close(self._idle)
+                raise InDoubtError(DatabaseError(self.place, problem_of(error))) from error
+            raise
 
     def _take(self) -> tuple[Connection, bool]:
         try:
@@ -146,10 +214,13 @@ class Database:
 
 
 def connect(url: str) -> Connection:
-    """Connect, with nothing that a transaction pooler could not keep: no statement is prepared."""
+    """Connect, with nothing that a transaction pooler could not keep: no statement is prepared.
+
+    Each statement is a transaction of its own unless one is begun.
+    """
     own = conninfo_to_dict(url)
     missing = {name: value for name, value in PATIENCE.items() if name not in own}
-    return psycopg.connect(make_conninfo(url, **missing), prepare_threshold=None)
+    return psycopg.connect(make_conninfo(url, **missing), prepare_threshold=None, autocommit=True)
 
 
 def close(connections: list[Connection]) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from conversation_mcp.errors import TurnLostError
 from conversation_mcp.stores.leases import LEASE_SECONDS, HeldLeases, Lease
 from conversation_mcp.stores.postgresql.connections import Connection, Database
+from conversation_mcp.stores.postgresql.news import OwnerNews
 
 TAKE = """
     INSERT INTO leases AS held (owner, name, fence, expires_at)
@@ -23,9 +24,10 @@ FENCE = "SELECT fence FROM leases WHERE owner = %s AND name = %s FOR SHARE"
 class LeaseRows(HeldLeases):
     """The leases that this process holds in the database."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, news: OwnerNews) -> None:
         super().__init__()
         self._database = database
+        self._news = news
 
     def take(self, connection: Connection, name: str) -> Lease | None:
         """Take the lease if nobody has it or its holder let it lapse; `keep` it once the transaction is committed."""
@@ -35,12 +37,17 @@ class LeaseRows(HeldLeases):
     def renew(self, leases: Collection[Lease]) -> None:
         """Update their rows."""
         values = LEASE_SECONDS, self._database.owner, [lease.fence for lease in leases]
-        self._database.run(lambda connection: connection.execute(RENEW, values))
+        self._database.run(lambda connection: connection.execute(RENEW, values), is_durable=False)
 
     def free(self, lease: Lease) -> None:
-        """Delete its row."""
+        """Delete its row, and tell.
+
+        If a crash of the database undoes that, the lease lapses: the holder writes nothing any more, and whatever was
+        committed after it would have kept it.
+        """
         values = self._database.owner, lease.fence
-        self._database.run(lambda connection: connection.execute(FREE, values))
+        self._database.run(lambda connection: connection.execute(FREE, values), is_durable=False)
+        self._news.tell(lease.name)
 
     def require(self, connection: Connection, name: str, conversation_id: str) -> None:
         """Refuse the transaction if this process held the lease and somebody else has taken it since.

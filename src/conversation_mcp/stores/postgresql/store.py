@@ -16,6 +16,7 @@ from conversation_mcp.records.ids import check_id, id_at, milliseconds_of
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.origins import Origin
 from conversation_mcp.stores.base import Change, OnWait, Report, Stamp
+from conversation_mcp.stores.ears import Ear
 from conversation_mcp.stores.leases import Lease, import_lease, turn_of
 from conversation_mcp.stores.lines import Lines
 from conversation_mcp.stores.postgresql.calls import CallRows
@@ -25,6 +26,7 @@ from conversation_mcp.stores.postgresql.conversations import StoredRows
 from conversation_mcp.stores.postgresql.finder import DatabaseFinder
 from conversation_mcp.stores.postgresql.leases import LeaseRows, is_held
 from conversation_mcp.stores.postgresql.limits import LimitRows
+from conversation_mcp.stores.postgresql.news import NewsHub, OwnerNews
 from conversation_mcp.stores.postgresql.removal import left_rows, remove_rows
 from conversation_mcp.stores.postgresql.trash import TrashRows
 from conversation_mcp.stores.threaded_attachments import ThreadedAttachments
@@ -56,23 +58,25 @@ EXPORT = """
     ON CONFLICT (owner, slot, ending) DO UPDATE SET content = excluded.content
 """
 SWEEP = "DELETE FROM conversations WHERE owner = %s AND head IS NULL AND changed_at < %s"
+KEPT_FOR = "SELECT keep FROM owners WHERE owner = %s"
 SWEEP_LEASES = "DELETE FROM leases WHERE owner = %s AND expires_at < clock_timestamp() - interval '1 day'"
 
 
 class DatabaseStore:
     """Conversations of one owner in a database, shared with every process that uses it; satisfies Store."""
 
-    def __init__(self, database: Database, url: str, now: Callable[[], datetime]) -> None:
+    def __init__(self, database: Database, url: str, now: Callable[[], datetime], hub: NewsHub | None = None) -> None:
         self._database = database
         self._url = url
         self._now = now
-        self._leases = LeaseRows(database)
+        self._news = OwnerNews(hub, database.owner)
+        self._leases = LeaseRows(database, self._news)
         self._rows = StoredRows(database, self._leases, now)
-        self._calls = CallRows(database, self._leases, now)
+        self._calls = CallRows(database, self._leases, now, self._news)
         self._trash = TrashRows(database, self._calls, now)
         self._finder = DatabaseFinder(database)
         self._writers = Lines()
-        self._turns = TurnLocks(self._try_turn, is_remote=True)
+        self._turns = TurnLocks(self._try_turn, is_remote=True, hear=self.hear)
 
     @property
     def calls(self) -> CallRows:
@@ -122,6 +126,7 @@ class DatabaseStore:
         """Fill the reserved row."""
         check_id(conversation.conversation_id)
         await finish(to_thread.run_sync(self._rows.create, conversation))
+        self._news.tell(turn_of(conversation.conversation_id))
 
     async def exists(self, conversation_id: ConversationId) -> bool:
         """Tell whether there is a row that is filled."""
@@ -214,6 +219,15 @@ class DatabaseStore:
     async def forgotten_after(self, conversation_id: ConversationId) -> None:
         """Return None: what is kept is kept."""
 
+    async def kept_for(self) -> str | None:
+        """Read the row of the owner."""
+        found = await to_thread.run_sync(self._database.first, KEPT_FOR)
+        return found[0] if found else None
+
+    def hear(self, conversation_id: ConversationId | None) -> AbstractContextManager[Ear]:
+        """Hear of leases that end, and of what is written without one."""
+        return self._news.hear(turn_of(check_id(conversation_id)) if conversation_id else None)
+
     async def turn_is_held(self, conversation_id: ConversationId) -> bool:
         """Tell whether a live process has the lease of its turn."""
         name, owner = turn_of(check_id(conversation_id)), self._database.owner
@@ -221,7 +235,10 @@ class DatabaseStore:
 
     async def _update(self, conversation_id: ConversationId, change: Change) -> Conversation:
         async with self._writers.turn(conversation_id):
-            return await to_thread.run_sync(self._rows.update, conversation_id, change)
+            updated = await to_thread.run_sync(self._rows.update, conversation_id, change)
+        if not self._leases.held(turn_of(conversation_id)):  # the end of a turn tells by itself
+            self._news.tell(turn_of(conversation_id))
+        return updated
 
     def _size(self, connection: Connection) -> int:
         found = connection.execute(SIZE, (self._database.owner,) * 2).fetchone()
@@ -249,6 +266,8 @@ class DatabaseStore:
         self._calls.sweep(connection)
 
 
-def build(url: str, now: Callable[[], datetime], owner: str, *, is_durable: bool = True) -> DatabaseStore:
+def build(
+    url: str, now: Callable[[], datetime], owner: str, *, is_durable: bool = True, news: NewsHub | None = None
+) -> DatabaseStore:
     """Make the store of the owner's part of the database."""
-    return DatabaseStore(Database(url, owner, is_durable=is_durable), url, now)
+    return DatabaseStore(Database(url, owner, is_durable=is_durable), url, now, news)

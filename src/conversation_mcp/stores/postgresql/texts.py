@@ -1,6 +1,7 @@
-"""The rows of words, from which `ranking.py` finds messages."""
+"""The words of texts: the rows from which `ranking.py` finds messages, and the lexemes of memories."""
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from conversation_mcp.searching.cutting import cut
 from conversation_mcp.searching.words import Indexer
@@ -9,32 +10,29 @@ from conversation_mcp.stores.postgresql.connections import Connection, Database
 LEXEME_CHARS = 200
 LEXEMES_BYTES = 900_000
 """A text with more different words than fit here is found by the first of them."""
-PUT = """
-    INSERT INTO words (owner, slot, number, word_count, lexemes, line)
-    VALUES (%s, %s, %s, %s, array_to_tsvector(%s::text[]), %s)
-    ON CONFLICT (owner, slot, number)
-    DO UPDATE SET word_count = excluded.word_count, lexemes = excluded.lexemes, line = excluded.line
-"""
+PUT = "INSERT INTO words (owner, slot, number, word_count, line) VALUES (%s, %s, %s, %s, %s)"
+_indexer = Indexer()
+
+
+class CutText(NamedTuple):
+    """The words of a text, as its row has them."""
+
+    number: int
+    word_count: int
+    line: str
+    """The words in order, each between spaces."""
+
+
+def cut_texts(texts: Mapping[int, str]) -> list[CutText]:
+    """Cut these texts of a conversation into words."""
+    cuts = cut([_indexer.indexed_text(text) for text in texts.values()])
+    return [CutText(number, len(words), f" {' '.join(words)} ") for number, words in zip(texts, cuts, strict=True)]
 
 
 def put_texts(connection: Connection, database: Database, slot: int, texts: Mapping[int, str]) -> None:
-    """Index these texts of a conversation in place of those with their numbers; of an empty one no row stays."""
-    if gone := [number for number, text in texts.items() if not text]:
-        sql = "DELETE FROM words WHERE owner = %s AND slot = %s AND number = ANY(%s)"
-        connection.execute(sql, (database.owner, slot, gone))
-    there = {number: text for number, text in texts.items() if text}
-    if not there:
-        return
-    indexer = Indexer()
-    cuts = cut([indexer.indexed_text(text) for text in there.values()])
+    """Index these texts of a conversation that has no rows of words."""
     with connection.cursor() as cursor:
-        cursor.executemany(
-            PUT,
-            [
-                (database.owner, slot, number, len(words), lexemes_of(database, words), line_of(words))
-                for number, words in zip(there, cuts, strict=True)
-            ],
-        )
+        cursor.executemany(PUT, [(database.owner, slot, *each) for each in cut_texts(texts)])
 
 
 def lexeme(database: Database, word: str) -> str:
@@ -57,8 +55,3 @@ def lexemes_of(database: Database, words: Iterable[str]) -> list[str]:
             break
         kept.append(found)
     return kept
-
-
-def line_of(words: list[str]) -> str:
-    """Return the words in order, each between spaces."""
-    return f" {' '.join(words)} "

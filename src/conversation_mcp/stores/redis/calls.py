@@ -1,7 +1,8 @@
 """The register of calls, in hashes of the owner; the name of a call is in the hands of whoever has its lease."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 
 from anyio import to_thread
@@ -10,6 +11,7 @@ from conversation_mcp.cancellation import finish
 from conversation_mcp.records.ids import check_id, milliseconds_of
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.base import Call
+from conversation_mcp.stores.ears import Ear, hear_nothing
 from conversation_mcp.stores.leases import HeldName
 from conversation_mcp.stores.redis.keyspace import Keyspace
 from conversation_mcp.stores.redis.leases import LEASE_MILLISECONDS, LeaseKeys
@@ -46,10 +48,15 @@ class CallHashes:
         stops = [self._keyspace.key("stops")]
         await self._keyspace.ask("note", stops, check_id(call.conversation_id), self._noted(call))
 
-    async def is_asked_to_stop(self, call: Call) -> bool:
-        """Tell whether word was left for this very turn, and remove whatever was left."""
-        found = await self._keyspace.ask("hear", [], check_id(call.conversation_id), self._oldest())
-        return _call(found) == call
+    def hear(self, key: str) -> AbstractContextManager[Ear]:
+        """Hear nothing: whoever waits looks."""
+        return hear_nothing(key)
+
+    async def asked_to_stop(self, calls: Collection[Call]) -> list[Call]:
+        """Return the turns for which word was left, and remove whatever was left."""
+        conversation_ids = [check_id(call.conversation_id) for call in calls]
+        found = set(map(_call, await self._keyspace.ask("hear", [], self._oldest(), *conversation_ids)))
+        return [call for call in calls if call in found]
 
     def sweep(self) -> None:
         """Forget what is a day old; blocks."""

@@ -27,6 +27,8 @@ PROTOCOLS = {"redis": "redis", "rediss": "rediss", "valkey": "redis", "valkeys":
 """The schemes of addresses, by what the driver calls them."""
 WAIT_SECONDS = 10
 OWNERS = f"{PREFIX}:owners"
+AGES = f"{PREFIX}:ages"
+"""For how long the conversations of owners are kept who have said so."""
 OF_OWNER = ("tick", "changes", "ids", "ends", "reserved", "trash", "marks", "calls", "stops")
 """The keys that every script gets after the one of all owners, in this order."""
 

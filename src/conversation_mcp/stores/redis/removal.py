@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from conversation_mcp.stores.redis.keyspace import OF_OWNER, OWNERS, Keyspace
+from conversation_mcp.stores.redis.keyspace import AGES, OF_OWNER, OWNERS, Keyspace
 
 AT_ONCE = 1_000
 SPECIAL = re.compile(r"([\\*?\[\]^-])")
@@ -20,12 +20,14 @@ def remove_all(keyspace: Keyspace) -> None:
     """Remove every key of the owner, for which all keys of the server are looked through."""
     for keys in _keys(keyspace):
         keyspace.command("DEL", *keys)
+    keyspace.command("HDEL", AGES, keyspace.owner)
     keyspace.command("ZREM", OWNERS, keyspace.owner)
 
 
 def left_keys(keyspace: Keyspace) -> list[str]:
     """Return the keys of the owner that are there."""
-    return sorted({key.decode() for keys in _keys(keyspace) for key in keys})
+    found = {key.decode() for keys in _keys(keyspace) for key in keys}
+    return sorted(found | ({AGES} if keyspace.command("HEXISTS", AGES, keyspace.owner) else set()))
 
 
 def _keys(keyspace: Keyspace) -> Iterator[list[bytes]]:

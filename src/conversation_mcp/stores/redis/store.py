@@ -17,6 +17,7 @@ from conversation_mcp.records.ids import check_id, id_at, milliseconds_of
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.origins import Origin
 from conversation_mcp.stores.base import Change, OnWait, Report, Stamp
+from conversation_mcp.stores.ears import Ear, hear_nothing
 from conversation_mcp.stores.headway import Headway
 from conversation_mcp.stores.leases import import_lease, turn_of
 from conversation_mcp.stores.lines import Lines
@@ -24,7 +25,7 @@ from conversation_mcp.stores.redis.calls import CallHashes
 from conversation_mcp.stores.redis.contents import EXPORT, FILE
 from conversation_mcp.stores.redis.conversations import StoredHashes
 from conversation_mcp.stores.redis.finder import KeyspaceFinder
-from conversation_mcp.stores.redis.keyspace import Keyspace
+from conversation_mcp.stores.redis.keyspace import AGES, Keyspace
 from conversation_mcp.stores.redis.leases import LeaseKeys, is_held
 from conversation_mcp.stores.redis.limits import LimitKeys
 from conversation_mcp.stores.redis.persistence import risks
@@ -198,6 +199,15 @@ class KeyspaceStore:
         key = self._keyspace.conversation(check_id(conversation_id))
         milliseconds = await to_thread.run_sync(self._keyspace.command, "PTTL", key)
         return self._now() + timedelta(milliseconds=milliseconds) if milliseconds >= 0 else None
+
+    async def kept_for(self) -> str | None:
+        """Read the field of the owner."""
+        found = await to_thread.run_sync(self._keyspace.command, "HGET", AGES, self._keyspace.owner)
+        return found.decode() if found else None
+
+    def hear(self, conversation_id: ConversationId | None) -> AbstractContextManager[Ear]:
+        """Hear nothing: whoever waits looks."""
+        return hear_nothing(conversation_id)
 
     async def turn_is_held(self, conversation_id: ConversationId) -> bool:
         """Tell whether a live process has the lease of its turn."""

@@ -1,6 +1,6 @@
 """Sums as bars: drawn as SVG, with the numbers in a table beside them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from conversation_mcp.conversations.phrases import cached
@@ -8,8 +8,8 @@ from conversation_mcp.conversations.statistics import Statistics, Sums
 from conversation_mcp.text import dollars
 
 UNKNOWN = "unknown"
-WIDTH, HEIGHT, GAP = 720.0, 160.0, 2.0
-MAX_BARS = 60
+WIDTH, HEIGHT, GAP = 360.0, 120.0, 1.5
+MAX_BARS, LEAST_BARS = 60, 12
 LEAST_HEIGHT = 1.5
 """What is not nothing must not look like nothing."""
 
@@ -38,45 +38,52 @@ class NumberLine:
 
 
 @dataclass(frozen=True)
-class Figures:
-    """The bars and the numbers of one way to sum up."""
+class Chart:
+    """The bars of one kind of amount."""
 
+    name: str
     bars: tuple[Bar, ...]
-    lines: tuple[NumberLine, ...]
-    total: NumberLine
     highest: str
     """The amount that the highest bar stands for."""
 
 
+@dataclass(frozen=True)
+class Figures:
+    """The bars and the numbers of one way to sum up."""
+
+    charts: tuple[Chart, ...]
+    """Costs, if anything has cost something, and turns."""
+    span: str
+    """From which of the names to which the bars go."""
+    lines: tuple[NumberLine, ...]
+    total: NumberLine
+
+
 def figures_of(found: Statistics) -> Figures:
-    """Return the figures; the bars are costs, or turns if nothing has cost anything."""
+    """Return the figures."""
     shown = list(found.sums.items())[-MAX_BARS:]
-    is_free = not found.total.cost_usd
-    amounts = [float(sums.answered) if is_free else sums.cost_usd for _, sums in shown]
-    highest = max(amounts, default=0.0)
-    lines = tuple(_line(name, sums) for name, sums in found.sums.items())
+    names = [name or UNKNOWN for name, _ in shown]
+    costs = _chart("Cost", names, [sums.cost_usd for _, sums in shown], dollars)
+    turns = _chart("Turns", names, [float(sums.answered) for _, sums in shown], "{:,.0f}".format)
     return Figures(
-        bars=tuple(_bars([name or UNKNOWN for name, _ in shown], amounts, highest, is_free=is_free)),
-        lines=lines,
+        charts=tuple(chart for chart in (costs, turns) if chart.bars),
+        span=" to ".join(dict.fromkeys((names[0], names[-1]))) if names else "",
+        lines=tuple(_line(name, sums) for name, sums in found.sums.items()),
         total=_line("total", found.total),
-        highest=_amount(highest, is_free=is_free),
     )
 
 
-def _bars(names: Sequence[str], amounts: Sequence[float], highest: float, *, is_free: bool) -> list[Bar]:
-    step = WIDTH / max(len(amounts), 12)
+def _chart(name: str, names: Sequence[str], amounts: Sequence[float], shown: Callable[[float], str]) -> Chart:
+    highest = max(amounts, default=0.0)
+    step = WIDTH / max(len(amounts), LEAST_BARS)
     bars: list[Bar] = []
-    for place, (name, amount) in enumerate(zip(names, amounts, strict=True)):
-        height = max(HEIGHT * amount / highest, LEAST_HEIGHT) if highest and amount else 0.0
-        label = f"{name}: {_amount(amount, is_free=is_free)}"
+    for place, (bar, amount) in enumerate(zip(names, amounts, strict=True)):
+        height = max(HEIGHT * amount / highest, LEAST_HEIGHT) if amount else 0.0
+        label = f"{bar}: {shown(amount)}"
         bars.append(
             Bar(round(place * step, 2), round(HEIGHT - height, 2), round(step - GAP, 2), round(height, 2), label)
         )
-    return bars
-
-
-def _amount(amount: float, *, is_free: bool) -> str:
-    return f"{amount:,.0f} turns" if is_free else dollars(amount)
+    return Chart(name, tuple(bars) if highest else (), shown(highest))
 
 
 def _line(name: str | None, sums: Sums) -> NumberLine:

@@ -7,11 +7,12 @@ from typing import cast
 from conversation_mcp.conversations.sections import Sections
 from conversation_mcp.exporting.file_texts import FileTexts
 from conversation_mcp.exporting.html.markdown import SafeMarkdown
-from conversation_mcp.exporting.html.page import fact_lines
+from conversation_mcp.exporting.html.page import fact_line
 from conversation_mcp.exporting.html.sections import SectionView, section_view
 from conversation_mcp.records.ids import SHAPE
 from conversation_mcp.records.models import Conversation
 from conversation_mcp.records.titles import title_of_conversation
+from conversation_mcp.text import one_line
 
 PART = 40
 """How many sections are sent at a time."""
@@ -39,12 +40,14 @@ class Head:
 
     conversation_id: str
     title: str
-    facts: tuple[str, ...]
+    facts: str
     path: str
     tags: str
     is_archived: bool
     origins: tuple[str, ...]
     """The conversations that it came from."""
+    related: tuple[tuple[str, str], ...]
+    """The conversations that belong with it, and how."""
 
 
 def head_of(conversation: Conversation, path: str) -> Head:
@@ -54,11 +57,16 @@ def head_of(conversation: Conversation, path: str) -> Head:
     return Head(
         conversation_id=conversation.conversation_id,
         title=title_of_conversation(conversation),
-        facts=tuple(fact_lines(conversation)),
+        facts=fact_line(conversation),
         path=path,
         tags=", ".join(conversation.tags or ()),
         is_archived=bool(conversation.archived),
         origins=tuple(dict.fromkeys(origin for origin in origins if SHAPE.fullmatch(origin))),
+        related=tuple(
+            (each.conversation_id, one_line(each.type.replace("_", "-")))
+            for each in conversation.related or ()
+            if SHAPE.fullmatch(each.conversation_id)
+        ),
     )
 
 

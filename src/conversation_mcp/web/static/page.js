@@ -285,6 +285,7 @@ const actions = {
   j: () => move(1),
   k: () => move(-1),
   e: archive,
+  z: () => one(".flash button")?.click(),
   u: () => { location.href = "/"; },
   f: () => one("#question")?.focus(),
   r: () => one("[data-raw]")?.click(),
