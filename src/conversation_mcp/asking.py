@@ -29,6 +29,7 @@ from conversation_mcp.turns.resumer import Resumer
 from conversation_mcp.turns.roster import RunningTurns
 from conversation_mcp.turns.sender import TurnSender
 from conversation_mcp.turns.settler import Settler
+from conversation_mcp.turns.stop_watch import StopWatch
 from conversation_mcp.turns.summarizer import Summarizer
 from conversation_mcp.turns.summary_writer import SummaryWriter
 from conversation_mcp.turns.unsaved import UnsavedAnswers
@@ -78,12 +79,13 @@ def asking_over(
     owner_limits = OwnerLimits(owner, store, _rates_of(settings) if is_remote else None)
     writer = SummaryWriter(program.summary_prompt, shares, redaction.text)
     summarizer = Summarizer(store, chosen, receiver, composer, writer, daily_limit, settings.summaries, now)
-    sender = TurnSender(store, chosen, receiver, composer, summarizer, tasks)
+    stop_watch = StopWatch(store, tasks)
+    sender = TurnSender(store, chosen, receiver, composer, summarizer, stop_watch)
     worker = TurnWorker(store, chosen, receiver, sender, unsaved, settler, composer, program.prompts, limits)
     resumer = Resumer(worker, running)
     claims = Claims(store.calls, EarlierCalls(store, resumer, unsaved))
     opener = ConsensusOpener(store, worker, unsaved, composer, daily_limit)
-    consensus = Consensus(store, worker, sender, unsaved, composer, opener, tasks)
+    consensus = Consensus(store, worker, sender, unsaved, composer, opener, stop_watch)
     turns = TurnEngine(
         store,
         chosen,

@@ -31,7 +31,6 @@ from conversation_mcp.settings import Settings
 from conversation_mcp.shared import SharedServices
 from conversation_mcp.stores.catalog import (
     lifetime_in,
-    mirrored,
     open_audit,
     open_news,
     open_retention,
@@ -140,7 +139,9 @@ def retention_of(settings: Settings, now: Callable[[], datetime]) -> RetentionSw
 
         open_audit(url, now).add(AuditEvent(account(), "server", owner, f"retention {age}", ids))
 
-    store_of = partial(open_store, url, now, encryption=settings.encryption, timeout_hours=hours)
+    store_of = partial(
+        open_store, url, now, encryption=settings.encryption, timeout_hours=hours, mirror=settings.mirror
+    )
     return RetentionSweep(lambda: open_retention(url).ages(), store_of, note, now)
 
 
@@ -156,10 +157,22 @@ def _noting(url: str, now: Callable[[], datetime]) -> Note:
     return note
 
 
-async def _has_texts(program: SharedServices, owner: str, *_: object) -> None:
-    """Have the vectors of an owner's texts made that were just saved, where there is a model for it."""
-    if program.has_work and await anyio.to_thread.run_sync(lambda: program.embedders().chosen):
-        program.has_work(owner)
+class _SavedTexts:
+    """Has the vectors of an owner's texts made that were just saved, where there is a model for it."""
+
+    def __init__(self, program: SharedServices, owner: str) -> None:
+        self._program = program
+        self._owner = owner
+        self._has_model: bool | None = None
+
+    async def __call__(self, *_: object) -> None:
+        if not (has_work := self._program.has_work):
+            return
+        if self._has_model is None:  # in a thread, because it is imported; it never changes
+            embedders = self._program.embedders
+            self._has_model = await anyio.to_thread.run_sync(lambda: embedders().chosen is not None)
+        if self._has_model:
+            has_work(self._owner)
 
 
 @asynccontextmanager
@@ -180,10 +193,9 @@ async def open_home(
             encryption=settings.encryption,
             timeout_hours=hours,
             news=program.news,
+            mirror=settings.mirror,
         )
     )
-    if settings.mirror:
-        store = await anyio.to_thread.run_sync(mirrored, store, settings.store_url, settings.mirror, owner)
     unsaved = UnsavedAnswers(store)
     failure: Exception | None = None
     try:
@@ -203,7 +215,7 @@ async def open_home(
 
             asking = cache(open_asking)
             meaning = cache(lambda: open_meaning(program.embedders, store.finder.turns))
-            wake, has_texts = partial(program.has_work or _nothing, owner), partial(_has_texts, program, owner)
+            wake, has_texts = partial(program.has_work or _nothing, owner), _SavedTexts(program, owner)
             running.on_end.append(has_texts)
             library, trash = Library(store, open_meaning=meaning, has_work=wake), TrashCan(store)
             tidier = Tidier(store, unsaved.require_saved, settings.lock_wait_seconds, redaction)

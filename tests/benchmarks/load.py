@@ -8,7 +8,8 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.benchmarks.load_client import Answered, Connection, converse, echo
+from tests.benchmarks.load_client import Answered, Connection, converse, echo, read
+from tests.benchmarks.load_floor import WRITES, floor_ms
 from tests.benchmarks.measuring import Benchmark, Plan
 from tests.benchmarks.server_process import (
     Measured,
@@ -29,15 +30,21 @@ IN_CONVERSATION = 5
 WARM_UP_DIVISOR = 4
 BARE = "bare echo server, same SDK"
 GROWN = Budget(1.15)
+STEADY = Budget(1.05)
+QUARTERS = 4
 NAMES = (
     "load-rate",
     "load-p50",
     "load-p99",
     "load-cpu",
+    "load-cpu-history",
+    "load-cpu-question",
     "load-errors",
     "load-lost",
     "load-memory",
     "load-memory-owners",
+    "load-growth",
+    "load-growth-owners",
 )
 
 
@@ -48,7 +55,8 @@ class Load(NamedTuple):
     seconds: float
     cpu_seconds: float
     before_mib: float
-    after_mib: float
+    mib: tuple[float, ...]
+    """The memory after each quarter of the requests."""
 
     @property
     def cpu_ms(self) -> float:
@@ -82,6 +90,13 @@ def measure(plan: Plan) -> Iterable[Row]:
         yield Row(name, f"{share:.0%} of them answered within", "ms", BARE, ours, theirs)
     what = "processor time of a request beyond the SDK's own"
     yield Row("load-cpu", what, "ms", BARE, one.cpu_ms - bare.cpu_ms, bare.cpu_ms, Budget(1))
+    read = _read(plan.scratch / "read", requests // QUARTERS)
+    what = "the same of a request that reads a history"
+    yield Row("load-cpu-history", what, "ms", BARE, read.cpu_ms - bare.cpu_ms, bare.cpu_ms, Budget(1))
+    question_ms = (IN_CONVERSATION * one.cpu_ms - read.cpu_ms) / (IN_CONVERSATION - 1)
+    least = f"a bare request to the provider, {WRITES} bare durable writes"
+    what = "the same of a question"
+    yield Row("load-cpu-question", what, "ms", least, question_ms - bare.cpu_ms, floor_ms(plan.scratch / "floor"))
     both = (one.answered, many.answered)
     errors, lost = sum(len(each.errors) for each in both), sum(each.lost_turns for each in both)
     turns = 2 * requests // IN_CONVERSATION * (IN_CONVERSATION - 1)
@@ -89,7 +104,9 @@ def measure(plan: Plan) -> Iterable[Row]:
     yield Row("load-lost", "turns that are not in the history", "turns", "asked", lost, turns, Budget(0))
     for name, load, whose in (("load-memory", one, "1 owner"), ("load-memory-owners", many, f"{owners:,} owners")):
         what = f"resident memory after {requests:,} requests, {whose}"
-        yield Row(name, what, "MiB", "before them", load.after_mib, load.before_mib, GROWN)
+        yield Row(name, what, "MiB", "before them", load.mib[-1], load.before_mib, GROWN)
+        growth = name.replace("memory", "growth")
+        yield Row(growth, what, "MiB", "after the first quarter of them", load.mib[-1], load.mib[0], STEADY)
 
 
 def _bare(scratch: Path, requests: int) -> Load:
@@ -113,14 +130,33 @@ def _ours(scratch: Path, requests: int, owners: int) -> Load:
             return asyncio.run(_loaded(server, client, requests, owners, header))
 
 
+def _read(scratch: Path, requests: int) -> Load:
+    known: dict[Connection, str] = {}
+
+    async def client(connection: Connection, number: int, answered: Answered) -> None:
+        if connection not in known:
+            known[connection] = await converse(connection, "", str(number), Answered())
+        await read(connection, known[connection], answered)
+
+    with agent_process() as base_url:
+        environment = environment_of(scratch, base_url, KEY)
+        with measured_server(our_command(), environment, scratch) as server:
+            return asyncio.run(_loaded(server, client, requests, 1, ""))
+
+
 async def _loaded(server: Measured, client: Client, requests: int, owners: int, headers: str) -> Load:
     """Have the clients converse until every owner is known and what is remembered has filled up, then measure."""
     conversations = requests // IN_CONVERSATION
     warm_up = max(CLIENTS, owners, conversations // WARM_UP_DIVISOR)
     connections = [Connection(server.port, headers) for _ in range(CLIENTS)]
 
+    mib: list[float] = []
+    looks = {warm_up + conversations * quarter // QUARTERS for quarter in range(1, QUARTERS)}
+
     async def work(connection: Connection, numbers: Iterator[int], upto: int, answered: Answered) -> None:
         while (number := next(numbers)) < upto:
+            if number in looks:
+                mib.append(server.resident_mib())
             await client(connection, number, answered)
 
     async def all_of(first: int, conversations: int) -> Answered:
@@ -130,11 +166,14 @@ async def _loaded(server: Measured, client: Client, requests: int, owners: int, 
                 tasks.create_task(work(connection, numbers, first + conversations, answered))
         return answered
 
-    await all_of(0, warm_up)
+    warmed = await all_of(0, warm_up)
     before_mib, cpu, began = server.resident_mib(), server.cpu_seconds(), time.perf_counter()
     answered = await all_of(warm_up, conversations)
     seconds = time.perf_counter() - began
-    load = Load(answered, seconds, server.cpu_seconds() - cpu, before_mib, server.resident_mib())
+    cpu_seconds = server.cpu_seconds() - cpu
+    answered.errors += warmed.errors  # a server must not fail while it warms up, either
+    answered.lost_turns += warmed.lost_turns
+    load = Load(answered, seconds, cpu_seconds, before_mib, (*mib, server.resident_mib()))
     for connection in connections:
         connection.close()
     return load

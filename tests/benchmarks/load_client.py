@@ -88,8 +88,8 @@ def result_of(status: int, body: bytes) -> dict[str, Any]:
     return result
 
 
-async def converse(connection: Connection, owner: str, topic: str, answered: Answered) -> None:
-    """Start a conversation, follow it up three times, and read its history: five requests.
+async def converse(connection: Connection, owner: str, topic: str, answered: Answered) -> str:
+    """Start a conversation, follow it up three times, and read its history: five requests. Return its id.
 
     Each needs a topic of its own: the same question of one owner at the same time is one call.
     """
@@ -105,7 +105,7 @@ async def converse(connection: Connection, owner: str, topic: str, answered: Ans
         answered.seconds.append(time.perf_counter() - began)
         return data
 
-    turns = 0
+    turns, named = 0, {"conversationId": ""}
     try:
         named = {"conversationId": (await asked("search", query=f"Why {topic}?"))["conversationId"]}
         turns = 1
@@ -117,6 +117,15 @@ async def converse(connection: Connection, owner: str, topic: str, answered: Ans
         answered.lost_turns += turns - roles.count("assistant")
     except Exception:  # noqa: BLE001 -- counted above; the connection may be unusable now
         connection.close()
+    return named["conversationId"]
+
+
+async def read(connection: Connection, conversation_id: str, answered: Answered) -> None:
+    """Read the history of a conversation five times."""
+    for _ in range(5):
+        began = time.perf_counter()
+        result_of(*await connection.call("get_conversation_history", {"conversationId": conversation_id}))
+        answered.seconds.append(time.perf_counter() - began)
 
 
 async def echo(connection: Connection, answered: Answered) -> None:

@@ -143,7 +143,7 @@ async def test_an_answer_that_comes_while_the_server_is_away_is_given_and_writte
 async def test_looks_for_a_stop_that_fail_end_neither_the_turn_nor_what_else_runs(
     gate: Gate, through: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("conversation_mcp.turns.sender.STOP_POLL_SECONDS", 0.01)
+    monkeypatch.setattr("conversation_mcp.turns.stop_watch.STOP_POLL_SECONDS", 0.01)
     asked, release, results = anyio.Event(), anyio.Event(), list[CallToolResult]()
     async with serving(through, FakeProvider(held(release, asked))) as client:
 

@@ -89,7 +89,7 @@ async def test_a_planted_entry_of_the_register_is_not_followed(tmp_path: Path) -
     await calls.claim("key", call)
     assert await calls.find("key") == call
     await calls.ask_to_stop(call)
-    assert await calls.is_asked_to_stop(call)
+    assert await calls.asked_to_stop([call])
     await calls.forget("key", call)
     assert tree(folder) == []
     assert target.read_bytes() == SECRET

@@ -113,12 +113,20 @@ async def test_a_call_is_forgotten_after_a_day(store: Store, clock: Clock) -> No
 
 
 async def test_a_wish_to_stop_is_heard_once_and_by_the_turn_that_is_meant(store: Store, new_store: NewStore) -> None:
-    assert not await store.calls.is_asked_to_stop(CALL)
+    assert not await store.calls.asked_to_stop([CALL])
     await new_store().calls.ask_to_stop(CALL)
-    assert await store.calls.is_asked_to_stop(CALL)
-    assert not await store.calls.is_asked_to_stop(CALL)
+    assert await store.calls.asked_to_stop([CALL])
+    assert not await store.calls.asked_to_stop([CALL])
     await new_store().calls.ask_to_stop(CALL)
-    assert not await store.calls.is_asked_to_stop(LATER)
+    assert not await store.calls.asked_to_stop([LATER])
+
+
+async def test_of_many_turns_those_that_are_to_be_stopped_are_told_at_once(store: Store, new_store: NewStore) -> None:
+    calls = [Call(await store.reserve(), "2026-01-31T00:00:00.000Z") for _ in range(5)]
+    for call in calls[1:4:2]:
+        await new_store().calls.ask_to_stop(call)
+    assert list(await store.calls.asked_to_stop(calls)) == calls[1:4:2]
+    assert not await store.calls.asked_to_stop(calls)
 
 
 async def test_sweeping_takes_nothing_that_is_in_use(store: Store, new_store: NewStore, clock: Clock) -> None:

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from conversation_mcp.cli.server_process import collecting_later
+from conversation_mcp.garbage import collecting_later
 
 UNBUILT = """
 from conversation_mcp.bootstrap import open_app

@@ -61,7 +61,7 @@ async def test_the_name_of_a_call_is_known_to_a_machine_of_another_time(both: tu
     assert (held is not None, found) == (True, None)
     assert await other.calls.take("name") == (None, call)
     await other.calls.ask_to_stop(call)
-    assert await one.calls.is_asked_to_stop(call)
+    assert await one.calls.asked_to_stop([call])
     assert held
     await held.release()
     taken, found = await other.calls.take("name")

@@ -153,9 +153,9 @@ async def test_removing_frees_the_name_of_the_call_and_leaves_those_of_others(st
         await store.calls.ask_to_stop(Call(conversation_id, "2026-01-31T00:00:00.000Z"))
     await store.trash.remove(await store.trash.put(gone))
     assert await store.calls.find("a" * 64) is None
-    assert not await store.calls.is_asked_to_stop(Call(gone, "2026-01-31T00:00:00.000Z"))
+    assert not await store.calls.asked_to_stop([Call(gone, "2026-01-31T00:00:00.000Z")])
     assert await store.calls.find("b" * 64) is not None
-    assert await store.calls.is_asked_to_stop(Call(other, "2026-01-31T00:00:00.000Z"))
+    assert await store.calls.asked_to_stop([Call(other, "2026-01-31T00:00:00.000Z")])
 
 
 async def test_the_finder_knows_of_every_move(store: Store) -> None:

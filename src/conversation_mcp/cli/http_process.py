@@ -8,6 +8,7 @@ from conversation_mcp.cli.output.terminal import say
 from conversation_mcp.cli.server_process import checked_settings, work_aside
 from conversation_mcp.disk.faults import reason_of
 from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.garbage import collecting_later
 
 if TYPE_CHECKING:
     from conversation_mcp.server.http.options import HttpOptions
@@ -21,14 +22,15 @@ UNGUARDED = (
 
 def serve_over_http(options: Mapping[str, object], given: Mapping[str, object]) -> None:
     """Serve MCP over HTTP until a signal comes; `given` are the fields of `HttpOptions` that are not the usual ones."""
-    settings = checked_settings(options)
+    with collecting_later():
+        settings = checked_settings(options)
 
-    from conversation_mcp.logs import configure_logging
-    from conversation_mcp.owners import LOCAL
-    from conversation_mcp.server.http.entrance import is_locked, open_entrance, open_locked_entrance
-    from conversation_mcp.server.http.options import HttpOptions, check_options
-    from conversation_mcp.server.http.serving import listen
-    from conversation_mcp.server.http.workers import serve_alone, serve_together
+        from conversation_mcp.logs import configure_logging
+        from conversation_mcp.owners import LOCAL
+        from conversation_mcp.server.http.entrance import is_locked, open_entrance, open_locked_entrance
+        from conversation_mcp.server.http.options import HttpOptions, check_options
+        from conversation_mcp.server.http.serving import listen
+        from conversation_mcp.server.http.workers import serve_alone, serve_together
 
     http = HttpOptions(**cast("dict[str, Any]", dict(given)))
     needs_tokens = is_locked(settings)

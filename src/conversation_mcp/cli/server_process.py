@@ -1,19 +1,17 @@
 """The server process. Only this module and the self-check of `doctor` import the SDK."""
 
-import gc
 import sys
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 from conversation_mcp.cli.output.terminal import say
 from conversation_mcp.cli.setup import settings_from
+from conversation_mcp.garbage import collecting_later
 
 if TYPE_CHECKING:
     from conversation_mcp.settings import Settings
 
-YOUNG_OBJECTS = 20_000
 """How many objects are made before the youngest are searched for garbage.
 
 A long conversation is a hundred thousand of them, of which none is: with Python's 700, the search takes as long as
@@ -30,21 +28,6 @@ def checked_settings(options: Mapping[str, object]) -> "Settings":
         for name in settings.tools:
             check_set(name)
     return settings
-
-
-@contextmanager
-def collecting_later() -> Generator[None]:
-    """Collect no garbage during the block, and never look for any in what it leaves behind.
-
-    It imports: almost all that it makes stays, and searching that again and again takes an eighth of the start.
-    """
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.set_threshold(YOUNG_OBJECTS)
-        gc.enable()
 
 
 def serve_until_closed(options: Mapping[str, object]) -> None:

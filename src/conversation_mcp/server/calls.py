@@ -12,7 +12,7 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from conversation_mcp.app import App
 from conversation_mcp.errors import ConversationMCPError, InternalError, InvalidInputError, Steps
 from conversation_mcp.records.record import Record
-from conversation_mcp.server.handed import handed_schema, take_contents
+from conversation_mcp.server.handed import handed_schema, has_contents, take_contents
 from conversation_mcp.server.veil import Veil
 from conversation_mcp.text import shorten, storable, storable_data
 from conversation_mcp.tooling.arguments import parse
@@ -25,6 +25,8 @@ from conversation_mcp.turns.ask import Caller
 from conversation_mcp.turns.result import TurnResult
 
 logger = logging.getLogger(__name__)
+
+NO_CONTENTS: Mapping[str, bytes] = {}
 
 RecordT = TypeVar("RecordT", bound=Record)
 
@@ -62,7 +64,7 @@ class ToolCalls:
             # In a thread: a refusal reads the names that other servers give to tools from a file.
             tool = self._tools.get(name) or await to_thread.run_sync(self._refuse, name)
             if self._veil is not None:
-                arguments, handed = await to_thread.run_sync(take_contents, arguments)
+                arguments, handed = await _taken(arguments)
                 caller = caller._replace(handed=handed)
             given = parse(tool, arguments)
             if app.homes is None:
@@ -106,6 +108,13 @@ class ToolCalls:
     def _refuse(self, name: str) -> NoReturn:
         known, hint = ", ".join(self._tools), meant_by(name, self._tools)
         raise InvalidInputError(f"there is no tool {shorten(name, 60)!r}; there are {known}.{hint}")
+
+
+async def _taken(arguments: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, bytes]]:
+    """Take the contents out of the arguments; in a thread if there are any, because decoding takes a while."""
+    if not has_contents(arguments):
+        return arguments, NO_CONTENTS
+    return await to_thread.run_sync(take_contents, arguments)
 
 
 def _result(text: str, data: dict[str, Any], *, is_error: bool = False) -> CallToolResult:

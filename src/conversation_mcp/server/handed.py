@@ -8,6 +8,7 @@ from typing import Any, cast
 from conversation_mcp.errors import Argument, InvalidInputError
 
 SENDING = ("files", "images")
+NOTHING: tuple[object, ...] = (None, "", [])
 NAME, TEXT, BASE64 = "name", "text", "base64"
 MAX_NAME_CHARS = 500
 WANTED = 'must be a list of {"name": "app.py", "text": "…"}, or with "base64" in place of "text"'
@@ -22,6 +23,11 @@ SCHEMA = {
 }
 
 
+def has_contents(arguments: Mapping[str, Any]) -> bool:
+    """Tell whether there is anything to take."""
+    return any(arguments.get(field) not in NOTHING for field in SENDING)
+
+
 def take_contents(arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return the arguments with only the names of files and images, and the contents by these names.
 
@@ -31,7 +37,7 @@ def take_contents(arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[st
     left, contents = dict(arguments), dict[str, bytes]()
     for field in SENDING:
         given = left.get(field)
-        if given in (None, "", []):
+        if given in NOTHING:
             continue
         if not isinstance(given, list):
             raise _refusal(field, WANTED)

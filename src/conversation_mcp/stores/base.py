@@ -80,8 +80,8 @@ class CallRegister(Protocol):
         """Leave a request to stop for the process that runs this turn."""
         ...
 
-    async def is_asked_to_stop(self, call: Call) -> bool:
-        """Tell whether such a request was left for this very turn, and remove it."""
+    async def asked_to_stop(self, calls: Collection[Call]) -> Collection[Call]:
+        """Return those of the turns for which such requests were left, and remove what was left for any of them."""
         ...
 
     def hear(self, key: str) -> AbstractContextManager[Ear]:

@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import replace
 
 import anyio
-from anyio.abc import TaskGroup
 
 from conversation_mcp.errors import (
     ConversationMCPError,
@@ -31,6 +30,7 @@ from conversation_mcp.turns.consensus_session import Panel, Session, Voice
 from conversation_mcp.turns.material import Material
 from conversation_mcp.turns.receiver import OpenQuestion, open_question
 from conversation_mcp.turns.sender import TurnSender
+from conversation_mcp.turns.stop_watch import StopWatch
 from conversation_mcp.turns.turn import RunningTurn
 from conversation_mcp.turns.unsaved import UnsavedAnswer, UnsavedAnswers
 from conversation_mcp.turns.worker import NewQuestion, TurnWorker
@@ -49,7 +49,7 @@ class Consensus:
         unsaved: UnsavedAnswers,
         composer: Composer,
         opener: ConsensusOpener,
-        tasks: TaskGroup,
+        stop_watch: StopWatch,
     ) -> None:
         self._store = store
         self._worker = worker
@@ -57,7 +57,7 @@ class Consensus:
         self._unsaved = unsaved
         self._composer = composer
         self._opener = opener
-        self._tasks = tasks
+        self._stop_watch = stop_watch
 
     async def ask(self, turn: RunningTurn, call: Call, panel: Panel, material: Material) -> ConsensusResult:
         """Ask all models of the panel that have not answered yet.
@@ -91,7 +91,7 @@ class Consensus:
         """Ask all models at once; a stop ends all their runs."""
         turn = session.turn
         call = Call(session.conversation_id, session.pending.started_at or "")
-        self._tasks.start_soon(self._sender.watch_for_stop, turn, call)
+        self._stop_watch.watch(turn, call)
         with turn.wishes.sending():
             session.report()
             async with anyio.create_task_group() as group:

@@ -1,9 +1,6 @@
 """Sending of an open question: to the chosen model, then to the fallback models."""
 
 from collections.abc import AsyncGenerator
-from contextlib import suppress
-
-from anyio.abc import TaskGroup
 
 from conversation_mcp.conversations.recipients import whereabouts_of
 from conversation_mcp.errors import (
@@ -27,10 +24,8 @@ from conversation_mcp.turns.disclosure import sharing_notices
 from conversation_mcp.turns.material import Material
 from conversation_mcp.turns.receiver import AnswerReceiver, OpenQuestion, open_question
 from conversation_mcp.turns.result import TurnResult
+from conversation_mcp.turns.stop_watch import StopWatch
 from conversation_mcp.turns.summarizer import Summarizer
-from conversation_mcp.turns.turn import RunningTurn
-
-STOP_POLL_SECONDS = 0.5
 
 
 class TurnSender:
@@ -43,14 +38,14 @@ class TurnSender:
         receiver: AnswerReceiver,
         composer: Composer,
         summarizer: Summarizer,
-        tasks: TaskGroup,
+        stop_watch: StopWatch,
     ) -> None:
         self._store = store
         self._providers = providers
         self._receiver = receiver
         self._composer = composer
         self._summarizer = summarizer
-        self._tasks = tasks
+        self._stop_watch = stop_watch
 
     async def send(
         self, opened: OpenQuestion, choice: Choice, composition: Composition, material: Material
@@ -184,14 +179,4 @@ class TurnSender:
 
     def _heed_stops(self, opened: OpenQuestion) -> None:
         """Look for stops from other processes, which can only leave word in the store, until the turn ends."""
-        call = Call(opened.conversation_id, opened.pending.started_at or "")
-        self._tasks.start_soon(self.watch_for_stop, opened.turn, call)
-
-    async def watch_for_stop(self, turn: RunningTurn, call: Call) -> None:
-        """Stop the turn if another process leaves word to do so."""
-        with self._store.hear(call.conversation_id) as ear:
-            while not turn.has_ended:
-                await ear.pause(STOP_POLL_SECONDS)
-                with suppress(ConversationMCPError):  # a store that is away must not end this turn and all others
-                    if not turn.has_ended and await self._store.calls.is_asked_to_stop(call):
-                        turn.wishes.stop()
+        self._stop_watch.watch(opened.turn, Call(opened.conversation_id, opened.pending.started_at or ""))

@@ -38,7 +38,7 @@ def view(
     """
     settings = settings_from({"logs_dir": logs_dir, "owner": owner}).settings
     path = f"/c/{resolve(finder_of(settings), conversation_id)}" if conversation_id else "/"
-    from conversation_mcp.cli.server_process import collecting_later
+    from conversation_mcp.garbage import collecting_later
 
     with collecting_later():
         import anyio

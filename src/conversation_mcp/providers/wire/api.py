@@ -18,7 +18,7 @@ from conversation_mcp.errors import (
 from conversation_mcp.providers.base import ListedModel, Progress
 from conversation_mcp.providers.client import LazyClient
 from conversation_mcp.providers.definitions import Configured, is_web_address
-from conversation_mcp.providers.wire.bodies import ACCEPTED, UnreadableBodyError, whole
+from conversation_mcp.providers.wire.bodies import ACCEPTED, UnreadableBodyError, size_of, whole
 from conversation_mcp.providers.wire.errors import ErrorMap, UnseenError
 from conversation_mcp.providers.wire.guard import Guard
 from conversation_mcp.providers.wire.http import Sent, Sleep, send_create
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     import httpx
 
 NO_HEADERS: Mapping[str, str] = {}
+SMALL_BYTES = 100_000
+"""A body of this size is encoded within a millisecond, which is less than other work waits for a thread."""
 HINT_SECONDS = 3
 KEPT_HEADERS = ("retry-after", "retry-after-ms", "date")
 
@@ -88,8 +90,8 @@ class Api:
         build = partial(
             client.build_request, "POST", self._address(path), json=payload, headers=self._headers(), timeout=timeout
         )
-        # In a thread: a body with images can have tens of megabytes.
-        request = await to_thread.run_sync(build)
+        # In a thread if it is large: a body with images can have tens of megabytes.
+        request = build() if size_of(payload) <= SMALL_BYTES else await to_thread.run_sync(build)
         return await client.send(request, stream=True)
 
     async def created(self, response: "httpx.Response") -> JsonObject:

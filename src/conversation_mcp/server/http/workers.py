@@ -12,6 +12,7 @@ import anyio
 
 from conversation_mcp.background import Background
 from conversation_mcp.bootstrap import open_program, work_in_background
+from conversation_mcp.garbage import collecting_later
 from conversation_mcp.logs import configure_logging
 from conversation_mcp.server.http.options import HttpOptions
 from conversation_mcp.server.http.serving import OpenEntrance, serve_http
@@ -80,7 +81,8 @@ def _work(
     open_entrance: OpenEntrance,
     work_aside: WorkAside,
 ) -> None:
-    configure_logging(settings.log_level)
+    with collecting_later():  # what the worker was started with is imported by now
+        configure_logging(settings.log_level)
     _serve(settings, options, listener, open_entrance, work_aside, _wait_orphaned)
 
 

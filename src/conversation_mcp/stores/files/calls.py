@@ -5,7 +5,7 @@ They are expendable: without one, a repeated call is a new question instead of j
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -64,9 +64,9 @@ class CallFiles:
         """Hear nothing: whoever waits looks."""
         return hear_nothing(key)
 
-    async def is_asked_to_stop(self, call: Call) -> bool:
-        """Tell whether the file exists and means this turn, and remove it."""
-        return await to_thread.run_sync(self._is_asked_to_stop, self._stop(call), call)
+    async def asked_to_stop(self, calls: Collection[Call]) -> list[Call]:
+        """Return the turns whose files exist and mean them, and remove these files."""
+        return await to_thread.run_sync(lambda: [call for call in calls if self._is_asked_to_stop(call)])
 
     def forget_all(self, conversation_id: ConversationId) -> None:
         """Remove every file that names the conversation; blocks."""
@@ -90,7 +90,8 @@ class CallFiles:
     def _stop(self, call: Call) -> Path:
         return self._folder / f"{check_id(call.conversation_id)}{STOP}"
 
-    def _is_asked_to_stop(self, path: Path, call: Call) -> bool:
+    def _is_asked_to_stop(self, call: Call) -> bool:
+        path = self._stop(call)
         try:
             found = self._find(path)
         except FilesystemError:

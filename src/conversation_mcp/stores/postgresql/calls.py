@@ -1,6 +1,6 @@
 """The register of calls, in tables of its own; the name of a call is in the hands of whoever has its lease."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 
@@ -27,7 +27,9 @@ STOP = """
     INSERT INTO stops (owner, conversation_id, started_at, noted_at) VALUES (%s, %s, %s, %s)
     ON CONFLICT (owner, conversation_id) DO UPDATE SET started_at = excluded.started_at, noted_at = excluded.noted_at
 """
-HEAR = "DELETE FROM stops WHERE owner = %s AND conversation_id = %s RETURNING started_at, noted_at"
+HEAR = (
+    "DELETE FROM stops WHERE owner = %s AND conversation_id = ANY(%s) RETURNING conversation_id, started_at, noted_at"
+)
 
 
 class CallRows:
@@ -61,11 +63,13 @@ class CallRows:
         await self._execute(STOP, check_id(call.conversation_id), call.started_at, self._now())
         self._news.tell(turn_of(call.conversation_id))
 
-    async def is_asked_to_stop(self, call: Call) -> bool:
-        """Tell whether a row was left for this very turn, and remove whatever was left."""
-        values = self._database.owner, check_id(call.conversation_id)
-        found = await self._database.ask(lambda connection: connection.execute(HEAR, values).fetchone())
-        return found is not None and found[0] == call.started_at and self._now() - found[1] <= FORGET_AFTER
+    async def asked_to_stop(self, calls: Collection[Call]) -> list[Call]:
+        """Return the turns for which rows were left, and remove whatever was left."""
+        values = self._database.owner, [check_id(call.conversation_id) for call in calls]
+        found = await self._database.ask(lambda connection: connection.execute(HEAR, values).fetchall())
+        oldest = self._now() - FORGET_AFTER
+        left = {(conversation_id, started_at) for conversation_id, started_at, noted_at in found if noted_at >= oldest}
+        return [call for call in calls if (call.conversation_id, call.started_at) in left]
 
     def hear(self, key: str) -> AbstractContextManager[Ear]:
         """Hear of the end of the lease."""

@@ -1,7 +1,7 @@
 """The register of calls, in hashes of the owner; the name of a call is in the hands of whoever has its lease."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 
@@ -52,10 +52,11 @@ class CallHashes:
         """Hear nothing: whoever waits looks."""
         return hear_nothing(key)
 
-    async def is_asked_to_stop(self, call: Call) -> bool:
-        """Tell whether word was left for this very turn, and remove whatever was left."""
-        found = await self._keyspace.ask("hear", [], check_id(call.conversation_id), self._oldest())
-        return _call(found) == call
+    async def asked_to_stop(self, calls: Collection[Call]) -> list[Call]:
+        """Return the turns for which word was left, and remove whatever was left."""
+        conversation_ids = [check_id(call.conversation_id) for call in calls]
+        found = set(map(_call, await self._keyspace.ask("hear", [], self._oldest(), *conversation_ids)))
+        return [call for call in calls if call in found]
 
     def sweep(self) -> None:
         """Forget what is a day old; blocks."""

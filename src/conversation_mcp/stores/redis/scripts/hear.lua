@@ -1,3 +1,6 @@
-local value = noted_since(stops, ARGV[3], tonumber(ARGV[4]))
-redis.call('HDEL', stops, ARGV[3])
-return value
+local heard = {}
+for place = 4, #ARGV do
+  heard[place - 3] = noted_since(stops, ARGV[place], tonumber(ARGV[3]))
+  redis.call('HDEL', stops, ARGV[place])
+end
+return heard
