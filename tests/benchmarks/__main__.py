@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tests.benchmarks import (
     appends,
+    databases,
     documents,
     files,
     importing,
@@ -35,6 +36,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     *listing.BENCHMARKS,
     *turns.BENCHMARKS,
     *appends.BENCHMARKS,
+    *databases.BENCHMARKS,
     *library.BENCHMARKS,
     *importing.BENCHMARKS,
     *retrieval.BENCHMARKS,

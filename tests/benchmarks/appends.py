@@ -61,7 +61,7 @@ def measure_in_database(messages: int, plan: Plan) -> Iterable[Row]:
         return
     with (
         postgresql(fsync="on") as server,
-        our_stopwatch("append-in-database", plan.scratch, server.database()) as own,
+        our_stopwatch("append", plan.scratch, server.database()) as own,
         _peers_in_database(plan, server.database()) as peers,
     ):
         sides = [partial(watch.milliseconds, messages) for watch in (own, *peers.values())]

@@ -21,6 +21,7 @@ from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.dialogue import NewMessage
 from conversation_mcp.providers.base import Answer, Event, Finished, Request, Started
 from conversation_mcp.records.codec import encode
+from conversation_mcp.records.message_ids import with_ids
 from conversation_mcp.records.models import Conversation, ConversationId, Message, iso
 from conversation_mcp.searching.stamped import SETTLED_AFTER
 from conversation_mcp.settings import Settings
@@ -43,9 +44,10 @@ class Side(Protocol):
 class Stored:
     """A conversation in a store, which can be put back to what it was."""
 
-    def __init__(self, store: Store, text: str) -> None:
+    def __init__(self, store: Store, text: str, *, has_ids: bool = False) -> None:
         self._store = store
         self._text = text
+        self._has_ids = has_ids
         self._messages = -1
         self._before = b""
         self.conversation_id = ConversationId("")
@@ -64,17 +66,39 @@ class Stored:
         if not self.is_of(messages):
             self.conversation_id = await self._store.reserve()
             conversation = conversation_of(self.conversation_id, messages, self._text)
+            if self._has_ids:
+                conversation = conversation.changed(messages=with_ids(conversation.messages))
             await self._store.create(conversation)
             self._before, self._messages = encode(conversation), messages
         write_synced(Path(self._store.location(self.conversation_id)), self._before)
 
 
+class StoredInDatabase:
+    """A conversation in a store that keeps no file to put back: what was added is taken away again."""
+
+    def __init__(self, store: Store, text: str) -> None:
+        self._store = store
+        self._text = text
+        self._messages = -1
+        self.conversation_id = ConversationId("")
+
+    async def prepare(self, messages: int) -> None:
+        """Have just so many messages there."""
+        if messages == self._messages:
+            await self._store.update(
+                self.conversation_id, lambda stored, _: stored.changed(messages=stored.messages[:messages])
+            )
+            return
+        self.conversation_id, self._messages = await self._store.reserve(), messages
+        await self._store.create(conversation_of(self.conversation_id, messages, self._text))
+
+
 class Append:
-    """One message added by the file store: locked, read as it is now, written, synced, renamed, folder synced."""
+    """One message added by the store, durably: to a file, which is written anew, or to a database."""
 
     def __init__(self, app: App, text: str) -> None:
         self._store = app.store
-        self._stored = Stored(app.store, text)
+        self._stored = stored_by(app, text)
         self._text = text
 
     async def prepare(self, messages: int) -> None:
@@ -84,34 +108,12 @@ class Append:
         await self._store.update(self._stored.conversation_id, partial(with_message, text=self._text))
 
 
-class AppendInDatabase:
-    """One message added by a store that keeps no file to put back: it is taken away again."""
-
-    def __init__(self, app: App, text: str) -> None:
-        self._store = app.store
-        self._text = text
-        self._messages = -1
-        self._conversation_id = ConversationId("")
-
-    async def prepare(self, messages: int) -> None:
-        if messages == self._messages:
-            await self._store.update(
-                self._conversation_id, lambda stored, _: stored.changed(messages=stored.messages[:messages])
-            )
-            return
-        self._conversation_id, self._messages = await self._store.reserve(), messages
-        await self._store.create(conversation_of(self._conversation_id, messages, self._text))
-
-    async def operate(self) -> None:
-        await self._store.update(self._conversation_id, partial(with_message, text=self._text))
-
-
 class Log:
     """One message stored by a chatbot, as the tool does it: counted, given an id, and appended."""
 
     def __init__(self, app: App, text: str) -> None:
         self._dialogues = app.dialogues
-        self._stored = Stored(app.store, text)
+        self._stored = Stored(app.store, text, has_ids=True)  # as the messages of a log have
         self._text = text
 
     async def prepare(self, messages: int) -> None:
@@ -126,7 +128,7 @@ class Turn:
 
     def __init__(self, app: App, text: str) -> None:
         self._turns = app.turns
-        self._stored = Stored(app.store, text)
+        self._stored = stored_by(app, text)
         self._ask = Ask(tool="search_followup", mode="search", question=text, preset="low")
 
     async def prepare(self, messages: int) -> None:
@@ -210,7 +212,6 @@ class Instant(FakeProvider):
 
 SIDES: dict[str, Callable[[App, str], Side]] = {
     "append": Append,
-    "append-in-database": AppendInDatabase,
     "log": Log,
     "turn": Turn,
     "turn-known-first": Turn,
@@ -218,6 +219,11 @@ SIDES: dict[str, Callable[[App, str], Side]] = {
     "turn-with-files": partial(Again, names_files=True),
     "bare-write": BareWrite,
 }
+
+
+def stored_by(app: App, text: str) -> Stored | StoredInDatabase:
+    """Return a conversation in the store of the program."""
+    return (StoredInDatabase if app.settings.store else Stored)(app.store, text)
 
 
 def with_message(stored: Conversation, now: str, text: str) -> Conversation:

@@ -204,6 +204,7 @@ def test_searches_rank_and_show_as_the_index_of_a_folder_does(url: str, clock: C
     texts = [
         "getUserName returns the user's name", "The user names a tree. " * 3, "names of trees, walking in the woods",
         "Bäume und 日本語のテキスト", "he walked home; walks, walker", "user user user", "nothing at all of it " * 20,
+        "a b a b a, and once more: a b a b a; walk walking walk walked walk, trees trees trees", "user name user named",
     ]  # fmt: skip
     for shelf in shelves:
         for number, text in enumerate(texts):
@@ -219,6 +220,10 @@ def test_searches_rank_and_show_as_the_index_of_a_folder_does(url: str, clock: C
         "getUserName",
         "of",
         "it -x",
+        '"a b a"',
+        '"trees trees"',
+        '"user name user*"',
+        '"walk" trees',
     ]
     for query in queries:
         here, there = (

@@ -28,9 +28,8 @@ PATIENCE = {"connect_timeout": 10, "keepalives_idle": 10, "keepalives_interval":
 TRIES = 4
 PASSING = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
 NUMBER = "SELECT number FROM owners WHERE owner = %s"
-BEGIN = """
-    BEGIN; SELECT set_config('conversation_mcp.owner', %s, true), set_config('synchronous_commit', %s, true)
-"""
+AS_OWNER = "SELECT set_config('conversation_mcp.owner', %s, true)"
+BEGIN = f"BEGIN; {AS_OWNER}, set_config('synchronous_commit', %s, true)"
 
 
 class InDoubtError(Exception):
@@ -107,8 +106,7 @@ class Database:
             InDoubtError: the connection broke meanwhile.
             DatabaseError: the database cannot do it.
         """
-        if not self._is_checked:
-            self.run(lambda _: None)
+        self._check()
         with explained(self.place), self._room():
             connection, row = self._tried(lambda each: self._sent(each, statement, values))
             self._give_back(connection)
@@ -119,12 +117,21 @@ class Database:
         return await to_thread.run_sync(partial(self.run, work))
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """Return what a statement finds whose first value is the owner."""
-        return self.run(lambda connection: connection.execute(sql.encode(), (self.owner, *values)).fetchall())
+        """Return what a statement finds that only reads, and whose first value is the owner."""
+        return self.look(sql, (self.owner, *values))
 
     def first(self, sql: str, *values: object) -> tuple[Any, ...] | None:
         """Return the first row of it."""
-        return self.run(lambda connection: connection.execute(sql.encode(), (self.owner, *values)).fetchone())
+        found = self.rows(sql, *values)
+        return found[0] if found else None
+
+    def look(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        """Return what a statement finds that only reads; it costs one journey to the database and back."""
+        self._check()
+        with explained(self.place), self._room():
+            connection, found = self._tried(lambda each: self._found(each, sql, values))
+            self._give_back(connection)
+            return found
 
     @contextmanager
     def _room(self) -> Generator[None]:
@@ -166,11 +173,21 @@ class Database:
 
     def _begun(self, connection: Connection, work: Work[T], commits: str) -> T:
         with psycopg.ClientCursor(connection) as cursor:  # which sends both statements at once
-            cursor.execute(BEGIN, (self.owner, commits))
+            cursor.execute(BEGIN.encode(), (self.owner, commits))
         if not self._is_checked:
             require_schema(connection, self.place)
             self._is_checked = True
         return work(connection)
+
+    def _check(self) -> None:
+        if not self._is_checked:
+            self.run(lambda _: None)
+
+    def _found(self, connection: Connection, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        with psycopg.ClientCursor(connection) as cursor:  # which sends both statements at once, as one transaction
+            cursor.execute(f"{AS_OWNER}; {sql}".encode(), (self.owner, *values))
+            cursor.nextset()
+            return cursor.fetchall()
 
     def _sent(self, connection: Connection, statement: bytes, values: Sequence[object]) -> tuple[Any, ...] | None:
         try:

@@ -37,7 +37,8 @@ class StoredRows:
     def reserve(self, conversation_id: ConversationId) -> bool:
         """Insert an empty row; return False if the id is taken."""
         self._database.renumber()
-        return self._database.first(RESERVE, conversation_id, self._now()) is not None
+        values = self._database.owner, conversation_id, self._now()
+        return self._database.run(lambda connection: connection.execute(RESERVE, values).fetchone()) is not None
 
     def unreserve(self, conversation_id: ConversationId) -> None:
         """Remove the row if it is empty."""

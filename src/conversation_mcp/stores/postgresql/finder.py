@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -47,6 +46,7 @@ class DatabaseFinder:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._pages = Pages(database)
 
     @property
     def place(self) -> str:
@@ -92,9 +92,7 @@ class DatabaseFinder:
     def page(self, wanted: Wanted, limit: int, place: Place | None = None, around: object = None) -> Page:
         """Return the next conversations after a place; words alone are searched for."""
         del around
-        if wanted.query:
-            self._database.look_up_number()
-        return self._pages(lambda each: each.look_up(wanted, limit, place))
+        return self._pages.look_up(wanted, limit, place)
 
     def memories(self, wanted: WantedMemories, limit: int, skip: int = 0) -> MemoryPage:
         """Return the next memories."""
@@ -105,7 +103,7 @@ class DatabaseFinder:
     def newest(self, limit: int | None = None, begins: str = "", *, archived: bool = False) -> Page:
         """Return the newest."""
         wanted = Wanted(state="archived" if archived else None)
-        return self._pages(lambda each: each.newest_first(wanted, limit, None, begins))
+        return self._pages.newest_first(wanted, limit, None, begins)
 
     def every_newest(self, limit: int | None, headway: Headway) -> Iterator[Page]:
         """Yield pages of the newest."""
@@ -113,7 +111,7 @@ class DatabaseFinder:
 
     def largest(self, limit: int | None = None) -> Page:
         """Return those with the most bytes."""
-        return self._pages(lambda each: each.largest_first(limit))
+        return self._pages.largest_first(limit)
 
     def ids(self, begins: str = "") -> "list[ConversationId]":
         """Return the ids that begin so."""
@@ -123,7 +121,7 @@ class DatabaseFinder:
         """Yield what is known of these."""
         waiting = iter(ids)
         while batch := [str(each) for each in islice(waiting, READ_AT_ONCE)]:
-            yield from self._pages(partial(Pages.of_ids, ids=batch))
+            yield from self._pages.of_ids(batch)
 
     def contents(
         self, headway: Headway, problems: list[str], written_since: datetime | None = None
@@ -158,9 +156,6 @@ class DatabaseFinder:
 
     def erase(self, ids: "Collection[ConversationId]") -> None:
         """Do nothing: the words of a conversation go with it."""
-
-    def _pages(self, make: Callable[[Pages], T]) -> T:
-        return self._database.run(lambda connection: make(Pages(connection, self._database)))
 
 
 def build(url: str, now: Callable[[], datetime], owner: str) -> DatabaseFinder:

@@ -7,7 +7,7 @@ from conversation_mcp.records.found import COMPLETED, Listed, Page, Place, Wante
 from conversation_mcp.records.plain import Data
 from conversation_mcp.searching.snippets import snippets
 from conversation_mcp.searching.words import NO_WORDS, Expression, expression
-from conversation_mcp.stores.postgresql.connections import Connection, Database
+from conversation_mcp.stores.postgresql.connections import Database
 from conversation_mcp.stores.postgresql.facets import facet_text
 from conversation_mcp.stores.postgresql.ranking import Condition, ranking
 
@@ -19,27 +19,29 @@ STATE = f"""CASE WHEN c.archived THEN 'archived'
     WHEN c.pending = 'running' AND NOT c.runs_at_provider AND NOT {HELD} THEN 'interrupted'
     ELSE coalesce(c.pending, CASE WHEN '{facet_text(COMPLETED, COMPLETED)}' = ANY(c.facets) THEN 'completed' END) END"""
 LISTED = f"SELECT c.facts::text, {STATE}, NULL FROM conversations c WHERE "
-BEST = f"""
-    WITH hits AS (SELECT w.slot, w.number, SCORE AS score FROM words w WHERE w.owner = %s AND MATCHES),
-    best AS (SELECT DISTINCT ON (slot) slot, number, score FROM hits ORDER BY slot, score, number DESC)
-    SELECT c.facts::text, {STATE}, best.number FROM best JOIN conversations c ON c.owner = %s AND c.slot = best.slot
-    WHERE CONDITIONS ORDER BY best.score, c.updated_milliseconds DESC, c.id DESC LIMIT %s
-"""
 NEWEST = """
-    SELECT coalesce(max(updated_milliseconds), 0) FROM conversations c
+    SELECT coalesce(max(updated_milliseconds), 0) FROM conversations
     WHERE owner = %s AND deleted_milliseconds IS NULL AND head IS NOT NULL AND NOT archived
 """
-TEXT = """
-    SELECT m.body::text FROM messages m JOIN conversations c USING (owner, slot)
-    WHERE owner = %s AND c.id = %s AND c.deleted_milliseconds IS NULL AND m.number = %s
+BEST = f"""
+    WITH RANKED,
+    best AS (SELECT DISTINCT ON (slot) slot, number, score FROM hits ORDER BY slot, score, number DESC)
+    SELECT c.facts::text, {STATE}, best.number, ({NEWEST})
+    FROM best JOIN conversations c ON c.owner = %s AND c.slot = best.slot
+    WHERE CONDITIONS ORDER BY best.score, c.updated_milliseconds DESC, c.id DESC LIMIT %s
+"""
+TEXTS = """
+    SELECT c.id, m.body::text, CASE WHEN m.body IS NULL THEN c.head::text END
+    FROM unnest(%s::text[], %s::integer[]) AS wanted (id, number)
+    JOIN conversations c ON c.owner = %s AND c.id = wanted.id AND c.deleted_milliseconds IS NULL
+    LEFT JOIN messages m ON m.owner = c.owner AND m.slot = c.slot AND m.number = wanted.number
 """
 
 
 class Pages:
-    """Makes pages within a transaction."""
+    """Makes pages; each takes one look at the database, and another one for the texts that fit a query."""
 
-    def __init__(self, connection: Connection, database: Database) -> None:
-        self._connection = connection
+    def __init__(self, database: Database) -> None:
         self._database = database
 
     def look_up(self, wanted: Wanted, limit: int, place: Place | None) -> Page:
@@ -75,34 +77,34 @@ class Pages:
 
     def _best_first(self, wanted: Wanted, asked: Expression, limit: int, place: Place | None) -> Page:
         """Rank anew, but only what existed at the first page, and continue after the last conversation shown."""
-        newest = place.newest_milliseconds if place else self._newest()
         already = place.shown if place else 0
-        found = self._ranked(wanted, asked, newest if place else None, already + limit + 1)
+        begin, (found, newest) = already, self._ranked(wanted, asked, place, already + limit + 1)
         last = next(
             (n for n, each in enumerate(found, 1) if place and each.conversation_id == place.conversation_id), 0
         )
         if last > already:  # the one shown last has moved down since
-            found = self._ranked(wanted, asked, newest if place else None, last + limit + 1)
-        begin = last or already
+            begin, (found, newest) = last, self._ranked(wanted, asked, place, last + limit + 1)
+        elif last:
+            begin = last
         shown = found[begin : begin + limit]
         has_more = 0 < len(shown) < len(found) - begin
         following = Place(*_age(shown[-1]), begin + len(shown), newest) if has_more else None
         return _page(self._with_snippets(shown, asked.match), following, asked.notices)
 
-    def _ranked(self, wanted: Wanted, asked: Expression, newest: int | None, count: int) -> list[Listed]:
-        ranks = ranking(self._connection, self._database, asked)
-        if ranks is None:
-            return []
-        sql, values = self._conditions(wanted)
-        if newest is not None:
-            sql += " AND c.updated_milliseconds <= %s"
-            values = (*values, newest)
+    def _ranked(self, wanted: Wanted, asked: Expression, place: Place | None, count: int) -> tuple[list[Listed], int]:
+        """Return the best, and the time of the newest at the first page."""
         owner = self._database.owner
-        statement = BEST.replace("SCORE", ranks.score.sql).replace("MATCHES", ranks.matches.sql)
-        return self._rows(
-            statement.replace("CONDITIONS", sql),
-            (*ranks.score.values, owner, *ranks.matches.values, owner, *values, count),
-        )
+        ranks = ranking(owner, asked)
+        if ranks is None:
+            return [], 0
+        sql, values = self._conditions(wanted)
+        if place:
+            sql += " AND c.updated_milliseconds <= %s"
+            values = (*values, place.newest_milliseconds)
+        statement = BEST.replace("RANKED", ranks.sql).replace("CONDITIONS", sql)
+        rows = self._database.look(statement, (*ranks.values, owner, owner, *values, count))
+        newest = place.newest_milliseconds if place else next((row[3] for row in rows), 0)
+        return [_listed(*row[:3]) for row in rows], newest
 
     def _conditions(self, wanted: Wanted) -> Condition:
         parts = ["c.owner = %s", "c.deleted_milliseconds IS NULL", "c.head IS NOT NULL", "c.archived = %s"]
@@ -119,28 +121,27 @@ class Pages:
             values.append([facet_text(*facet) for facet in wanted.facets])
         return Condition(" AND ".join(parts), tuple(values))
 
-    def _newest(self) -> int:
-        found = self._connection.execute(NEWEST, (self._database.owner,)).fetchone()
-        return found[0] if found else 0
-
     def _rows(self, sql: str, values: tuple[Any, ...]) -> list[Listed]:
-        return [_listed(*row) for row in self._connection.execute(sql.encode(), values)]
+        return [_listed(*row) for row in self._database.look(sql, values)]
 
     def _with_snippets(self, shown: list[Listed], match: str) -> list[Listed]:
-        texts = [self._text(each) for each in shown]
+        if not shown:
+            return []
+        ids, numbers = [each.conversation_id for each in shown], [each.message_number or 0 for each in shown]
+        rows = self._database.look(TEXTS, (ids, numbers, self._database.owner))
+        known = {name: _text(name, body, head) for name, body, head in rows}
+        texts = [known.get(name, "") for name in ids]
         return [each._replace(snippet=snippet) for each, snippet in zip(shown, snippets(texts, match), strict=True)]
 
-    def _text(self, listed: Listed) -> str:
-        owner, number = self._database.owner, listed.message_number
-        if number:
-            found = self._connection.execute(TEXT, (owner, listed.conversation_id, number)).fetchone()
-            return str(json.loads(found[0])["content"]) if found else ""
-        from conversation_mcp.records.facts import described
 
-        sql = """SELECT head::text FROM conversations WHERE owner = %s AND id = %s AND deleted_milliseconds IS NULL"""
-        found = self._connection.execute(sql, (owner, listed.conversation_id)).fetchone()
-        data: Data = {**json.loads(found[0]), "messages": []} if found else {}
-        return described(data, listed.conversation_id, 0).texts.get(0, "") if found else ""
+def _text(conversation_id: str, body: str | None, head: str | None) -> str:
+    """Return the text of the message, or the one outside of messages."""
+    if body is not None:
+        return str(json.loads(body)["content"])
+    from conversation_mcp.records.facts import described
+
+    data: Data = {**json.loads(head or "{}"), "messages": []}
+    return described(data, conversation_id, 0).texts.get(0, "")
 
 
 def _listed(facts: str, state: Any, number: int | None) -> Listed:  # noqa: ANN401 -- as the database returns it

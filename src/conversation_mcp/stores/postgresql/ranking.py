@@ -5,18 +5,32 @@ phrase occurs, and in how few rows.
 """
 
 import re
-from math import log
 from typing import Any, NamedTuple
 
 from conversation_mcp.searching.cutting import cut
 from conversation_mcp.searching.words import Expression
-from conversation_mcp.stores.postgresql.connections import Connection, Database
 
 K1, B = 1.2, 0.75
 LEAST_WEIGHT = 1e-6
 BEGINNING = '" *'
 SPECIAL = re.compile(r"[^\w\s]")
-STATISTICS = "SELECT count(*), coalesce(sum(word_count), 0) FROM words WHERE owner = %s"
+CONTAINED = "position(%s IN w.line) > 0"
+TIMES = """(octet_length(doubled) - octet_length(replace(doubled, %s, ''))) / octet_length(%s)"""
+"""In lines with two spaces between words, so that each word has its own; regular expressions take far longer."""
+WEIGHT = f"greatest(ln((all_rows - rows_{{place}} + 0.5::float8) / (rows_{{place}} + 0.5::float8)), {LEAST_WEIGHT})"
+SATURATED = f"times_{{place}} * {K1 + 1} / (times_{{place}} + {K1} * ({1 - B} + {B} * word_count / average))"
+SCORE = f"{WEIGHT} * {SATURATED}"
+RANKED = """
+    standing AS (
+        SELECT count(*) AS all_rows, coalesce(nullif(avg(w.word_count::float8), 0), 1) AS average, {counts}
+        FROM words w WHERE w.owner = %s
+    ),
+    fitting AS MATERIALIZED (
+        SELECT w.slot, w.number, w.word_count::float8, {frequencies}
+        FROM words w, replace(w.line, ' ', '  ') AS doubled WHERE w.owner = %s AND ({matches})
+    ),
+    hits AS (SELECT slot, number, -({score}) AS score FROM fitting, standing)
+"""
 
 
 class Condition(NamedTuple):
@@ -38,63 +52,45 @@ class Phrase(NamedTuple):
         return f" {' '.join(self.words)}{'' if self.is_open else ' '}"
 
     @property
-    def condition(self) -> Condition:
-        """Return what holds for a row with the phrase."""
-        return Condition("position(%s IN w.line) > 0", (self.text,))
-
-    @property
     def frequency(self) -> Condition:
         """Return how often a row has the phrase."""
-        return Condition("regexp_count(w.line, %s)", (f"(?={SPECIAL.sub(_escaped, self.text)})",))
+        if self._may_overlap:
+            pattern = f"(?={SPECIAL.sub(_escaped, self.text)})"
+            return Condition("regexp_count(w.line, %s)", (pattern,))
+        text = self.text.replace(" ", "  ")[1 : None if self.is_open else -1]
+        return Condition(TIMES, (text, text))
+
+    @property
+    def _may_overlap(self) -> bool:
+        """Whether the end of the phrase may be the beginning of the next one."""
+        ends = (self.words[-size:] for size in range(1, len(self.words)))
+        return any(self.words[: len(end) - self.is_open] == end[: len(end) - self.is_open] for end in ends)
 
 
-class RankedMatch(NamedTuple):
-    """What holds for the rows that fit a query, and how well they do: a smaller score is a better one."""
+def ranking(owner: str, asked: Expression) -> Condition | None:
+    """Return the tables with `slot`, `number` and `score` of the owner's rows that fit a query; None if none can.
 
-    matches: Condition
-    score: Condition
-
-
-def ranking(connection: Connection, database: Database, asked: Expression) -> RankedMatch | None:
-    """Return the ranking of a query; None if no row can fit."""
+    A smaller score is a better one. One pass counts the rows that have each phrase, another finds those that fit.
+    """
     required, terms = _phrases(asked.required), _phrases(asked.terms)
-    found = connection.execute(STATISTICS, (database.owner,)).fetchone()
-    if found is None or not found[0] or not (required or terms):
+    if not (required or terms):
         return None
-    ranked = [*required, *required[:1], *terms] if required and terms else [*required, *terms]
-    conditions = [phrase.condition for phrase in required or terms]
-    operator = " AND " if required else " OR "
-    matches = Condition(
-        f"({operator.join(each.sql for each in conditions)})",
-        tuple(value for each in conditions for value in each.values),
+    phrases = [*required, *terms]
+    counts = [f"count(*) FILTER (WHERE {CONTAINED}) AS rows_{place}" for place in range(len(phrases))]
+    frequencies = [phrase.frequency for phrase in phrases]
+    # As in the expression that SQLite is given, the first required phrase stands beside the terms again.
+    places = [*range(len(phrases)), *([0] if required and terms else [])]
+    matches = (" AND " if required else " OR ").join([CONTAINED] * len(required or terms))
+    sql = RANKED.format(
+        counts=", ".join(counts),
+        frequencies=", ".join(f"({each.sql})::float8 AS times_{place}" for place, each in enumerate(frequencies)),
+        matches=matches,
+        score=" + ".join(SCORE.format(place=place) for place in places),
     )
-    return RankedMatch(matches, _score(connection, database, ranked, int(found[0]), float(found[1])))
-
-
-def _score(connection: Connection, database: Database, phrases: list[Phrase], rows: int, words: float) -> Condition:
-    parts: list[str] = []
-    values: list[Any] = []
-    average = words / rows or 1.0
-    for phrase in phrases:
-        count = phrase.frequency
-        weight = _weight(rows, _rows_with(connection, database, phrase))
-        parts.append(
-            f"%s::float8 * {count.sql} * {K1 + 1} / ({count.sql} + {K1} * ({1 - B} + {B} * w.word_count / %s))"
-        )
-        values += [weight, *count.values, *count.values, average]
-    return Condition(f"-({' + '.join(parts)})", tuple(values))
-
-
-def _weight(rows: int, rows_with: int) -> float:
-    return max(log((rows - rows_with + 0.5) / (rows_with + 0.5)), LEAST_WEIGHT)
-
-
-def _rows_with(connection: Connection, database: Database, phrase: Phrase) -> int:
-    sql, values = phrase.condition
-    found = connection.execute(
-        f"SELECT count(*) FROM words w WHERE w.owner = %s AND {sql}".encode(), (database.owner, *values)
-    ).fetchone()
-    return found[0] if found else 0
+    texts, looked_for = [phrase.text for phrase in phrases], [phrase.text for phrase in required or terms]
+    return Condition(
+        sql, (*texts, owner, *(value for each in frequencies for value in each.values), owner, *looked_for)
+    )
 
 
 def _phrases(expressions: tuple[str, ...]) -> list[Phrase]:

@@ -1,0 +1,192 @@
+"""PostgreSQL for many owners: pages and searches of one of them, turns of several servers, and a whole follow-up."""
+
+import asyncio
+import sys
+import time
+from collections.abc import Iterable
+from contextlib import ExitStack
+from functools import partial
+from itertools import count
+from pathlib import Path
+
+from tests.benchmarks.corpus import Corpus
+from tests.benchmarks.library import PAGE, queries_in, timed
+from tests.benchmarks.load_client import Answered, Connection, converse
+from tests.benchmarks.measuring import Benchmark, Plan, alternate
+from tests.benchmarks.server_process import environment_of, measured_server, our_command
+from tests.benchmarks.stopwatch import our_stopwatch
+from tests.benchmarks.table import Budget, Row
+from tests.benchmarks.turns import MESSAGES
+from tests.fixtures.agent import KEY, agent_process
+from tests.fixtures.databases import PostgreSQL, is_installed, postgresql
+from tests.fixtures.library import Shelf, wanted_of
+
+from conversation_mcp.clock import utc_now
+from conversation_mcp.records.codec import decode
+from conversation_mcp.records.ids import check_id
+from conversation_mcp.stores.catalog import open_store
+from conversation_mcp.stores.headway import Headway
+
+OWNERS, QUICK_OWNERS = 1_000, 50
+CONVERSATIONS = 100
+"""Of each owner."""
+OWNER, ANOTHER = "user-0", "user-7"
+"""The other one was given what the first one has, so that its rows lie among those of all."""
+ROUNDS = 60
+REPLICAS = (1, 2, 4)
+CLIENTS = 16
+TURNS, QUICK_TURNS = 400, 80
+TURNS_IN_CONVERSATION = 4
+FOLLOW_UPS = 60
+NOT_INSTALLED = "PostgreSQL is not installed"
+MIB = 1 << 20
+LIBRARY = ("database-page", "database-search", "database-page-alone", "database-search-alone", "database-size")
+COPIES = (
+    "INSERT INTO owners (owner) SELECT 'user-' || copy FROM generate_series(1, {last}) AS copy",
+    """INSERT INTO conversations (owner, slot, id, changed_at, version, head, message_count, size_bytes,
+        updated_milliseconds, facts, facets)
+    SELECT 'user-' || copy, slot + 1000000 * copy, id, changed_at, version, head, message_count, size_bytes,
+        updated_milliseconds, facts, facets
+    FROM conversations, generate_series(1, {last}) AS copy ORDER BY slot, copy""",
+    """INSERT INTO messages (owner, slot, number, body) SELECT 'user-' || copy, slot + 1000000 * copy, number, body
+    FROM messages, generate_series(1, {last}) AS copy ORDER BY slot, number, copy""",
+    """INSERT INTO words (owner, slot, number, word_count, line)
+    SELECT 'user-' || copy, slot + 1000000 * copy, number, word_count, line
+    FROM words, generate_series(1, {last}) AS copy ORDER BY slot, number, copy""",
+)
+"""What one owner has is given to all others; rows lie as if all had written in turn."""
+
+
+def measure_library(plan: Plan) -> Iterable[Row]:
+    """Show pages to one owner of many, to the same owner alone in a database, and from the index of a folder."""
+    if not is_installed():
+        yield from (_missing(name) for name in LIBRARY)
+        return
+    owners = QUICK_OWNERS if plan.quick else OWNERS
+    shelf = Shelf(plan.scratch / OWNER)
+    Corpus().write(shelf.root, CONVERSATIONS)
+    shelf.index.rebuild(Headway())
+    queries = queries_in(shelf.root)
+    with postgresql(shared_buffers="512MB") as server:
+        alone, many = server.database(), server.database()
+        for url in (alone, many):
+            asyncio.run(_fill(url, shelf.root))
+        _give_to_all(server, many, owners)
+        finders = [open_store(url, utc_now, owner).finder for url, owner in ((many, ANOTHER), (alone, OWNER))]
+        asked = [*(finder.page for finder in finders), shelf.index.page]
+        pages = [partial(timed, partial(ask, wanted_of(), PAGE)) for ask in asked]
+        searches = [partial(timed, lambda ask=ask: [ask(wanted_of(query), PAGE) for query in queries]) for ask in asked]
+        what = f"of an owner with {CONVERSATIONS} of {owners * CONVERSATIONS:,} conversations in PostgreSQL"
+        measured = zip(("page", "search"), (f"a page {what}", f"two searches {what}"), (pages, searches), strict=True)
+        for name, said, sides in measured:
+            ours, lonely, sqlite = alternate(plan.rounds(ROUNDS), sides, warm_ups=5)
+            yield Row(f"database-{name}", said, "ms", "the index of a folder", ours, sqlite, Budget(2))
+            against = "no other owner there"
+            yield Row(f"database-{name}-alone", said, "ms", against, ours, lonely, Budget(1.25))
+        yield _size(server, many, owners, shelf.root)
+
+
+def measure_turns(plan: Plan) -> Iterable[Row]:
+    """Have clients ask one server, two and four on one database, and one server on files."""
+    if not is_installed():
+        yield from (_missing(f"database-turns-{number}") for number in REPLICAS)
+        return
+    turns = QUICK_TURNS if plan.quick else TURNS
+    with agent_process() as base_url, postgresql(fsync="on") as server:
+        files = _turns_per_second(plan.scratch / "files", 1, turns, base_url)
+        for number in REPLICAS:
+            rate = _turns_per_second(
+                plan.scratch / f"on-{number}", number, turns, base_url, CONVERSATION_MCP_STORE=server.database()
+            )
+            servers = "1 server" if number == 1 else f"{number} servers"
+            what = f"{turns} turns of {CLIENTS} clients, {servers} on PostgreSQL"
+            yield Row(f"database-turns-{number}", what, "per s", "1 server on files", rate, files)
+
+
+def measure_follow_up(plan: Plan) -> Iterable[Row]:
+    """Run whole follow-ups in PostgreSQL and on files in turn."""
+    if not is_installed():
+        yield _missing("database-follow-up")
+        return
+    with ExitStack() as stack:
+        server = stack.enter_context(postgresql(fsync="on"))
+        watches = [
+            stack.enter_context(our_stopwatch("turn", plan.scratch / name, url))
+            for name, url in (("tables", server.database()), ("files", ""))
+        ]
+        sides = [partial(watch.milliseconds, MESSAGES) for watch in watches]
+        tables, files = alternate(plan.rounds(FOLLOW_UPS), sides, warm_ups=5)
+    what = f"our share of a follow-up in PostgreSQL, {MESSAGES} messages of 2 KB"
+    yield Row("database-follow-up", what, "ms", "the same on files", tables, files)
+
+
+async def _fill(url: str, root: Path) -> None:
+    store = open_store(url, utc_now, OWNER, is_durable=False)
+    for folder in sorted(root.iterdir()):
+        conversation_id = check_id(folder.name)
+        assert await store.reserve_this(conversation_id)
+        await store.create(decode((folder / "conversation.json").read_bytes(), str(folder), conversation_id))
+
+
+def _give_to_all(server: PostgreSQL, url: str, owners: int) -> None:
+    for sql in COPIES:
+        server.change(url, f"SET session_replication_role = replica; {sql.format(last=owners - 1)}")
+    server.change(url, "VACUUM ANALYZE")
+
+
+def _size(server: PostgreSQL, url: str, owners: int, root: Path) -> Row:
+    files = owners * sum(path.stat().st_size for path in root.glob("*/conversation.json")) / MIB
+    tables = server.size_bytes(url) / MIB
+    what = f"the database of {owners * CONVERSATIONS:,} conversations, indexes and words included"
+    return Row("database-size", what, "MiB", "the same as files", tables, files)
+
+
+def _turns_per_second(scratch: Path, servers: int, turns: int, base_url: str, **settings: str) -> float:
+    with ExitStack() as stack:
+        running = [
+            stack.enter_context(
+                measured_server(our_command(), environment_of(folder, base_url, KEY, **settings), folder)
+            )
+            for folder in (scratch / str(number) for number in range(servers))
+        ]
+        connections = [Connection(running[client % servers].port) for client in range(CLIENTS)]
+        return asyncio.run(_asked(connections, turns))
+
+
+async def _asked(connections: list[Connection], turns: int) -> float:
+    conversations = turns // TURNS_IN_CONVERSATION
+
+    async def all_of(first: int, until: int) -> Answered:
+        answered, numbers = Answered(), count(first)
+
+        async def work(connection: Connection) -> None:
+            while (number := next(numbers)) < until:
+                await converse(connection, "", str(number), answered)
+
+        async with asyncio.TaskGroup() as tasks:
+            for connection in connections:
+                tasks.create_task(work(connection))
+        return answered
+
+    await all_of(0, len(connections))
+    began = time.perf_counter()
+    answered = await all_of(len(connections), len(connections) + conversations)
+    seconds = time.perf_counter() - began
+    for connection in connections:
+        connection.close()
+    for problem in answered.errors[:3]:
+        print("database-turns:", problem, file=sys.stderr)
+    assert not answered.errors
+    assert not answered.lost_turns
+    return conversations * TURNS_IN_CONVERSATION / seconds
+
+
+def _missing(name: str) -> Row:
+    return Row(name, "PostgreSQL", "ms", "the same without it", None, None, missing=NOT_INSTALLED)
+
+
+BENCHMARKS = (
+    Benchmark(LIBRARY, measure_library),
+    Benchmark(tuple(f"database-turns-{number}" for number in REPLICAS), measure_turns),
+    Benchmark(("database-follow-up",), measure_follow_up),
+)
