@@ -31,7 +31,6 @@ from conversation_mcp.settings import Settings
 from conversation_mcp.shared import SharedServices
 from conversation_mcp.stores.catalog import (
     lifetime_in,
-    mirrored,
     open_audit,
     open_news,
     open_retention,
@@ -140,7 +139,9 @@ def retention_of(settings: Settings, now: Callable[[], datetime]) -> RetentionSw
 
         open_audit(url, now).add(AuditEvent(account(), "server", owner, f"retention {age}", ids))
 
-    store_of = partial(open_store, url, now, encryption=settings.encryption, timeout_hours=hours)
+    store_of = partial(
+        open_store, url, now, encryption=settings.encryption, timeout_hours=hours, mirror=settings.mirror
+    )
     return RetentionSweep(lambda: open_retention(url).ages(), store_of, note, now)
 
 
@@ -192,10 +193,9 @@ async def open_home(
             encryption=settings.encryption,
             timeout_hours=hours,
             news=program.news,
+            mirror=settings.mirror,
         )
     )
-    if settings.mirror:
-        store = await anyio.to_thread.run_sync(mirrored, store, settings.store_url, settings.mirror, owner)
     unsaved = UnsavedAnswers(store)
     failure: Exception | None = None
     try:

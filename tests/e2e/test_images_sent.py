@@ -1,5 +1,6 @@
 """Images that go with a question: kept once, shown again at their message only, and refused by who cannot see them."""
 
+import sys
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -16,6 +17,7 @@ from tests.fixtures.models import FakeModels
 from tests.fixtures.serving import data_of, error_of, serving
 from tests.fixtures.sight import png
 
+from conversation_mcp.attaching.headers import header_of
 from conversation_mcp.clock import utc_now
 from conversation_mcp.errors import ProviderUnavailableError
 from conversation_mcp.providers.base import Event, ListedModel, Request
@@ -183,3 +185,43 @@ async def test_of_more_images_than_a_provider_takes_the_newest_go_and_a_notice_c
     assert "no room for more images" in openai.requests[1].messages[1].content
     assert any("no room for more images: 1 image of earlier messages" in notice for notice in second["notices"])
     assert [one["sent"] for one in both["images"]] == ["whole", "skipped"]
+
+
+async def test_an_earlier_image_is_made_smaller_for_a_provider_that_takes_less_and_alike_each_time(
+    home: Home, image: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoded: list[object] = []
+    decode = Image.open
+
+    def open_image(*args: Any, **options: Any) -> Image.Image:
+        decoded.append(args)
+        return decode(*args, **options)
+
+    image.write_bytes(png(width=2040, height=20))
+    openai, anthropic = FakeModels(name="openai"), FakeModels(name="anthropic")
+    async with opened(home, image, openai, anthropic) as client:
+        same = {"conversationId": (await chat(client, "one?", images=[str(image)]))["conversationId"]}
+        monkeypatch.setattr(Image, "open", open_image)
+        for prompt in ("two?", "three?"):
+            await chat(client, prompt, model="anthropic:claude-opus-5", **same)
+        await chat(client, "four?", **same)
+    assert len(decoded) == 1
+    smaller = [request.messages[1].images[0] for request in anthropic.requests]
+    assert {header_of(one.data)[1] for one in smaller} == {2000}
+    assert smaller[0] == smaller[1]
+    assert shown(openai.requests[-1])[1] == shown(openai.requests[0])[1] == [hash_of(image.read_bytes())]
+
+
+async def test_an_earlier_image_that_cannot_be_made_smaller_is_left_out_aloud(
+    home: Home, image: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    image.write_bytes(png(width=2040, height=20))
+    openai, anthropic = FakeModels(name="openai"), FakeModels(name="anthropic")
+    async with opened(home, image, openai, anthropic) as client:
+        same = {"conversationId": (await chat(client, "one?", images=[str(image)]))["conversationId"]}
+        monkeypatch.setitem(sys.modules, "PIL", None)
+        second = await chat(client, "two?", model="anthropic:claude-opus-5", **same)
+    (request,) = anthropic.requests
+    assert [len(message.images) for message in request.messages] == [0, 0, 0, 0]
+    assert "larger than this provider takes" in request.messages[1].content
+    assert any("larger than this provider takes: 1 image" in notice for notice in second["notices"])

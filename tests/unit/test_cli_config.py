@@ -63,6 +63,7 @@ history_share		default
 summaries		default
 decisions		default
 max_image_pixels	64000000	default
+mirror		default
 prompts_dir	/home/me/config/conversation-mcp/prompts	default
 workflows_dir	/home/me/config/conversation-mcp/workflows	default
 default_model	auto	default

@@ -14,10 +14,12 @@ from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import data_of, serving
 from tests.fixtures.stores import Clock, appended, ignore, public_folder, started
 
+from conversation_mcp.bootstrap import retention_of
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.records.models import ConversationId
+from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Store
-from conversation_mcp.stores.catalog import mirrored, open_store, require_mirrorable
+from conversation_mcp.stores.catalog import mirrored, open_retention, open_store, require_mirrorable
 from conversation_mcp.stores.mirror import MirroredStore
 
 pytestmark = pytest.mark.parametrize("store_url", ["postgresql", "memory"], indirect=True)
@@ -151,3 +153,19 @@ async def test_a_turn_whose_mirror_cannot_be_written_has_its_answer_and_a_notice
     assert (folder / started["conversationId"] / "conversation.json").read_bytes() == home.body(
         started["conversationId"]
     )
+
+
+async def test_nothing_of_an_owner_who_is_deleted_or_does_not_keep_it_stays_in_the_mirror(
+    home: Home, folder: Path
+) -> None:
+    clock = Clock()
+    alices = open_store(home.store_url, clock, "alice", mirror=folder)
+    await started(alices, "Old")
+    assert len([*files(folder)]) == 2
+    await to_thread.run_sync(open_retention(home.store_url).put, "alice", "1h")
+    clock.move(2 * 3600)
+    settings = Settings(store=home.store_url, mirror=folder)
+    await retention_of(settings, clock).sweep()
+    assert [path.name for path in files(folder)] == ["owner.json"]
+    await alices.remove_all()
+    assert [*files(folder)] == []

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from conversation_mcp.conversations.phrases import (
+    SOMEBODYS_WORDS,
     answered_by,
     called,
     charged,
@@ -132,7 +133,7 @@ def _all_beside(conversation: Conversation) -> Iterator[Section]:
     if conversation.closing_summary:
         yield _beside("Outcome", conversation.closing_summary, conversation.ended_at)
     if conversation.memories:
-        yield _beside("Memories", "\n".join(map(_remembered, conversation.memories)))
+        yield _beside("Memories", paragraphs(SOMEBODYS_WORDS, "\n".join(map(_remembered, conversation.memories))))
     if conversation.longest_summary:
         yield _summary(conversation.longest_summary)
 

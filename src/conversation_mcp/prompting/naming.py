@@ -101,7 +101,13 @@ def kept_with(kept: Contents, read: FilesRead) -> Contents:
     texts = {file.text_sha256: file.text for file in read.files}
     images = {image.sent.sha256: ImagePart(image.sent.media_type, image.sent.data) for image in read.images}
     pdfs = {file.text_sha256: file.data for file in read.files if file.pages}
-    return Contents({**kept.texts, **texts}, {**kept.images, **images}, {**kept.pdfs, **pdfs})
+    return replace(
+        kept,
+        texts={**kept.texts, **texts},
+        images={**kept.images, **images},
+        pdfs={**kept.pdfs, **pdfs},
+        oversized=kept.oversized - images.keys(),
+    )
 
 
 def record_of(shown: ShownContent) -> AttachedFile | AttachedImage:

@@ -3,7 +3,15 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from conversation_mcp.prompting.frames import quoted
-from conversation_mcp.prompting.presentation import CROWDED, LEFT_OUT, NOT_KEPT, NOT_SEEN, WITHHELD, ShownContent
+from conversation_mcp.prompting.presentation import (
+    CROWDED,
+    LEFT_OUT,
+    NOT_KEPT,
+    NOT_SEEN,
+    OVERSIZED,
+    WITHHELD,
+    ShownContent,
+)
 from conversation_mcp.records.attached import AttachedFile
 from conversation_mcp.text import counted, listed
 
@@ -30,6 +38,8 @@ def _earlier(model: str, messages: int, summarised: int, earlier: Sequence[Shown
         yield f"not sent, because only this machine had it until now: {listed(held)}; name a file to send it"
     if crowded := _counts([one for one in earlier if one.why == CROWDED]):
         yield f"not sent, because a request has no room for more images: {listed(crowded)} of earlier messages"
+    if large := _counts([one for one in earlier if one.why == OVERSIZED]):
+        yield f"not sent, because larger than this provider takes: {listed(large)} of earlier messages"
     if lost := _counts([one for one in earlier if one.why == NOT_KEPT]):
         yield f"not sent, because their content is no longer kept: {listed(lost)} of earlier messages"
 

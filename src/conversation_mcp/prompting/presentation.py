@@ -15,6 +15,7 @@ LEFT_OUT = "left out here, because it does not fit"
 NOT_KEPT = "its content is no longer kept"
 WITHHELD = "left out here, because it was only sent on the user's own machine until now"
 CROWDED = "left out here, because a request to this provider has no room for more images"
+OVERSIZED = "left out here, because it is larger than this provider takes and cannot be made smaller"
 BELOW = "attached to this message"
 NOT_SEEN = "not sent, because this model does not see images"
 
@@ -38,6 +39,8 @@ class Contents:
     """Those of them that are sent as they are."""
     crowded: frozenset[str] = frozenset()
     """The images that are too many for one request."""
+    oversized: frozenset[str] = frozenset()
+    """The images that are larger than the provider takes."""
 
 
 class Mention(NamedTuple):
@@ -149,6 +152,8 @@ class Presenter:
             return WITHHELD
         if key in self._kept.crowded:
             return CROWDED
+        if key in self._kept.oversized:
+            return OVERSIZED
         if key in self._left_out or place <= self._after:
             return LEFT_OUT
         return None if key in kept else NOT_KEPT

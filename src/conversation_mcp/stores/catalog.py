@@ -112,15 +112,22 @@ def open_store(
     is_durable: bool = True,
     timeout_hours: float | None = None,
     news: "Newsroom | None" = None,
+    mirror: "Path | None" = None,
 ) -> "Store":
     """Make the store of an owner's conversations, without opening anything yet.
 
     Unless it is durable, a write does not wait for the disk and may be lost when the computer crashes. A store that
     forgets does so that many hours after the last write. With news, whoever waits for another process hears of it.
+    With a folder for a mirror, the files of conversations are kept there, too.
 
     Raises:
-        InvalidInputError: there is no store for such a URL, or it cannot be encrypted.
+        InvalidInputError: there is no store for such a URL, or it cannot be encrypted or mirrored.
     """
+    if mirror is not None:
+        store = open_store(
+            url, now, owner, encryption=encryption, is_durable=is_durable, timeout_hours=timeout_hours, news=news
+        )
+        return mirrored(store, url, mirror, owner)
     adapter = _adapter(url)
     make, lifetime = _function(adapter, adapter.store), lifetime_in(url, timeout_hours)
     sealing: dict[str, object] = {**_sealing(adapter, encryption), **({"news": news} if news else {})}
@@ -137,6 +144,11 @@ def open_news(url: str) -> "Newsroom | None":
     """
     adapter = _adapter(url)
     return _function(adapter, adapter.news)(url) if adapter.news else None
+
+
+def can_be_encrypted(url: str) -> bool:
+    """Tell whether a store of that URL can be encrypted."""
+    return _adapter(url).converter is not None
 
 
 def require_mirrorable(url: str) -> None:

@@ -18,7 +18,6 @@ from conversation_mcp.prompting.correction import correction_of
 from conversation_mcp.prompting.measure import Measure
 from conversation_mcp.prompting.media import MediaLimits
 from conversation_mcp.prompting.naming import few_enough, without_scans
-from conversation_mcp.prompting.presentation import Contents
 from conversation_mcp.prompting.transcript import hashes_needed, key_of, said_in
 from conversation_mcp.providers.choosing.choice import Choice
 from conversation_mcp.providers.choosing.providers import Providers
@@ -34,7 +33,7 @@ from conversation_mcp.text import listed
 from conversation_mcp.turns.ask import Ask, Caller
 from conversation_mcp.turns.chains import Chain, chain_of
 from conversation_mcp.turns.disclosure import withheld_from
-from conversation_mcp.turns.material import Material
+from conversation_mcp.turns.material import Material, Smaller
 from conversation_mcp.turns.redaction import Redaction
 from conversation_mcp.turns.turn import NO_ASK
 
@@ -42,6 +41,7 @@ NO_CHAIN = Chain(())
 NOBODY = Caller(0)
 NO_FILES = FilesRead()
 NO_REDACTION = Redaction(())
+MAX_SMALLER_BYTES = 32 * 1024 * 1024
 
 
 class ReadFiles(Protocol):
@@ -95,6 +95,7 @@ class Composer:
         self._summarises = summarises
         self.redaction = redaction
         self._measure = Measure()
+        self._smaller = Smaller(MAX_SMALLER_BYTES, lambda part: len(part.data) if part else 1)
 
     async def begin(self, ask: Ask, caller: Caller, stored: Conversation | None) -> Material:
         """Return the material of a question, redacted, with the conversations before it, but without files yet.
@@ -141,8 +142,8 @@ class Composer:
         if material.read and material.read.images and sight_of(choice) is not False:
             await to_thread.run_sync(material.images_for, choice)
 
-    async def fetch(self, material: Material, conversation: Conversation) -> None:
-        """Get the files and images that requests in this conversation may carry."""
+    async def fetch(self, material: Material, conversation: Conversation, choice: Choice | None = None) -> None:
+        """Get what requests in this conversation may carry, with images no larger than the chosen model takes."""
         for each in (*material.before.conversations, conversation):
             if lacking := hashes_needed((each,)) - material.sought:
                 kept = await self._store.attachments.get(ConversationId(each.conversation_id), lacking)
@@ -150,10 +151,12 @@ class Composer:
                 material.sought |= lacking
                 if each is conversation:
                     material.held.update(kept)
+        if choice and sight_of(choice) is not False and material.unfitted(choice):
+            await to_thread.run_sync(material.fit_earlier, choice, self._smaller)
 
     async def composed(self, material: Material, conversation: Conversation, choice: Choice) -> Composition:
         """Fetch what is needed and compose; raises as `compose`."""
-        await self.fetch(material, conversation)
+        await self.fetch(material, conversation, choice)
         return await to_thread.run_sync(self.compose, material, conversation, choice)
 
     def compose(self, material: Material, conversation: Conversation, choice: Choice) -> Composition:
@@ -165,7 +168,7 @@ class Composer:
             BlindModelError: the question names images, and the model does not see them.
         """
         chain = (*material.before.conversations, conversation)
-        if hashes_needed(chain) - material.sought:
+        if hashes_needed(chain) - material.sought or (sight_of(choice) is not False and material.unfitted(choice)):
             raise LackingError(conversation)
         return self._compose(chain, material, choice, material.ask.question, self._read_for(material, choice))
 
@@ -182,7 +185,7 @@ class Composer:
         """Return what the next question of the conversation would carry to this model."""
         chain = await chain_of(self._store, conversation)
         material = Material(NO_ASK, NOBODY, replace(chain, conversations=chain.conversations[:-1]))
-        await self.fetch(material, conversation)
+        await self.fetch(material, conversation, choice)
         return await to_thread.run_sync(self._compose, chain.conversations, material, choice, None, NO_FILES)
 
     async def needed_tokens(self, material: Material, stored: Conversation | None) -> int:
@@ -220,7 +223,7 @@ class Composer:
             chain,
             question,
             read,
-            Contents(material.texts, material.images, material.pdfs),
+            material.contents_for(choice),
             self._budget(choice),
             sees=sight_of(choice),
             image_tokens=partial(image_tokens_of, choice),

@@ -233,7 +233,7 @@ class TurnWorker:
         conversation_id, material = question.conversation_id, question.material
         await self._unsaved.require_saved(conversation_id)
         if material.found:  # an update that lacks something is one more for nothing
-            await self._composer.fetch(material, material.found)
+            await self._composer.fetch(material, material.found, question.choice)
         settled = False
         compositions: list[Composition] = []
 
@@ -256,7 +256,7 @@ class TurnWorker:
                 await self.settle_before(question)
                 settled = True
             except LackingError as lacking:
-                await self._composer.fetch(material, lacking.conversation)
+                await self._composer.fetch(material, lacking.conversation, question.choice)
 
     def require_sharing(self, conversation: Conversation, ask: Ask, choice: Choice) -> tuple[str, ...]:
         """Return the notices about new recipients of the conversation; raises WordsStayError if it may not leave."""

@@ -24,7 +24,7 @@ from conversation_mcp.importing.recognition import Recognition, plan_of
 from conversation_mcp.importing.sources import list_files
 from conversation_mcp.redacting.redactor import named_counts
 from conversation_mcp.redacting.texts import TextRedaction
-from conversation_mcp.stores.catalog import mirrored, open_store
+from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.text import shorten
 
 AUTO = "auto"
@@ -78,9 +78,14 @@ def import_(
         raise InvalidInputError(f"--format must be {AUTO} or one of {', '.join(IMPORT_FORMATS)}; got {file_format!r}.")
     settings = settings_from({"logs_dir": logs_dir, "owner": owner}).settings
     hours, encryption = settings.conversation_timeout_hours, settings.encryption
-    store = open_store(settings.store_url, utc_now, settings.owner, encryption=encryption, timeout_hours=hours)
-    if settings.mirror:
-        store = mirrored(store, settings.store_url, settings.mirror, settings.owner)
+    store = open_store(
+        settings.store_url,
+        utc_now,
+        settings.owner,
+        encryption=encryption,
+        timeout_hours=hours,
+        mirror=settings.mirror,
+    )
     folder = store.finder.folder
     if folder is not None and path.resolve() == folder.resolve():
         raise InvalidInputError(f"{path} is the folder of the conversations itself; there is nothing to import.")

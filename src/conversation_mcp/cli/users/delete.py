@@ -1,5 +1,6 @@
 """The command `user delete`: everything that is kept of a user, for good."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import anyio
@@ -66,7 +67,8 @@ async def _delete(app: "App") -> "UserConversations":
 
 async def _remove_all(settings: "Settings") -> list[str]:
     """Remove what is left, and return what is still there; without the app, which would keep the index up to date."""
-    store = await anyio.to_thread.run_sync(open_store, settings.store_url, utc_now, settings.owner)
+    open_own = partial(open_store, settings.store_url, utc_now, settings.owner, mirror=settings.mirror)
+    store = await anyio.to_thread.run_sync(open_own)
     await store.remove_all()
     left = await store.traces()
     for trace in left:
