@@ -21,6 +21,7 @@ from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.dialogue import NewMessage
 from conversation_mcp.providers.base import Answer, Event, Finished, Request, Started
 from conversation_mcp.records.codec import encode
+from conversation_mcp.records.message_ids import with_ids
 from conversation_mcp.records.models import Conversation, ConversationId, Message, iso
 from conversation_mcp.searching.stamped import SETTLED_AFTER
 from conversation_mcp.settings import Settings
@@ -43,9 +44,10 @@ class Side(Protocol):
 class Stored:
     """A conversation in a store, which can be put back to what it was."""
 
-    def __init__(self, store: Store, text: str) -> None:
+    def __init__(self, store: Store, text: str, *, has_ids: bool = False) -> None:
         self._store = store
         self._text = text
+        self._has_ids = has_ids
         self._messages = -1
         self._before = b""
         self.conversation_id = ConversationId("")
@@ -64,6 +66,8 @@ class Stored:
         if not self.is_of(messages):
             self.conversation_id = await self._store.reserve()
             conversation = conversation_of(self.conversation_id, messages, self._text)
+            if self._has_ids:
+                conversation = conversation.changed(messages=with_ids(conversation.messages))
             await self._store.create(conversation)
             self._before, self._messages = encode(conversation), messages
         write_synced(Path(self._store.location(self.conversation_id)), self._before)
@@ -109,7 +113,7 @@ class Log:
 
     def __init__(self, app: App, text: str) -> None:
         self._dialogues = app.dialogues
-        self._stored = Stored(app.store, text)
+        self._stored = Stored(app.store, text, has_ids=True)  # as the messages of a log have
         self._text = text
 
     async def prepare(self, messages: int) -> None:

@@ -1,12 +1,14 @@
 """The command `copy`, from every store into a folder and back: everything comes along, and a stopped one goes on."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import anyio
 import pytest
 from tests.fixtures.attached import CONTENTS, stored_with_files
 from tests.fixtures.cli import Here, answered
+from tests.fixtures.encrypted_store import ADAPTER, KEY, SCHEME
 from tests.fixtures.folders import ID
 from tests.fixtures.homes import Home
 
@@ -16,10 +18,11 @@ from conversation_mcp.records.audit import checked
 from conversation_mcp.records.codec import encode
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.stores.base import Store
-from conversation_mcp.stores.catalog import open_audit, open_retention, open_store
+from conversation_mcp.stores.catalog import STORES, open_audit, open_retention, open_store
 
 OTHER = "20260201-1769904000000"
 OWNERS = ("local", "alice")
+DELETED_AT = datetime(2026, 1, 31, 12, 0, 0, 123_000, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -42,7 +45,7 @@ def filled(home: Home) -> Home:
         await store.reserve_this(ConversationId(ID))
         await store.create(Conversation.model_validate(answered(ID, title=f"Of {owner}"), by_alias=True))
         await stored_with_files(store)
-        await store.trash.put(await stored_with_files(store))
+        await store.trash.put(await stored_with_files(store), DELETED_AT)
 
     for owner in OWNERS:
         anyio.run(fill, owner, open_store(home.store_url, utc_now, owner, is_durable=False))
@@ -60,7 +63,10 @@ def seen(url: str) -> dict[str, object]:
             found[conversation_id] = encode(await store.load(conversation_id)), dict(contents)
         for trashed in await store.trash.entries():
             contents = await store.trash.contents(trashed, CONTENTS)
-            found[f"trash/{trashed.conversation_id}"] = encode(await store.trash.load(trashed)), dict(contents)
+            found[f"trash/{trashed.conversation_id}/{trashed.deleted_at}"] = (
+                encode(await store.trash.load(trashed)),
+                dict(contents),
+            )
         return found
 
     stores = {owner: open_store(url, utc_now, owner) for owner in OWNERS}
@@ -130,6 +136,27 @@ def test_a_copy_that_ended_at_any_step_is_finished_by_the_next(filled: Home, fol
         anyio.run(target.create, deleted)  # before it was put into the trash
         assert anyio.run(copy, source, target) == [None] * 3
     assert seen(folder.store_url) == seen(filled.store_url)
+
+
+def test_what_is_encrypted_is_copied_with_the_key_of_the_settings_and_stays_sealed_in_folders(
+    here: Here, filled: Home, folder: Home, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    there = seen(filled.store_url)
+    monkeypatch.setenv("CONVERSATION_MCP_ENCRYPTION_KEY", KEY)
+    assert here("copy", "--from", filled.store_url, "--to", folder.store_url).code == 0
+    stored = [*(folder.folder / "logs").rglob("conversation.json")]
+    assert len(stored) == 6
+    assert not any(b"B-tree" in each.read_bytes() for each in stored)
+    monkeypatch.setitem(STORES, SCHEME, ADAPTER)
+    sealed = folder.store_url.replace("file:", f"{SCHEME}:", 1)
+    assert seen(sealed) == there
+    again = here("copy", "--from", folder.store_url, "--to", filled.store_url)
+    assert (again.code, again.err) == (0, "6 there already.\n")
+    monkeypatch.delenv("CONVERSATION_MCP_ENCRYPTION_KEY")
+    refused = here("copy", "--from", folder.store_url, "--to", (tmp_path / "other").as_uri())
+    assert refused.code == 1
+    assert "is encrypted, and no key is set" in refused.err
+    assert not [*(tmp_path / "other").rglob("conversation.json")]
 
 
 def test_a_place_is_not_copied_into_itself(here: Here, home: Home) -> None:

@@ -4,12 +4,13 @@ import base64
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from mcp import Client
 from mcp.types import CallToolResult
 from tests.fixtures.homes import Home
 from tests.fixtures.over_http import HttpServer, http_server
-from tests.fixtures.providers import FakeProvider
+from tests.fixtures.providers import FakeProvider, held
 from tests.fixtures.serving import Era, data_of, error_of, text_of
 
 ERAS = pytest.mark.parametrize("era", ["auto", "legacy"])
@@ -32,6 +33,22 @@ async def test_a_start_a_follow_up_and_the_history(home: Home, era: Era) -> None
         assert "conversationPath" not in each
     assert "File:" not in text_of(history)
     assert home.ids() == []  # alice is not who runs the server
+
+
+@ERAS
+async def test_what_is_being_done_is_told_while_the_answer_is_not_there_yet(tmp_path: Path, era: Era) -> None:
+    release, told = anyio.Event(), list[str]()
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        del progress, total
+        told.append(message or "")
+        release.set()
+
+    async with http_server(tmp_path, FakeProvider(held(release))) as server, server.client("alice", era) as client:
+        with anyio.fail_after(60):  # the provider answers once something was told: a response that is held back is not
+            result = await client.call_tool("search", {"query": "Why?"}, progress_callback=hear)
+    assert data_of(result)["status"] == "completed"
+    assert "asking fake" in told[0]
 
 
 async def every_result(server: HttpServer) -> list[str]:

@@ -9,7 +9,7 @@ from anyio import to_thread
 
 from conversation_mcp.errors import ConversationMCPError, CopyDiffersError
 from conversation_mcp.records.codec import decode, encode
-from conversation_mcp.records.models import Conversation, ConversationId
+from conversation_mcp.records.models import Conversation, ConversationId, parse_time
 from conversation_mcp.records.transcript import contents_named_in
 from conversation_mcp.stores.base import Store, Trashed
 
@@ -92,7 +92,7 @@ class Copier:
         else:
             await self._put(original)
         if not self._dry_run:
-            await target.trash.put(conversation_id)
+            await target.trash.put(conversation_id, parse_time(trashed.deleted_at))
         return "copied"
 
     async def _put(self, original: _Original) -> Outcome:

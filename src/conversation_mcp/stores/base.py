@@ -101,8 +101,8 @@ class Trashed(NamedTuple):
 class Trash(Protocol):
     """Deleted conversations that can still be restored. Only these calls see them."""
 
-    async def put(self, conversation_id: ConversationId) -> Trashed:
-        """Move the conversation here, durably and in one step. The caller holds its turn lock.
+    async def put(self, conversation_id: ConversationId, at: datetime | None = None) -> Trashed:
+        """Move the conversation here, deleted now or then, durably and in one step. The caller holds its turn lock.
 
         Raises:
             ConversationNotFoundError: nothing is stored under the id.

@@ -146,6 +146,11 @@ def open_news(url: str) -> "Newsroom | None":
     return _function(adapter, adapter.news)(url) if adapter.news else None
 
 
+def can_be_encrypted(url: str) -> bool:
+    """Tell whether a store of that URL can be encrypted."""
+    return _adapter(url).converter is not None
+
+
 def require_mirrorable(url: str) -> None:
     """Refuse a mirror of what is in files anyway, or is to be forgotten.
 

@@ -1,9 +1,10 @@
 """The command `copy`: copies conversations from one store into another."""
 
+import os
 from collections import Counter
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import anyio
 import typer
@@ -16,9 +17,13 @@ from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.copier import Copied, Copier, Outcome
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.owners import LOCAL, REQUIREMENT, is_owner
-from conversation_mcp.sources import store_url
-from conversation_mcp.stores.catalog import open_retention, open_store, owners_in
+from conversation_mcp.sources import config_path, encryption_of, store_url
+from conversation_mcp.stores.base import Store
+from conversation_mcp.stores.catalog import can_be_encrypted, open_retention, open_store, owners_in
 from conversation_mcp.stores.retention import Retention
+
+if TYPE_CHECKING:
+    from conversation_mcp.sealing.keys import Encryption
 
 Told = tuple[str, Copied]
 WORDS: dict[Outcome, str] = {
@@ -44,7 +49,8 @@ def copy(
 
     Attachments, the trash, all owners and the ages of user keep come along; nothing is changed where they are. Each
     copy is read back and compared by its hash. What is there already is compared and left alone, so the same command
-    continues one that was stopped. In the trash, the copies are as old as the copying. Each conversation is a line of
+    continues one that was stopped. A folder is read and written with the encryption key of the settings, if there is
+    one; in a database, nothing is encrypted. Each conversation is a line of
     outcome, owner, id and "deleted" if it is in the trash, separated by tabs. The exit code is 1 if one is missing or
     different afterwards.
     """
@@ -55,11 +61,12 @@ def copy(
         raise InvalidInputError("--from and --to are the same place.")
     owners = [owner] if owner is not None else list(owners_in(urls[0]))
     done: list[Told] = []
+    encryption = encryption_of(os.environ, config_path(), Path.cwd())
     try:
         for each in owners:
             if each != LOCAL:
                 note(urls[0], each, "copy")
-            stores = [open_store(url, utc_now, each) for url in urls]
+            stores = [_store(url, each, encryption) for url in urls]
             anyio.run(partial(_copy, Copier(*stores, dry_run=dry_run), each, done, as_json=as_json))
             if not dry_run:
                 _copy_age(each, *map(open_retention, urls))
@@ -85,6 +92,10 @@ def _copy_age(owner: str, source: Retention, target: Retention) -> None:
     age = source.ages().get(owner)
     if age is not None and owner not in target.ages():
         target.put(owner, age)
+
+
+def _store(url: str, owner: str, encryption: "Encryption | None") -> Store:
+    return open_store(url, utc_now, owner, encryption=encryption if can_be_encrypted(url) else None)
 
 
 def _url(place: str) -> str:

@@ -92,6 +92,8 @@ class Guard:
 
     def begun(self, text: str) -> int:
         """Return how many characters at the end of the text may be the start of the key."""
+        if text[-1:] not in self._secret:
+            return 0
         sizes = range(min(len(self._secret) - 1, len(text)), 0, -1)  # the longest first: a key may repeat its beginning
         return next((size for size in sizes if text.endswith(self._secret[:size])), 0)
 

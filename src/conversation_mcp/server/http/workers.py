@@ -12,7 +12,7 @@ import anyio
 
 from conversation_mcp.background import Background
 from conversation_mcp.bootstrap import open_program, work_in_background
-from conversation_mcp.garbage import collecting_later
+from conversation_mcp.garbage import collecting_later, share_arenas
 from conversation_mcp.logs import configure_logging
 from conversation_mcp.server.http.options import HttpOptions
 from conversation_mcp.server.http.serving import OpenEntrance, serve_http
@@ -94,6 +94,7 @@ def _serve(
     work_aside: WorkAside,
     wait_end: Callable[[], Awaitable[None]],
 ) -> None:
+    share_arenas()  # before there are threads
     background = Background(partial(work_aside, settings))
     opened = open_program(settings, has_work=background.wake)
     run_aside = partial(work_in_background, settings, background)

@@ -57,10 +57,10 @@ class TrashFiles:
         self._on_written = on_written
         self._is_durable = is_durable
 
-    async def put(self, conversation_id: ConversationId) -> Trashed:
+    async def put(self, conversation_id: ConversationId, at: datetime | None = None) -> Trashed:
         """Move the folder of the conversation, under its write lock."""
         checked = check_id(conversation_id)
-        return await finish(self._moved(checked, partial(self._put, checked)))
+        return await finish(self._moved(checked, partial(self._put, checked, at)))
 
     async def entries(self) -> tuple[Trashed, ...]:
         """Return the entries that the names of the folders tell of."""
@@ -93,7 +93,7 @@ class TrashFiles:
         self._on_written(conversation_id)
         return done
 
-    def _put(self, conversation_id: ConversationId) -> Trashed:
+    def _put(self, conversation_id: ConversationId, at: datetime | None) -> Trashed:
         folder = self._conversations.file(conversation_id).parent
         require = partial(self._conversations.require, conversation_id)
         require()  # an existing lock file is no proof: it may have outlived its conversation
@@ -101,7 +101,7 @@ class TrashFiles:
             require()  # again: another process may have moved it before this one got the lock
             disk.refuse_link(folder)
             disk.make_private_folder(self._folder)
-            milliseconds = milliseconds_of(self._now())
+            milliseconds = milliseconds_of(at or self._now())
             while os.path.lexists(target := self._folder / f"{conversation_id}.{milliseconds:013d}"):
                 milliseconds += 1
             self._move(folder, target)

@@ -21,7 +21,9 @@ from conversation_mcp.stores.postgresql.memories import put_memories
 from conversation_mcp.stores.postgresql.rows import LIVE, body_of
 from conversation_mcp.stores.postgresql.texts import put_texts
 
-LATEST = "SELECT max(deleted_milliseconds) FROM conversations WHERE owner = %s AND id = %s"
+TAKEN = """
+    SELECT deleted_milliseconds FROM conversations WHERE owner = %s AND id = %s AND deleted_milliseconds IS NOT NULL
+"""
 ENTRIES = """
     SELECT id, deleted_milliseconds FROM conversations WHERE owner = %s AND deleted_milliseconds IS NOT NULL
     ORDER BY deleted_milliseconds DESC, id DESC
@@ -48,10 +50,10 @@ class TrashRows:
         self._calls = calls
         self._now = now
 
-    async def put(self, conversation_id: ConversationId) -> Trashed:
+    async def put(self, conversation_id: ConversationId, at: datetime | None = None) -> Trashed:
         """Mark the conversation and remove its words."""
         check_id(conversation_id)
-        return await finish(self._database.ask(lambda each: self._put(each, conversation_id)))
+        return await finish(self._database.ask(lambda each: self._put(each, conversation_id, at)))
 
     async def entries(self) -> tuple[Trashed, ...]:
         """Return what is here."""
@@ -81,15 +83,17 @@ class TrashRows:
         """Return the marks of what is here, and those that stayed of what was removed."""
         return await self._database.ask(self._marks)
 
-    def _put(self, connection: Connection, conversation_id: ConversationId) -> Trashed:
+    def _put(self, connection: Connection, conversation_id: ConversationId, then: datetime | None) -> Trashed:
         owner = self._database.owner
         found = connection.execute(
             f"SELECT slot FROM conversations WHERE {LIVE} FOR UPDATE".encode(), (owner, conversation_id)
         ).fetchone()
         if found is None:
             raise ConversationNotFoundError(conversation_id, self._database.place)
-        latest = connection.execute(LATEST, (owner, conversation_id)).fetchone()
-        at = max(milliseconds_of(self._now()), (latest[0] or 0) + 1 if latest else 0)
+        taken = {row[0] for row in connection.execute(TAKEN, (owner, conversation_id))}
+        at = milliseconds_of(then) if then else max(milliseconds_of(self._now()), *(each + 1 for each in taken), 0)
+        while at in taken:
+            at += 1
         sql = "UPDATE conversations SET deleted_milliseconds = %s WHERE owner = %s AND slot = %s"
         connection.execute(sql, (at, owner, found[0]))
         for table in ("words", "memories"):

@@ -22,9 +22,9 @@ class TrashHashes:
         self._keyspace = keyspace
         self._now = now
 
-    async def put(self, conversation_id: ConversationId) -> Trashed:
+    async def put(self, conversation_id: ConversationId, at: datetime | None = None) -> Trashed:
         """Rename the hash after the moment, or after the next one at which none of that id was put here."""
-        return await finish(to_thread.run_sync(self._put, check_id(conversation_id)))
+        return await finish(to_thread.run_sync(self._put, check_id(conversation_id), at or self._now()))
 
     async def entries(self) -> tuple[Trashed, ...]:
         """Return what is here."""
@@ -54,8 +54,8 @@ class TrashHashes:
         """Return the marks of what is here, and those that stayed of what was removed."""
         return await to_thread.run_sync(self._marks)
 
-    def _put(self, conversation_id: ConversationId) -> Trashed:
-        at = milliseconds_of(self._now())
+    def _put(self, conversation_id: ConversationId, moment: datetime) -> Trashed:
+        at = milliseconds_of(moment)
         while True:
             name = f"{conversation_id}.{at}"
             keys = [self._keyspace.conversation(conversation_id), trashed_key(self._keyspace, name)]
