@@ -3,11 +3,12 @@
 import asyncio
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from functools import partial
 from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.benchmarks.corpus import Corpus
 from tests.benchmarks.library import PAGE, queries_in, timed
@@ -35,12 +36,13 @@ OWNER, ANOTHER = "user-0", "user-7"
 ROUNDS = 60
 REPLICAS = (1, 2, 4)
 CLIENTS = 16
-TURNS, QUICK_TURNS = 400, 80
+TURNS, QUICK_TURNS = 200, 80
 TURNS_IN_CONVERSATION = 4
 FOLLOW_UPS = 60
 NOT_INSTALLED = "PostgreSQL is not installed"
 MIB = 1 << 20
 LIBRARY = ("database-page", "database-search", "database-page-alone", "database-search-alone", "database-size")
+TURN_ROWS = (*(f"database-turns-{number}" for number in REPLICAS), "database-turns-cpu", "database-turns-bytes")
 COPIES = (
     "INSERT INTO owners (owner) SELECT 'user-' || copy FROM generate_series(1, {last}) AS copy",
     """INSERT INTO conversations (owner, slot, id, changed_at, version, head, message_count, size_bytes,
@@ -88,19 +90,24 @@ def measure_library(plan: Plan) -> Iterable[Row]:
 
 def measure_turns(plan: Plan) -> Iterable[Row]:
     """Have clients ask one server, two and four on one database, and one server on files."""
-    if not is_installed():
-        yield from (_missing(f"database-turns-{number}") for number in REPLICAS)
+    if not is_installed() or not Path("/proc/self/stat").exists():
+        yield from (_missing(name) for name in TURN_ROWS)
         return
     turns = QUICK_TURNS if plan.quick else TURNS
     with agent_process() as base_url, postgresql(fsync="on") as server:
-        files = _turns_per_second(plan.scratch / "files", 1, turns, base_url)
+        files = _turns(plan.scratch / "files", 1, turns, base_url)
         for number in REPLICAS:
-            rate = _turns_per_second(
-                plan.scratch / f"on-{number}", number, turns, base_url, CONVERSATION_MCP_STORE=server.database()
-            )
+            url = server.database()
+            tables = _turns(plan.scratch / f"on-{number}", number, turns, base_url, server, url)
             servers = "1 server" if number == 1 else f"{number} servers"
             what = f"{turns} turns of {CLIENTS} clients, {servers} on PostgreSQL"
-            yield Row(f"database-turns-{number}", what, "per s", "1 server on files", rate, files)
+            yield Row(f"database-turns-{number}", what, "per s", "1 server on files", tables.rate, files.rate)
+            if number == 1:
+                what = "processor time of a turn in PostgreSQL"
+                yield Row("database-turns-cpu", what, "ms", "in the server", tables.database_ms, tables.server_ms)
+                what = "what PostgreSQL logs ahead for a turn"
+                against = "what the database has grown by"
+                yield Row("database-turns-bytes", what, "bytes", against, tables.logged_bytes, tables.kept_bytes)
 
 
 def measure_follow_up(plan: Plan) -> Iterable[Row]:
@@ -118,6 +125,17 @@ def measure_follow_up(plan: Plan) -> Iterable[Row]:
         tables, files = alternate(plan.rounds(FOLLOW_UPS), sides, warm_ups=5)
     what = f"our share of a follow-up in PostgreSQL, {MESSAGES} messages of 2 KB"
     yield Row("database-follow-up", what, "ms", "the same on files", tables, files)
+
+
+class Turns(NamedTuple):
+    """What turns took, each but the rate for one of them."""
+
+    rate: float
+    """In a second."""
+    server_ms: float
+    database_ms: float
+    logged_bytes: float
+    kept_bytes: float
 
 
 async def _fill(url: str, root: Path) -> None:
@@ -141,20 +159,34 @@ def _size(server: PostgreSQL, url: str, owners: int, root: Path) -> Row:
     return Row("database-size", what, "MiB", "the same as files", tables, files)
 
 
-def _turns_per_second(scratch: Path, servers: int, turns: int, base_url: str, **settings: str) -> float:
+def _turns(
+    scratch: Path, servers: int, turns: int, base_url: str, database: PostgreSQL | None = None, url: str = ""
+) -> Turns:
+    settings = {"CONVERSATION_MCP_STORE": url} if url else {}
     with ExitStack() as stack:
+        folders = (scratch / str(number) for number in range(servers))
         running = [
-            stack.enter_context(
-                measured_server(our_command(), environment_of(folder, base_url, KEY, **settings), folder)
-            )
-            for folder in (scratch / str(number) for number in range(servers))
+            stack.enter_context(measured_server(our_command(), environment_of(each, base_url, KEY, **settings), each))
+            for each in folders
         ]
         connections = [Connection(running[client % servers].port) for client in range(CLIENTS)]
-        return asyncio.run(_asked(connections, turns))
+
+        def standing() -> tuple[float, ...]:
+            own = sum(each.cpu_seconds() for each in running)
+            return own, *(
+                (database.cpu_seconds(), database.logged_bytes(), database.size_bytes(url)) if database else ()
+            )
+
+        before, seconds, after = asyncio.run(_asked(connections, turns // TURNS_IN_CONVERSATION, standing))
+    each = [(later - sooner) / turns for sooner, later in zip(before, after, strict=True)]
+    server_seconds, database_seconds, logged_bytes, kept_bytes = *each, *([0.0] * (4 - len(each)))
+    return Turns(turns / seconds, 1_000 * server_seconds, 1_000 * database_seconds, logged_bytes, kept_bytes)
 
 
-async def _asked(connections: list[Connection], turns: int) -> float:
-    conversations = turns // TURNS_IN_CONVERSATION
+async def _asked(
+    connections: list[Connection], conversations: int, standing: Callable[[], tuple[float, ...]]
+) -> tuple[tuple[float, ...], float, tuple[float, ...]]:
+    """Return what stood before and after, and the seconds between; the first conversations do not count."""
 
     async def all_of(first: int, until: int) -> Answered:
         answered, numbers = Answered(), count(first)
@@ -168,17 +200,18 @@ async def _asked(connections: list[Connection], turns: int) -> float:
                 tasks.create_task(work(connection))
         return answered
 
-    await all_of(0, len(connections))
-    began = time.perf_counter()
-    answered = await all_of(len(connections), len(connections) + conversations)
-    seconds = time.perf_counter() - began
+    warm = len(connections)
+    await all_of(0, warm)
+    before, began = standing(), time.perf_counter()
+    answered = await all_of(warm, warm + conversations)
+    seconds, after = time.perf_counter() - began, standing()
     for connection in connections:
         connection.close()
     for problem in answered.errors[:3]:
         print("database-turns:", problem, file=sys.stderr)
     assert not answered.errors
     assert not answered.lost_turns
-    return conversations * TURNS_IN_CONVERSATION / seconds
+    return before, seconds, after
 
 
 def _missing(name: str) -> Row:
@@ -187,6 +220,6 @@ def _missing(name: str) -> Row:
 
 BENCHMARKS = (
     Benchmark(LIBRARY, measure_library),
-    Benchmark(tuple(f"database-turns-{number}" for number in REPLICAS), measure_turns),
+    Benchmark(TURN_ROWS, measure_turns),
     Benchmark(("database-follow-up",), measure_follow_up),
 )

@@ -26,6 +26,8 @@ from tests.e2e.test_vector_crashes import Builders
 builders = Builders(Path(sys.argv[1]))
 for step in builders.meaning.steps(builders.turns.source):
     print(step.done, step.is_elsewhere, flush=True)
+    if "held" in sys.argv[2:]:
+        sys.stdin.readline()
 """
 
 
@@ -38,9 +40,11 @@ class Builders:
         self.turns = there(self.shelf.finder.turns)
         self.meaning = Meaning(self.turns.vectors, OneEmbedder(WordModel()))
 
-    def start(self) -> "subprocess.Popen[str]":
+    def start(self, *how: str) -> "subprocess.Popen[str]":
+        """Start one; if it is held, it goes on after each step when its stdin has a line, and at its end."""
         return subprocess.Popen(
-            [sys.executable, "-c", BUILD, str(self.folder)],
+            [sys.executable, "-c", BUILD, str(self.folder), *how],
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
             cwd=Path(__file__).parents[2],
@@ -94,10 +98,14 @@ def test_after_kills_and_deletions_at_any_step_every_text_has_its_vector_and_no_
 
 
 def test_two_builders_at_once_make_each_vector_once(builders: Builders) -> None:
-    with builders.start() as one, builders.start() as other:
-        said = [process.communicate(timeout=100)[0] for process in (one, other)]
-    assert [process.returncode for process in (one, other)] == [0, 0]
-    assert any(f"{CONVERSATIONS} False" in text for text in said)
+    with builders.start("held") as one:
+        assert one.stdout
+        assert one.stdout.readline() == "0 False\n"
+        with builders.start() as other:
+            assert other.communicate(timeout=100)[0] == "0 True\n"
+        assert builders.turns.vectors.count("words") == 0
+        assert one.communicate(timeout=100)[0].endswith(f"{CONVERSATIONS} False\n")
+    assert [one.returncode, other.returncode] == [0, 0]
     builders.assert_whole(CONVERSATIONS)
 
 

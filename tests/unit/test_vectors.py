@@ -1,6 +1,6 @@
 """An index of vectors finds what is near, follows its texts, and keeps nothing of those that are gone."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,7 +8,7 @@ import pytest
 from tests.fixtures.vectors import DIMENSIONS, Shelf, WordModel, build, found, index_in
 
 from conversation_mcp.errors import EmbeddingsError
-from conversation_mcp.searching.vectors.builder import Builder
+from conversation_mcp.searching.vectors.builder import FEW, Builder
 from conversation_mcp.searching.vectors.pieces import PiecePart, TextPiece, digest_of
 
 if TYPE_CHECKING:
@@ -138,6 +138,26 @@ def test_texts_of_many_small_groups_are_given_to_the_model_together(tmp_path: Pa
     assert calls == [8, 8, 4]
     assert headways == sorted(headways)
     assert headways[-1] == index_in(tmp_path).count("words") == 20
+
+
+def test_a_group_that_is_taken_in_at_once_does_not_go_through_many_others(tmp_path: Path) -> None:
+    model, index, gone_through = WordModel(), index_in(tmp_path), list[str]()
+
+    class Counted(Shelf):
+        def groups(self) -> Iterator[tuple[str, str]]:
+            for name, state in super().groups():
+                gone_through.append(name)
+                yield name, state
+
+    few = Counted({"new": {"0": "flour water"}})
+    Builder(index, few, model.maker()).take_in("new")
+    assert (found(index, model, "flour", 1), gone_through) == (["new/0"], ["new"])
+    many = Counted({"much": {str(number): f"text {number}" for number in range(FEW)}, "new": {"0": "salt"}, "old": {}})
+    other = WordModel("another")
+    for name in ("much", "new"):
+        gone_through.clear()
+        Builder(index, many, other.maker()).take_in(name)
+        assert len(gone_through) == (3 if name == "much" else 0)
 
 
 def test_two_processes_do_not_do_the_work_twice(tmp_path: Path) -> None:

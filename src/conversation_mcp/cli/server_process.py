@@ -12,12 +12,6 @@ from conversation_mcp.garbage import collecting_later
 if TYPE_CHECKING:
     from conversation_mcp.settings import Settings
 
-"""How many objects are made before the youngest are searched for garbage.
-
-A long conversation is a hundred thousand of them, of which none is: with Python's 700, the search takes as long as
-reading the file.
-"""
-
 
 def checked_settings(options: Mapping[str, object]) -> "Settings":
     """Return the settings of a server; a wrong name on the command line ends here, not at the first client."""

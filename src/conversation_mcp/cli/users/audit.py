@@ -32,15 +32,8 @@ def audit_users(
     separated by tabs. Each line names the hash of the line before it; --verify says where that is broken.
     """
     trail = open_audit(store_url_from(logs_dir), utc_now)
-    last = FIRST
-
-    def seen() -> list[AuditLine]:
-        nonlocal last
-        lines = [*trail.lines()]
-        last = hash_of(lines[-1]) if lines else FIRST
-        return [*checked(lines)]
-
-    found = seen()
+    lines = [*trail.lines()]
+    found, last = [*checked(lines)], hash_of(lines[-1]) if lines else FIRST
     broken = [line for line in found if line.problem]
     shown = broken if verify else [line for line in found if name is None or line.data.get("owner") == name]
     if as_json:

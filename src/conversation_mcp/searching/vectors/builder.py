@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 TEXTS_AT_ONCE = 8
+FEW = 1_000
+"""Beyond this number of pieces, only a build looks whether all are there by now."""
 
 
 class Maker(NamedTuple):
@@ -90,7 +92,8 @@ class Builder:
         if state := self._source.state(group):
             for _ in self._taken_in([self._read_one(group, state)]):
                 pass
-        if any(model.is_whole and model.name == self._maker.name for model in self._index.models()):
+        is_whole = any(model.is_whole and model.name == self._maker.name for model in self._index.models())
+        if is_whole or self._index.count(self._maker.name) > FEW:
             return
         waiting, gone = self._compared(self._index.states(self._maker.name, self._maker.choice), VectorHeadway())
         if not waiting and not any(gone):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
+from typing import Any
 
 from anyio import to_thread
 
@@ -47,11 +48,12 @@ class CallRows:
 
     async def find(self, key: str) -> Call | None:
         """Return the call of that name, unless it was forgotten or is more than a day old."""
-        return await self._database.ask(lambda connection: self._found(connection, key))
+        values = key, self._now() - FORGET_AFTER
+        return _call_of(await to_thread.run_sync(self._database.first, FIND, *values))
 
     async def claim(self, key: str, call: Call) -> None:
         """Record what the name stands for."""
-        await self._database.ask(lambda connection: self._claim(connection, key, call))
+        await self._execute(CLAIM, *self._claimed(key, call))
 
     async def forget(self, key: str, call: Call) -> None:
         """Free the name if it still stands for that call."""
@@ -88,8 +90,7 @@ class CallRows:
             connection.execute(sql.encode(), (self._database.owner, self._now() - FORGET_AFTER))
 
     async def _execute(self, sql: str, *values: object) -> None:
-        given = (self._database.owner, *values)
-        await self._database.ask(lambda connection: connection.execute(sql.encode(), given))
+        await to_thread.run_sync(self._database.do, sql, (self._database.owner, *values))
 
     def _take(self, key: str, planned: Call | None) -> tuple[HeldName | None, Call | None]:
         def work(connection: Connection) -> tuple[Lease | None, Call | None]:
@@ -104,12 +105,17 @@ class CallRows:
 
     def _found(self, connection: Connection, key: str) -> Call | None:
         values = self._database.owner, key, self._now() - FORGET_AFTER
-        found = connection.execute(FIND, values).fetchone()
-        return Call(ConversationId(found[0]), found[1], found[2]) if found else None
+        return _call_of(connection.execute(FIND, values).fetchone())
 
     def _claim(self, connection: Connection, key: str, call: Call) -> None:
-        values = self._database.owner, key, call.conversation_id, call.started_at, call.is_told, self._now()
-        connection.execute(CLAIM, values)
+        connection.execute(CLAIM, (self._database.owner, *self._claimed(key, call)))
+
+    def _claimed(self, key: str, call: Call) -> tuple[object, ...]:
+        return key, call.conversation_id, call.started_at, call.is_told, self._now()
+
+
+def _call_of(found: tuple[Any, ...] | None) -> Call | None:
+    return Call(ConversationId(found[0]), found[1], found[2]) if found else None
 
 
 def _name_of(key: str) -> str:

@@ -28,8 +28,7 @@ PATIENCE = {"connect_timeout": 10, "keepalives_idle": 10, "keepalives_interval":
 TRIES = 4
 PASSING = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
 NUMBER = "SELECT number FROM owners WHERE owner = %s"
-AS_OWNER = "SELECT set_config('conversation_mcp.owner', %s, true)"
-BEGIN = f"BEGIN; {AS_OWNER}, set_config('synchronous_commit', %s, true)"
+AS_OWNER = "SELECT set_config('conversation_mcp.owner', %s, true), set_config('synchronous_commit', %s, true)"
 
 
 class InDoubtError(Exception):
@@ -127,9 +126,17 @@ class Database:
 
     def look(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         """Return what a statement finds that only reads; it costs one journey to the database and back."""
+        return self.do(sql, values)
+
+    def do(self, sql: str, values: Sequence[object], *, is_durable: bool = True) -> list[tuple[Any, ...]]:
+        """Do what a statement says, in one journey to the database and back, and return its rows.
+
+        If the connection breaks it is done again, although it may have been done: twice must be as good as once.
+        """
         self._check()
+        commits = self.commits if is_durable else "off"
         with explained(self.place), self._room():
-            connection, found = self._tried(lambda each: self._found(each, sql, values))
+            connection, found = self._tried(lambda each: self._done(each, sql, (self.owner, commits, *values)))
             self._give_back(connection)
             return found
 
@@ -173,7 +180,7 @@ class Database:
 
     def _begun(self, connection: Connection, work: Work[T], commits: str) -> T:
         with psycopg.ClientCursor(connection) as cursor:  # which sends both statements at once
-            cursor.execute(BEGIN.encode(), (self.owner, commits))
+            cursor.execute(f"BEGIN; {AS_OWNER}".encode(), (self.owner, commits))
         if not self._is_checked:
             require_schema(connection, self.place)
             self._is_checked = True
@@ -183,11 +190,11 @@ class Database:
         if not self._is_checked:
             self.run(lambda _: None)
 
-    def _found(self, connection: Connection, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+    def _done(self, connection: Connection, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         with psycopg.ClientCursor(connection) as cursor:  # which sends both statements at once, as one transaction
-            cursor.execute(f"{AS_OWNER}; {sql}".encode(), (self.owner, *values))
+            cursor.execute(f"{AS_OWNER}; {sql}".encode(), values)
             cursor.nextset()
-            return cursor.fetchall()
+            return cursor.fetchall() if cursor.description else []
 
     def _sent(self, connection: Connection, statement: bytes, values: Sequence[object]) -> tuple[Any, ...] | None:
         try:

@@ -52,9 +52,11 @@ class StoredRows:
 
     def load(self, conversation_id: ConversationId) -> Conversation:
         """Read the conversation, from memory if it has not changed."""
-        found = self._database.run(lambda connection: self._load(connection, conversation_id))
-        self._held.keep(found)
-        return found.conversation
+        known = self._held.latest(conversation_id)
+        if known is None or self._database.first(VERSION, conversation_id) != (known.slot, known.version):
+            known = self._database.run(lambda connection: self._load(connection, conversation_id))
+            self._held.keep(known)
+        return known.conversation
 
     def update(self, conversation_id: ConversationId, change: Change) -> Conversation:
         """Apply the change to what is stored now."""

@@ -150,7 +150,7 @@ class DatabaseFinder:
         """Tell whether a live process has the lease of its turn."""
         name = turn_of(conversation_id)
         try:
-            return self._database.run(lambda connection: is_held(connection, self._database.owner, name))
+            return is_held(self._database, name)
         except ConversationMCPError:
             return False
 

@@ -37,7 +37,7 @@ class LeaseRows(HeldLeases):
     def renew(self, leases: Collection[Lease]) -> None:
         """Update their rows."""
         values = LEASE_SECONDS, self._database.owner, [lease.fence for lease in leases]
-        self._database.run(lambda connection: connection.execute(RENEW, values), is_durable=False)
+        self._database.do(RENEW, values, is_durable=False)
 
     def free(self, lease: Lease) -> None:
         """Delete its row, and tell.
@@ -46,7 +46,7 @@ class LeaseRows(HeldLeases):
         committed after it would have kept it.
         """
         values = self._database.owner, lease.fence
-        self._database.run(lambda connection: connection.execute(FREE, values), is_durable=False)
+        self._database.do(FREE, values, is_durable=False)
         self._news.tell(lease.name)
 
     def require(self, connection: Connection, name: str, conversation_id: str) -> None:
@@ -62,6 +62,6 @@ class LeaseRows(HeldLeases):
                 raise TurnLostError(self._database.location(conversation_id), conversation_id)
 
 
-def is_held(connection: Connection, owner: str, name: str) -> bool:
+def is_held(database: Database, name: str) -> bool:
     """Tell whether a live process has the lease."""
-    return connection.execute(IS_HELD, (owner, name)).fetchone() is not None
+    return database.first(IS_HELD, name) is not None

@@ -230,8 +230,7 @@ class DatabaseStore:
 
     async def turn_is_held(self, conversation_id: ConversationId) -> bool:
         """Tell whether a live process has the lease of its turn."""
-        name, owner = turn_of(check_id(conversation_id)), self._database.owner
-        return await self._database.ask(lambda connection: is_held(connection, owner, name))
+        return await to_thread.run_sync(is_held, self._database, turn_of(check_id(conversation_id)))
 
     async def _update(self, conversation_id: ConversationId, change: Change) -> Conversation:
         async with self._writers.turn(conversation_id):

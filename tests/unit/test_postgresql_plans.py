@@ -1,0 +1,97 @@
+"""No statement that finds conversations reads rows of other owners, whatever there are of them."""
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from typing import Any
+
+import psycopg
+import pytest
+from anyio import to_thread
+from tests.fixtures.databases import PostgreSQL
+from tests.fixtures.stores import Clock, conversation
+
+from conversation_mcp.records.found import Wanted
+from conversation_mcp.stores.catalog import open_store
+from conversation_mcp.stores.finder import Finder
+from conversation_mcp.stores.postgresql.connections import Database
+
+OWNER = "ann"
+OWN_CONVERSATIONS, OWN_MESSAGES = 30, 90
+OTHERS = (
+    "SET session_replication_role = replica",
+    "INSERT INTO owners (owner) SELECT 'user-' || number FROM generate_series(1, 50) AS number",
+    """INSERT INTO conversations (owner, slot, id, changed_at, version, head, facts)
+    SELECT 'user-' || number, slot + 1000 * number, id, changed_at, version, head, facts
+    FROM conversations, generate_series(1, 50) AS number""",
+    """INSERT INTO messages (owner, slot, number, body) SELECT 'user-' || copy, slot + 1000 * copy, number, body
+    FROM messages, generate_series(1, 50) AS copy""",
+    """INSERT INTO words (owner, slot, number, word_count, line)
+    SELECT 'user-' || copy, slot + 1000 * copy, number, word_count, line FROM words, generate_series(1, 50) AS copy""",
+    "ANALYZE",
+)
+LARGE = ("conversations", "messages", "words")
+
+
+@pytest.fixture
+async def url(database: PostgreSQL, clock: Clock) -> AsyncIterator[str]:
+    """A database in which one of fifty owners is looked at."""
+    url = database.database()
+    store = open_store(url, clock, OWNER, is_durable=False)
+    for number in range(OWN_CONVERSATIONS):
+        conversation_id = await store.reserve()
+        await store.create(conversation(conversation_id, f"What of apples {number}?", "Apples and trees.", "So?"))
+    for sql in OTHERS[1:-1]:
+        await to_thread.run_sync(database.change, url, f"{OTHERS[0]}; {sql}")
+    await to_thread.run_sync(database.change, url, OTHERS[-1])
+    yield url
+    database.drop(url)
+
+
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for part in plan.get("Plans", ()):
+        yield from nodes(part)
+
+
+def plans(url: str, statements: Sequence[tuple[str, Sequence[object]]]) -> Iterator[dict[str, Any]]:
+    """Yield the parts of the plans that were followed."""
+    with psycopg.connect(url) as connection:
+        connection.execute("SELECT set_config('conversation_mcp.owner', %s, true)", (OWNER,))
+        for sql, values in statements:
+            explained = f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}".encode()
+            with psycopg.ClientCursor(connection) as cursor:
+                [(found,)] = cursor.execute(explained, values).fetchall()
+            yield from nodes((json.loads(found) if isinstance(found, str) else found)[0]["Plan"])
+    connection.close()
+
+
+LOOKS: tuple[Callable[[Finder], object], ...] = (
+    lambda finder: finder.page(Wanted(), 10),
+    lambda finder: finder.page(Wanted(), 10, finder.page(Wanted(), 10).next),
+    lambda finder: finder.page(Wanted("apples trees"), 10),
+    lambda finder: finder.page(Wanted('"and trees"'), 10),
+    lambda finder: finder.newest(10),
+    lambda finder: finder.largest(10),
+    lambda finder: finder.ids(),
+)
+
+
+async def test_no_look_reads_rows_of_other_owners(url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[str, Sequence[object]]] = []
+    real = Database.look
+
+    def watched(self: Database, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        seen.append((sql, values))
+        return real(self, sql, values)
+
+    monkeypatch.setattr(Database, "look", watched)
+    finder = open_store(url, clock, OWNER).finder
+    for look in LOOKS:
+        assert await to_thread.run_sync(look, finder)
+    parts = await to_thread.run_sync(lambda: list(plans(url, seen)))
+    tables = [part for part in parts if part.get("Relation Name") in LARGE]
+    assert {part["Relation Name"] for part in tables} == set(LARGE)
+    for part in tables:
+        assert part["Node Type"] != "Seq Scan", part
+        read = part["Actual Rows"] * part["Actual Loops"] + part.get("Rows Removed by Filter", 0)
+        assert read <= OWN_MESSAGES, part
