@@ -204,11 +204,14 @@ async def test_an_earlier_image_is_made_smaller_for_a_provider_that_takes_less_a
         monkeypatch.setattr(Image, "open", open_image)
         for prompt in ("two?", "three?"):
             await chat(client, prompt, model="anthropic:claude-opus-5", **same)
+        again = await chat(client, "again?", model="anthropic:claude-opus-5", images=[str(image)], **same)
         await chat(client, "four?", **same)
-    assert len(decoded) == 1
+    assert [one["sent"] for one in again["images"]] == ["known"]
+    assert len(decoded) == 2  # once for each question that names it
+    assert {sum(len(message.images) for message in request.messages) for request in anthropic.requests} == {1}
     smaller = [request.messages[1].images[0] for request in anthropic.requests]
     assert {header_of(one.data)[1] for one in smaller} == {2000}
-    assert smaller[0] == smaller[1]
+    assert smaller[0] == smaller[1] == smaller[2]
     assert shown(openai.requests[-1])[1] == shown(openai.requests[0])[1] == [hash_of(image.read_bytes())]
 
 

@@ -1,15 +1,14 @@
 """Servers of vectors are asked on their wire, and what they get wrong is noticed."""
 
-import json
 import socket
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
 from typing import Any, cast
 
 import pytest
+from tests.fixtures.embedding_server import Answer, embedding_server
 
 from conversation_mcp.embeddings.base import Embedder
 from conversation_mcp.embeddings.catalog import Embedders, EmbeddingServer
@@ -17,7 +16,6 @@ from conversation_mcp.embeddings.servers.server import MAX_ANSWER_BYTES
 from conversation_mcp.errors import EmbeddingsError
 
 LIMIT_CHARS = 300
-Answer = Callable[[dict[str, Any]], tuple[int, object]]
 
 
 def vector_of(text: str) -> list[float]:
@@ -48,35 +46,11 @@ def strict(wire: str) -> Answer:
 def serving(
     answer: Answer, wire: str = "embeddings", model: str = "some-model"
 ) -> Generator[tuple[Embedder, list[Any]]]:
-    asked: list[Any] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            asked.append({"path": self.path, "key": self.headers.get("Authorization"), **body})
-            status, data = answer(body)
-            raw = data if isinstance(data, bytes) else json.dumps(data).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(raw)))
-            self.end_headers()
-            with suppress(OSError):  # whoever asked may have heard enough
-                self.wfile.write(raw)
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- as the base class
-            pass
-
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        url = f"http://127.0.0.1:{server.server_port}/v1"
+    with embedding_server(answer) as (url, asked):
         place = EmbeddingServer("shelf", wire, url, "k-123", model, is_direct=True)
         embedder = Embedders(f"shelf:{model}", lambda _: place).chosen
         assert embedder
-        try:
-            yield embedder, asked
-        finally:
-            server.shutdown()
-            thread.join()
+        yield embedder, asked
 
 
 @pytest.mark.parametrize(("wire", "path"), [("embeddings", "/v1/embeddings"), ("embed", "/api/embed")])

@@ -99,7 +99,8 @@ def images_named(read: FilesRead) -> tuple[AttachedImage, ...]:
 def kept_with(kept: Contents, read: FilesRead) -> Contents:
     """Return what is kept together with what was read."""
     texts = {file.text_sha256: file.text for file in read.files}
-    images = {image.sent.sha256: ImagePart(image.sent.media_type, image.sent.data) for image in read.images}
+    sent = (image.sent for image in read.images if image.sent.sha256 not in kept.images)
+    images = {image.sha256: ImagePart(image.media_type, image.data) for image in sent}
     pdfs = {file.text_sha256: file.data for file in read.files if file.pages}
     return replace(
         kept,

@@ -1,6 +1,6 @@
 """What a request is made of."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from conversation_mcp.attaching.contents import FilesRead, ImageContent
 from conversation_mcp.attaching.headers import header_of
@@ -69,7 +69,11 @@ class Material:
         limits = _limits(choice)
         if limits not in self.fitted:
             self.fitted[limits] = tuple(fitted(image, *limits) for image in (self.read.images if self.read else ()))
-        return self.fitted[limits]
+        # What an earlier question names stands there, made smaller if need be, and does not stand here once more.
+        return tuple(
+            replace(image, smaller=None) if image.smaller and image.sha256 in self.images else image
+            for image in self.fitted[limits]
+        )
 
     def contents_for(self, choice: Choice) -> Contents:
         """Return what the conversations keep, with the images as the provider accepts them."""
