@@ -124,7 +124,7 @@ def test_a_deletion_says_that_it_waits_for_a_question_of_another_process(tmp_pat
     ) as asking:
         conversation_id = until_noted(tmp_path)["conversationId"]
         busy = piped(tmp_path, "delete", "last", CONVERSATION_MCP_LOCK_WAIT_SECONDS="0")
-        waited = piped(tmp_path, "delete", "last", CONVERSATION_MCP_LOCK_WAIT_SECONDS="0.2")
+        waited = piped(tmp_path, "delete", "last", CONVERSATION_MCP_LOCK_WAIT_SECONDS="2")
         renamed = piped(tmp_path, "rename", "last", "Meanwhile")
         cancelled = piped(tmp_path, "cancel", "last", base_url=agent.base_url)
         asking.communicate(timeout=100)

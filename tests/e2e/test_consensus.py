@@ -190,7 +190,7 @@ async def test_the_same_call_after_the_end_of_its_server_asks_only_the_rest(home
 
     openai, gemini = FakeModels(saying("Yes."), name="openai"), FakeModels(silent, name="gemini")
     with anyio.CancelScope() as server:
-        async with opened(home, openai, gemini, answer_wait_seconds=0.3) as client, anyio.create_task_group() as tasks:
+        async with opened(home, openai, gemini, answer_wait_seconds=60) as client, anyio.create_task_group() as tasks:
             arguments = {"prompt": "Shall we?", "models": [A, B]}
             tasks.start_soon(partial(client.call_tool, "consensus", arguments, progress_callback=hear))
             await answered.wait()

@@ -60,7 +60,11 @@ def test_every_command_of_the_readme_does_what_it_says(tmp_path: Path) -> None:
     lines = typed_lines()
     assert any(line.startswith("conversation-mcp doctor") for line in lines)
     documents = written(tmp_path / "documents", HANDBOOK)
-    put_conversation(tmp_path, ID)  # some commands name two
+    said = [
+        {"role": "user", "content": "Is Kettle installed on Linux or on Windows?"},
+        {"role": "assistant", "content": "Kettle is installed on both."},
+    ]
+    put_conversation(tmp_path, ID, messages=said)  # some commands name two, and `related` wants words that both share
     environment = {
         **os.environ,
         "HOME": str(tmp_path / "home"),

@@ -27,11 +27,10 @@ from conversation_mcp.stores.files.vault import MARK, SEEN_BYTES, PlainVault, Va
 
 STRAY_AFTER = timedelta(hours=1)
 """A reserved folder is filled within seconds; one that is still empty after this time was abandoned."""
-RECENT_BYTES, LARGEST_BYTES, OWNER_BYTES = 4 * 1024 * 1024, 16 * 1024 * 1024, 256 * 1024
-"""How much is remembered of the last read files, of a single one of them, and of each of many owners.
-
-Parsed, it takes several times as much.
-"""
+RECENT_BYTES, LARGEST_BYTES = 4 * 1024 * 1024, 16 * 1024 * 1024
+"""How much is remembered of the last read files, and of a single one; parsed, it takes several times as much."""
+OWNER_RECENT_BYTES, OWNER_LARGEST_BYTES = 32 * 1024, 256 * 1024
+"""The same for each of many owners, whose homes may all be open at once."""
 HEAD_BYTES = 64 * 1024
 IMPORT_LOCK = "import.lock"
 OLD_AFTER = timedelta(minutes=1)
@@ -56,7 +55,7 @@ class ConversationFolder:
         self._is_durable = is_durable
         self._locks = LockFolder(root / LOCKS)
         self._taken_milliseconds = range(0)
-        limits = (RECENT_BYTES, LARGEST_BYTES) if owner == LOCAL else (OWNER_BYTES, OWNER_BYTES)
+        limits = (RECENT_BYTES, LARGEST_BYTES) if owner == LOCAL else (OWNER_RECENT_BYTES, OWNER_LARGEST_BYTES)
         self._known = KnownFiles(root, self._vault, *limits)
 
     def file(self, conversation_id: str) -> Path:
