@@ -92,7 +92,7 @@ class ServerEmbedder(ABC):
                 return np.concatenate([self._part(texts[:middle], seconds), self._part(texts[middle:], seconds)])
         (text,) = texts
         if len(text) < MIN_CHARS:
-            raise self._error("refused the request; is this a model of vectors?") from None
+            raise self._error("refused the request; is this a model of vectors?", may_be_text=True) from None
         middle = len(text) // 2
         mean = self._part([text[:middle], text[middle:]], seconds).mean(axis=0, keepdims=True)
         return mean / np.maximum(np.linalg.norm(mean), 1e-9)
@@ -105,9 +105,9 @@ class ServerEmbedder(ABC):
         try:
             vectors = np.array(self._rows(answer, count), np.float32)
         except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
-            raise self._error("gave an answer that cannot be read") from error
+            raise self._error("gave an answer that cannot be read", may_be_text=True) from error
         if vectors.ndim != 2 or len(vectors) != count or not is_sound(vectors, vectors.shape[1]):  # noqa: PLR2004 -- rows
-            raise self._error("gave vectors that cannot be used")
+            raise self._error("gave vectors that cannot be used", may_be_text=True)
         return unit(vectors)
 
     def _post(self, texts: Sequence[str], seconds: float) -> object:
@@ -125,7 +125,8 @@ class ServerEmbedder(ABC):
                 if response.status_code in REFUSED:
                     raise self._error("refused the key")
                 if not response.is_success:
-                    raise self._error(f"answered with status {response.status_code}")
+                    # Some servers fail with 500 at a text for which their model has no finite numbers.
+                    raise self._error(f"answered with status {response.status_code}", may_be_text=True)
                 for part in response.iter_bytes():  # the limits hold for each part alone
                     read += part
                     if time.monotonic() > ends_at:
@@ -149,7 +150,9 @@ class ServerEmbedder(ABC):
         # A mount without a transport keeps out the proxies that the environment names.
         return httpx.Client(mounts=dict.fromkeys(DIRECT) if self._asked.is_direct else None)
 
-    def _error(self, what: str) -> EmbeddingsError:
-        return EmbeddingsError(
+    def _error(self, what: str, *, may_be_text: bool = False) -> EmbeddingsError:
+        error = EmbeddingsError(
             f"{self._asked.name}, which makes the vectors with {self._asked.model}, {what}. {WORDS_ONLY}"
         )
+        error.may_be_text = may_be_text
+        return error

@@ -1,5 +1,6 @@
 """Bringing an index of vectors up to date: new and changed texts only, in steps between which it can be stopped."""
 
+import logging
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,8 +17,11 @@ if TYPE_CHECKING:
     from conversation_mcp.searching.vectors.numbers import Floats
 
 T = TypeVar("T")
+logger = logging.getLogger(__name__)
 
 TEXTS_AT_ONCE = 8
+PROBE = "length"
+"""A text that every model takes: one that fails at it fails at all."""
 FEW = 1_000
 """Beyond this number of pieces, only a build looks whether all are there by now."""
 
@@ -138,8 +142,8 @@ class Builder:
             made: dict[str, dict[str, tuple[bytes, PackedVector]]] = {}
             for group, item in some:
                 digest = group.digests[item]
-                vector = twins.get(digest) or self._sum(group.pieces[item], memory)
-                made.setdefault(group.name, {})[item] = digest, vector
+                if vector := twins.get(digest) or self._sum(group.pieces[item], memory):
+                    made.setdefault(group.name, {})[item] = digest, vector
             self._if_still(
                 [group for group in groups if group.name in made],
                 lambda rows, group, made=made: rows.put(group.name, made[group.name]),
@@ -163,24 +167,54 @@ class Builder:
 
     def _embed(self, texts: Iterable[str], memory: "dict[str, Floats]") -> None:
         """Put the vectors of the texts into the memory, which is that of one step or one group."""
-        wanted = [text for text in texts if text not in memory]
-        if not wanted:
-            return
-        prepare_numpy()
+        if wanted := [text for text in texts if text not in memory]:
+            prepare_numpy()
+            memory.update(self._made(wanted))
+
+    def _made(self, texts: Sequence[str]) -> "dict[str, Floats]":
+        """Return the vectors of the texts, without those that the model refuses though it takes others."""
+        try:
+            return self._vectors(texts)
+        except EmbeddingsError as error:
+            if not error.may_be_text:
+                raise
+            if len(texts) == 1:
+                self._vectors([PROBE])
+                return self._made_again(texts)
+        middle = len(texts) // 2
+        return {**self._made(texts[:middle]), **self._made(texts[middle:])}
+
+    def _made_again(self, texts: Sequence[str]) -> "dict[str, Floats]":
+        """Try a text once more, because the model may just have come back; without a vector its words still find it."""
+        try:
+            return self._vectors(texts)
+        except EmbeddingsError as error:
+            if not error.may_be_text:
+                raise
+            logger.warning("a text gets no vector, because the model refuses it: %s", error.message)
+            return {}
+
+    def _vectors(self, texts: Sequence[str]) -> "dict[str, Floats]":
         from conversation_mcp.searching.vectors.numbers import is_sound
 
-        vectors = self._maker.embed(wanted)
-        if len(vectors) != len(wanted) or not is_sound(vectors, self._maker.dimensions()):
+        vectors = self._maker.embed(texts)
+        if len(vectors) != len(texts) or not is_sound(vectors, self._maker.dimensions()):
             message = f"{self._maker.name} returned vectors that cannot be used: zeros, or a wrong number of them."
-            raise EmbeddingsError(message)
-        memory.update(zip(wanted, vectors, strict=True))
+            error = EmbeddingsError(message)
+            error.may_be_text = True
+            raise error
+        return dict(zip(texts, vectors, strict=True))
 
-    def _sum(self, piece: TextPiece, memory: "Mapping[str, Floats]") -> PackedVector:
+    def _sum(self, piece: TextPiece, memory: "Mapping[str, Floats]") -> PackedVector | None:
+        """Return the vector of a piece; None if its own text, which comes first, has none."""
         import numpy as np
 
         from conversation_mcp.searching.vectors.numbers import packed
 
-        vector = np.sum([memory[part.text] * np.float32(part.weight) for part in piece.parts], axis=0)
+        if piece.parts[0].text not in memory:
+            return None
+        known = (part for part in piece.parts if part.text in memory)
+        vector = np.sum([memory[part.text] * np.float32(part.weight) for part in known], axis=0)
         return next(packed(vector[None] / (np.linalg.norm(vector) or 1)))
 
     def _write(self, work: Callable[[VectorRows], T]) -> T:
