@@ -59,7 +59,7 @@ Commands:
   prune      Put old conversations away.
   redact     Replace keys, cards and addresses in what is stored.
   owners     Show whose conversations there are, with counts and cost.
-  user       Export or delete everything of a user.
+  user       Export, delete or limit what a user keeps.
   stats      Show turns, tokens and cost.
   export     Write conversations to files of other formats.
   import     Bring in conversations from ChatGPT, Claude, Claude Code and...

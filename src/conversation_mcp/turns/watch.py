@@ -36,7 +36,7 @@ class View(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-class Seen(NamedTuple):
+class WhileWaiting(NamedTuple):
     """What was learnt while waiting for a question."""
 
     conversation: Conversation | None = None
@@ -105,14 +105,14 @@ class Watch:
                 raise outcome
         return await self._store.load(checked)
 
-    async def _wait(self, conversation_id: ConversationId, caller: Caller) -> Seen:
+    async def _wait(self, conversation_id: ConversationId, caller: Caller) -> WhileWaiting:
         if turn := self._running.on(conversation_id):
             await turn.wait(caller.report, caller.wait_seconds)
         elif await self._store.turn_is_held(conversation_id):
             await self._wait_for_others(conversation_id, caller)
         else:
             return await self._resume(conversation_id, caller)
-        return Seen()
+        return WhileWaiting()
 
     async def _wait_for_others(self, conversation_id: ConversationId, caller: Caller) -> None:
         started = told = anyio.current_time()
@@ -124,19 +124,19 @@ class Watch:
                     told = now
                     await caller.report(f"{conversation_id} · another process is answering ({now - started:.0f} s)")
 
-    async def _resume(self, conversation_id: ConversationId, caller: Caller) -> Seen:
+    async def _resume(self, conversation_id: ConversationId, caller: Caller) -> WhileWaiting:
         try:
             conversation = await self._store.load(conversation_id)
         except ConversationMCPError:  # raised by the read that follows, or replaced there by an unsaved answer
-            return Seen()
+            return WhileWaiting()
         pending = conversation.pending_turn
         if pending is None or pending.status == "failed" or (pending.status == "interrupted" and pending.error):
-            return Seen(conversation)
+            return WhileWaiting(conversation)
         turn = await self._resumer.resume(conversation)
         outcome = await turn.wait(caller.report, caller.wait_seconds)
         if isinstance(outcome, ProviderError) and not outcome.ends_run:
-            return Seen(notices=(outcome.message,))
-        return Seen()
+            return WhileWaiting(notices=(outcome.message,))
+        return WhileWaiting()
 
     async def _read(
         self, conversation_id: ConversationId, seen: Conversation | None

@@ -19,7 +19,7 @@ COUNTING = "reading the conversations"
 
 
 def owners(*, as_json: AsJson = False, logs_dir: LogsDir = None) -> None:
-    """Show whose conversations there are, with counts and cost, and for how long they are kept.
+    """Show whose conversations there are, with counts and cost.
 
     The owner local is who runs the program; the others came with the tokens of a server over HTTP, or with --owner. In
     a pipe, each is a line of name, conversations, answered questions, cost, and the age of user keep or nothing,

@@ -14,7 +14,7 @@ user = typer.Typer()
 
 @user.callback(invoke_without_command=True)
 def choose(*, context: typer.Context) -> None:
-    """Export or delete everything of a user, or say how long it is kept.
+    """Export, delete or limit what a user keeps.
 
     A user is an owner of conversations, as owners lists them.
     """

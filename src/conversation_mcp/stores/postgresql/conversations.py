@@ -12,7 +12,7 @@ from conversation_mcp.stores.postgresql.leases import LeaseRows
 from conversation_mcp.stores.postgresql.memories import put_memories
 from conversation_mcp.stores.postgresql.memory import HeldConversations
 from conversation_mcp.stores.postgresql.rows import LIVE, Held, empty, held
-from conversation_mcp.stores.postgresql.writing import LOST, WRITE, WRITTEN, Writing, writing
+from conversation_mcp.stores.postgresql.writing import LOST, WRITE, WRITTEN, PlannedWrite, writing
 
 RESERVE = "INSERT INTO conversations (owner, id, changed_at) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING RETURNING slot"
 UNRESERVE = "DELETE FROM conversations WHERE owner = %s AND id = %s AND head IS NULL AND deleted_milliseconds IS NULL"
@@ -87,7 +87,7 @@ class StoredRows:
             raise TurnLostError(self._database.location(conversation_id), conversation_id)
         return made.new if told == (WRITTEN,) else None
 
-    def _found_out(self, connection: Connection, known: Held, made: Writing, error: DatabaseError) -> Held | None:
+    def _found_out(self, connection: Connection, known: Held, made: PlannedWrite, error: DatabaseError) -> Held | None:
         """Return what was written, or None if it was not and can be written now. Whoever wrote just that did the same.
 
         A statement that is still on its way changes nothing once another version is stored.
@@ -102,7 +102,7 @@ class StoredRows:
             raise error
         return made.new
 
-    def _made(self, before: Held, change: Change) -> Writing:
+    def _made(self, before: Held, change: Change) -> PlannedWrite:
         moment = self._now()
         now = iso(moment)
         latest = max(now, before.conversation.updated_at, key=parse_time)
@@ -110,7 +110,7 @@ class StoredRows:
         after = change(before.conversation, now).changed(conversation_id=conversation_id, updated_at=latest)
         return writing(before, after, moment)
 
-    def _put(self, connection: Connection, made: Writing) -> Held:
+    def _put(self, connection: Connection, made: PlannedWrite) -> Held:
         connection.execute(WRITE, made.values_for(self._database, None))
         if made.memories is not None:
             put_memories(connection, self._database, made.new.slot, made.memories)

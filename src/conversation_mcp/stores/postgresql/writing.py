@@ -40,7 +40,7 @@ class Difference(NamedTuple):
     messages_bytes: int
 
 
-class Writing(NamedTuple):
+class PlannedWrite(NamedTuple):
     """What is to be written, and what is then there."""
 
     new: Held
@@ -58,7 +58,7 @@ class Writing(NamedTuple):
         return (database.owner, database.commits, *key, turn, lease.fence if lease else None, *self.values)
 
 
-def writing(before: Held, after: Conversation, changed_at: datetime) -> Writing:
+def writing(before: Held, after: Conversation, changed_at: datetime) -> PlannedWrite:
     """Return what differs between what was read and what is to be there."""
     try:
         after, head, written = _settled(before, after)
@@ -79,7 +79,7 @@ def writing(before: Held, after: Conversation, changed_at: datetime) -> Writing:
     known = before.conversation.memories if before.version else None
     memories = tuple(memories_of(data, milliseconds_of)) if known != after.memories else None
     values = changed_at, head, *_facts(new, data), *_rows(before, new, written)
-    return Writing(new, head, written.bodies, memories, values)
+    return PlannedWrite(new, head, written.bodies, memories, values)
 
 
 def _rows(before: Held, new: Held, written: Difference) -> tuple[Any, ...]:
