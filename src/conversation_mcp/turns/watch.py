@@ -92,8 +92,8 @@ class Watch:
         elif await self._store.turn_is_held(checked):
             pending = conversation.pending_turn
             await self._store.calls.ask_to_stop(Call(checked, (pending and pending.started_at) or ""))
-            await self._wait_for_others(checked, Caller(STOP_SECONDS))
-            if await self._store.turn_is_held(checked):
+            # Not looked at again: the next question in the queue may hold the lock by now.
+            if not await self._wait_for_others(checked, Caller(STOP_SECONDS)):
                 raise ConversationBusyError(checked, STOP_SECONDS)
         elif conversation.pending_turn is None or conversation.pending_turn.status == "failed":
             raise InvalidInputError(f"no question of {checked} is being answered.")
@@ -114,15 +114,17 @@ class Watch:
             return await self._resume(conversation_id, caller)
         return WhileWaiting()
 
-    async def _wait_for_others(self, conversation_id: ConversationId, caller: Caller) -> None:
+    async def _wait_for_others(self, conversation_id: ConversationId, caller: Caller) -> bool:
+        """Wait until no process holds the turn lock, and return whether that came in time."""
         started = told = anyio.current_time()
         await caller.report(f"{conversation_id} · another process is answering")
-        with self._store.hear(conversation_id) as ear, anyio.move_on_after(caller.wait_seconds):
+        with self._store.hear(conversation_id) as ear, anyio.move_on_after(caller.wait_seconds) as patience:
             while await self._store.turn_is_held(conversation_id):
                 await ear.pause(POLL_SECONDS)
                 if (now := anyio.current_time()) - told >= HEARTBEAT_SECONDS:
                     told = now
                     await caller.report(f"{conversation_id} · another process is answering ({now - started:.0f} s)")
+        return not patience.cancelled_caught
 
     async def _resume(self, conversation_id: ConversationId, caller: Caller) -> WhileWaiting:
         try:
