@@ -10,7 +10,7 @@ import anyio
 
 from conversation_mcp.app import App, Asking, UserHomes
 from conversation_mcp.background import Background
-from conversation_mcp.cancellation import finish
+from conversation_mcp.cancellation import finish, tasks_beside
 from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.dialogue import Dialogues
 from conversation_mcp.conversations.library import Library
@@ -197,9 +197,8 @@ async def open_home(
         )
     )
     unsaved = UnsavedAnswers(store)
-    failure: Exception | None = None
     try:
-        async with anyio.create_task_group() as tasks:
+        async with tasks_beside() as tasks:
             tasks.start_soon(store.run)
             running = RunningTurns(tasks)
             redaction, busy = Redaction(settings.redact), set[str]()
@@ -246,16 +245,11 @@ async def open_home(
                     lambda: bool(len(running) or len(unsaved) or busy),
                     has_texts,
                 )
-            except Exception as error:  # noqa: BLE001 -- raised below, as it came and not in a group
-                failure = error
             finally:
                 await running.finish(settings.ending_grace_seconds)
-                tasks.cancel_scope.cancel()
     finally:
         # The last chance of answers that could not be saved: they are only in memory. No turn runs any more.
         await finish(unsaved.retry_all())
-    if failure is not None:
-        raise failure
 
 
 def _news(url: str) -> "Newsroom | None":

@@ -10,6 +10,7 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from conversation_mcp.app import App, UserHomes
+from conversation_mcp.cancellation import tasks_beside
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.catalog import owners_in
 
@@ -181,19 +182,13 @@ class OpenHome(Protocol):
 @asynccontextmanager
 async def open_all(open_home: OpenHome, owner: str, note: Note) -> AsyncGenerator[App]:
     """Open the services of an owner, from which all other homes are opened when they are used."""
-    failure: Exception | None = None
-    async with anyio.create_task_group() as tasks:
+    async with tasks_beside() as tasks:
         homes = OwnersHomes(lambda other: open_home(other, homes=homes), note, tasks)
         try:
             async with open_home(owner, homes=homes) as homes.own:
                 yield homes.own
-        except Exception as error:  # noqa: BLE001 -- raised below, as it came and not in a group
-            failure = error
         finally:
             await homes.close()
-            tasks.cancel_scope.cancel()
-    if failure is not None:
-        raise failure
 
 
 async def holders_of(url: str, conversation_id: ConversationId) -> list[str]:

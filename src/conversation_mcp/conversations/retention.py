@@ -8,6 +8,7 @@ from typing import NamedTuple
 import anyio
 from anyio import to_thread
 
+from conversation_mcp.cancellation import tasks_beside
 from conversation_mcp.conversations.pruner import START_AFTER_SECONDS, PrunePlan, Pruner
 from conversation_mcp.conversations.tidier import Tidier
 from conversation_mcp.conversations.trash_can import TrashCan
@@ -127,16 +128,9 @@ class RetentionSweep:
             logger.warning("old conversations of %s are not deleted: %r is no age such as 90d", owner, age)
             return
         store = await to_thread.run_sync(self._open_store, owner)
-        failure: Exception | None = None
-        async with anyio.create_task_group() as tasks:
+        async with tasks_beside() as tasks:
             tasks.start_soon(store.run)
-            try:
-                await self._delete(store, owner, age, duration)
-            except Exception as error:  # noqa: BLE001 -- raised below, as it came and not in a group
-                failure = error
-            tasks.cancel_scope.cancel()
-        if failure is not None:
-            raise failure
+            await self._delete(store, owner, age, duration)
 
     async def _delete(self, store: Store, owner: str, age: str, duration: timedelta) -> None:
         conversations = OldConversations(Pruner(store, Tidier(store, _saved, 0), self._now), TrashCan(store), self._now)

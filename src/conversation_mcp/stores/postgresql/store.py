@@ -12,7 +12,7 @@ from anyio.lowlevel import checkpoint_if_cancelled
 from conversation_mcp.cancellation import finish
 from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError
 from conversation_mcp.records.findings import Finding
-from conversation_mcp.records.ids import check_id, id_at, milliseconds_of
+from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.origins import Origin
 from conversation_mcp.stores.base import Change, OnWait, Report, Stamp
@@ -29,6 +29,7 @@ from conversation_mcp.stores.postgresql.limits import LimitRows
 from conversation_mcp.stores.postgresql.news import NewsHub, OwnerNews
 from conversation_mcp.stores.postgresql.removal import left_rows, remove_rows
 from conversation_mcp.stores.postgresql.trash import TrashRows
+from conversation_mcp.stores.reserving import first_free
 from conversation_mcp.stores.threaded_attachments import ThreadedAttachments
 from conversation_mcp.stores.trial import tried
 from conversation_mcp.stores.turn_locks import HeldTurn, TurnLocks
@@ -109,10 +110,7 @@ class DatabaseStore:
 
     async def reserve(self, at: datetime | None = None) -> ConversationId:
         """Take the first free id from that millisecond on."""
-        milliseconds = milliseconds_of(at or self._now())
-        while not await self.reserve_this(free := id_at(milliseconds)):
-            milliseconds += 1
-        return free
+        return await first_free(at or self._now(), self.reserve_this)
 
     async def reserve_this(self, conversation_id: ConversationId) -> bool:
         """Insert an empty row, unless there is one."""

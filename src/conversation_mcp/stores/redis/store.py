@@ -13,7 +13,7 @@ from anyio.lowlevel import checkpoint_if_cancelled
 from conversation_mcp.cancellation import finish
 from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError
 from conversation_mcp.records.findings import Finding
-from conversation_mcp.records.ids import check_id, id_at, milliseconds_of
+from conversation_mcp.records.ids import check_id, milliseconds_of
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.origins import Origin
 from conversation_mcp.stores.base import Change, OnWait, Report, Stamp
@@ -31,6 +31,7 @@ from conversation_mcp.stores.redis.limits import LimitKeys
 from conversation_mcp.stores.redis.persistence import risks
 from conversation_mcp.stores.redis.removal import left_keys, remove_all, remove_trial
 from conversation_mcp.stores.redis.trash import TrashHashes, names_in_trash, trashed_key
+from conversation_mcp.stores.reserving import first_free
 from conversation_mcp.stores.threaded_attachments import ThreadedAttachments
 from conversation_mcp.stores.trial import tried
 from conversation_mcp.stores.turn_locks import HeldTurn, TurnLocks
@@ -89,10 +90,7 @@ class KeyspaceStore:
 
     async def reserve(self, at: datetime | None = None) -> ConversationId:
         """Take the first free id from that millisecond on."""
-        milliseconds = milliseconds_of(at or self._now())
-        while not await self.reserve_this(free := id_at(milliseconds)):
-            milliseconds += 1
-        return free
+        return await first_free(at or self._now(), self.reserve_this)
 
     async def reserve_this(self, conversation_id: ConversationId) -> bool:
         """Make an empty hash, unless there is one."""
