@@ -5,12 +5,9 @@ from typing import Any
 
 from conversation_mcp.records.memory_facts import remembered
 from conversation_mcp.searching.cache import Work
-from conversation_mcp.searching.vectors.pieces import PiecePart, TextPiece
+from conversation_mcp.searching.vectors.pieces import TextPiece
+from conversation_mcp.stores.meant_texts import VERSION, memory_pieces
 
-VERSION = "1"
-"""The state of every memory: a change of what is embedded makes the vectors anew."""
-CHUNK_CHARS = 1_000
-"""About as much as small models read; what is longer becomes several pieces."""
 TEXTS = "SELECT DISTINCT same FROM memories"
 TEXT = "SELECT facts FROM memories WHERE same = ? LIMIT 1"
 
@@ -34,9 +31,7 @@ class MemoryTexts:
         """Return the parts of the text in order; none if no memory has it any more."""
         if (row := self._row(group)) is None:
             return ()
-        text = remembered(row).content
-        starts = range(0, len(text), CHUNK_CHARS)
-        return [TextPiece(str(part), (PiecePart(text[at : at + CHUNK_CHARS]),)) for part, at in enumerate(starts)]
+        return memory_pieces(remembered(row).content)
 
     def state(self, group: str) -> str | None:
         """Return the only state, None if no memory has the text."""
