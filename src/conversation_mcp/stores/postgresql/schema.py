@@ -22,6 +22,19 @@ EXISTS = "SELECT to_regclass('conversation_mcp_migrations') IS NOT NULL"
 VERSION = "SELECT coalesce(max(number), 0) FROM conversation_mcp_migrations"
 USABLE_FROM = "SELECT max(coalesce(usable_from, number)) FROM conversation_mcp_migrations"
 DONE = "INSERT INTO conversation_mcp_migrations (number, usable_from) VALUES (%s, %s)"
+ADD_VECTORS = "SELECT add_vectors()"
+HAS_VECTORS = """
+    SELECT EXISTS (
+        SELECT FROM pg_attribute
+        WHERE attrelid = to_regclass('vectors') AND attname = 'numbers' AND NOT attisdropped
+    )
+"""
+HAS_EXTENSION = "SELECT to_regtype('halfvec') IS NOT NULL"
+NO_EXTENSION = (
+    "there are no searches by meaning: the database has no extension vector of version 0.7 or later. Where pgvector is "
+    "installed, have a superuser run CREATE EXTENSION vector there, then run conversation-mcp database migrate"
+)
+NOT_MIGRATED = "there are no searches by meaning before conversation-mcp database migrate is run once more"
 OLDEST = re.compile(rb"-- usable from (\d+)\n")
 """The first line of a migration that programs go on with which need no more than tables of that version."""
 
@@ -51,7 +64,8 @@ def require_schema(connection: "psycopg.Connection[tuple[Any, ...]]", place: str
 def migrate(connection: "psycopg.Connection[tuple[Any, ...]]", place: str) -> list[int]:
     """Run the migrations that are missing, in one transaction that keeps others out, and return their numbers.
 
-    Newer tables that this program can use are left as they are.
+    Vectors are added as soon as the database can have them. Newer tables that this program can use are left as they
+    are.
 
     Raises:
         SchemaError: the tables are newer than this program can use.
@@ -69,7 +83,15 @@ def migrate(connection: "psycopg.Connection[tuple[Any, ...]]", place: str) -> li
             connection.execute(script)
             oldest = OLDEST.match(script)
             connection.execute(DONE, (number, int(oldest[1]) if oldest else number))
+        connection.execute(ADD_VECTORS)
     return missing
+
+
+def missing_vectors(connection: "psycopg.Connection[tuple[Any, ...]]") -> str | None:
+    """Return why the database cannot keep vectors, and what helps; None if it can."""
+    if connection.execute(HAS_VECTORS).fetchone() == (True,):
+        return None
+    return NOT_MIGRATED if connection.execute(HAS_EXTENSION).fetchone() == (True,) else NO_EXTENSION
 
 
 def _folder() -> Traversable:
