@@ -81,6 +81,7 @@ STORES = {
         "conversation_mcp.stores.redis.owners:owners",
         "conversation_mcp.stores.redis.audit:build",
         "conversation_mcp.stores.redis.retention:build",
+        news="conversation_mcp.stores.redis.news:build",
         extra="redis",
         lifetime=timedelta(hours=3),
     ),
