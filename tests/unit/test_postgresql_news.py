@@ -38,7 +38,7 @@ def opened(url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
 
     def opened(owner: str = "local") -> Process:
         hubs.append(NewsHub(url))
-        return open_store(url, utc_now, owner, news=hubs[-1]), hubs[-1]
+        return open_store(url, utc_now, owner, common=hubs[-1]), hubs[-1]
 
     yield opened
     for hub in hubs:
