@@ -16,7 +16,7 @@ from tests.fixtures.valkey import Valkey
 from conversation_mcp.clock import utc_now
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.base import Call, Store
-from conversation_mcp.stores.catalog import open_news, open_store
+from conversation_mcp.stores.catalog import open_common, open_store
 from conversation_mcp.stores.ears import Ear
 from conversation_mcp.stores.news import NewsHub
 from conversation_mcp.stores.postgresql import news as of_databases
@@ -45,8 +45,8 @@ def opened(store_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
     hubs: list[NewsHub] = []
 
     def opened(owner: str = "local", url: str = store_url) -> Process:
-        hubs.append(cast("NewsHub", open_news(url)))
-        return open_store(url, utc_now, owner, news=hubs[-1]), hubs[-1]
+        hubs.append(cast("NewsHub", open_common(url)))
+        return open_store(url, utc_now, owner, common=hubs[-1]), hubs[-1]
 
     yield opened
     for hub in hubs:

@@ -264,7 +264,7 @@ class DatabaseStore:
 
 
 def build(
-    url: str, now: Callable[[], datetime], owner: str, *, is_durable: bool = True, news: NewsHub | None = None
+    url: str, now: Callable[[], datetime], owner: str, *, is_durable: bool = True, common: NewsHub | None = None
 ) -> DatabaseStore:
     """Make the store of the owner's part of the database."""
-    return DatabaseStore(Database(url, owner, is_durable=is_durable), url, now, news)
+    return DatabaseStore(Database(url, owner, is_durable=is_durable), url, now, common)

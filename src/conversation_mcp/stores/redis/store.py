@@ -265,8 +265,8 @@ def build(
     *,
     is_durable: bool = True,
     lifetime: timedelta,
-    news: NewsHub | None = None,
+    common: NewsHub | None = None,
 ) -> KeyspaceStore:
     """Make the store of the owner's part of the server; whether writes are durable is up to the server."""
     del is_durable
-    return KeyspaceStore(Keyspace(url, owner, lifetime), now, news)
+    return KeyspaceStore(Keyspace(url, owner, lifetime), now, common)
