@@ -1,16 +1,22 @@
 """What is embedded of conversations and memories, wherever they are stored."""
 
+from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
-from conversation_mcp.searching.vectors.pieces import PiecePart, TextPiece
+from conversation_mcp.records.found import MemoryFacts
+from conversation_mcp.records.hashes import hash_of
+from conversation_mcp.searching.vectors.pieces import GivenVector, PiecePart, TextPiece
 
 VERSION = "1"
-"""Part of every state: a change of what is embedded makes the vectors anew."""
+"""Begins every state: a change of what is embedded makes the vectors anew."""
 CHUNK_CHARS = 1_000
 """About as much as small models read; what is longer becomes several pieces."""
 CHUNKS = 8
 """The most pieces of a turn."""
 QUESTION_CHARS = 200
+GIVEN = "given"
+"""The item of a vector that was given."""
 PREVIOUS, FOLLOWING = 0.4, 0.2
 """How much the turns around a turn count in its vector, as measured."""
 
@@ -25,10 +31,28 @@ def turn_pieces(texts: Mapping[int, str]) -> list[TextPiece]:
     ]
 
 
-def memory_pieces(text: str) -> list[TextPiece]:
-    """Return the parts of a memory in order."""
-    starts = range(0, len(text), CHUNK_CHARS)
-    return [TextPiece(str(part), (PiecePart(text[at : at + CHUNK_CHARS]),)) for part, at in enumerate(starts)]
+def memory_pieces(memory: MemoryFacts) -> list[TextPiece]:
+    """Return the vector that was given with a memory, if one was, and the parts of its text in order."""
+    starts = range(0, len(memory.content), CHUNK_CHARS)
+    parts = [
+        TextPiece(str(part), (PiecePart(memory.content[at : at + CHUNK_CHARS]),)) for part, at in enumerate(starts)
+    ]
+    if (embedding := memory.embedding) is None:
+        return parts
+    with suppress(ValueError):
+        numbers = b64decode(embedding["vector"], validate=True)
+        return [TextPiece(GIVEN, (), GivenVector(embedding["model"], numbers)), *parts]
+    return parts
+
+
+def embedding_hash(memory: MemoryFacts) -> str | None:
+    """Return a hash of the vector that was given with a memory, None without one."""
+    return hash_of("\0".join(memory.embedding.values()).encode()) if memory.embedding else None
+
+
+def memory_state(embedding: str | None) -> str:
+    """Return the state of a text, by the hash of the vector that is given with it."""
+    return f"{VERSION} {embedding}" if embedding else VERSION
 
 
 def _around(turns: Sequence[tuple[int, Sequence[str]]], place: int) -> Iterator[PiecePart]:

@@ -9,7 +9,7 @@ from conversation_mcp.records.parts import joined
 from conversation_mcp.records.plain import read_data
 from conversation_mcp.records.turn_texts import turn_texts
 from conversation_mcp.searching.vectors.pieces import TextPiece, TextSource
-from conversation_mcp.stores.meant_texts import VERSION, memory_pieces, turn_pieces
+from conversation_mcp.stores.meant_texts import VERSION, memory_pieces, memory_state, turn_pieces
 from conversation_mcp.stores.postgresql.connections import Connection, Database
 
 if TYPE_CHECKING:
@@ -22,8 +22,11 @@ PARTS = f"""
         SELECT body::text FROM messages m WHERE m.owner = c.owner AND m.slot = c.slot ORDER BY number
     ) FROM conversations c WHERE {LIVE} AND id = %s
 """
-SAME = "SELECT DISTINCT same FROM memories WHERE owner = %s"
-MEMORY = "SELECT facts::text FROM memories WHERE owner = %s AND same = %s LIMIT 1"
+SAME = "SELECT same, max(embedding) FROM memories WHERE owner = %s GROUP BY same"
+MEMORY = """
+    SELECT embedding, facts::text FROM memories WHERE owner = %s AND same = %s
+    ORDER BY embedding DESC NULLS LAST LIMIT 1
+"""
 
 
 class LockedGroup(NamedTuple):
@@ -89,23 +92,24 @@ class StoredMemoryTexts:
         self._database = database
 
     def groups(self) -> Iterator[tuple[str, str]]:
-        """Yield the hash of each text."""
-        for (same,) in self._database.rows(SAME):
-            yield same, VERSION
+        """Yield the hash of each text, and the state, which changes with a vector that is given."""
+        for same, embedding in self._database.rows(SAME):
+            yield same, memory_state(embedding)
 
     def pieces(self, group: str) -> Sequence[TextPiece]:
-        """Return the parts of the text in order; none if no memory has it any more."""
+        """Return a vector that is given and the parts of the text in order; none if no memory has it any more."""
         found = self._database.first(MEMORY, group)
-        return memory_pieces(remembered(found[0]).content) if found else ()
+        return memory_pieces(remembered(found[1])) if found else ()
 
     def state(self, group: str) -> str | None:
-        """Return the only state, None if no memory has the text."""
-        return VERSION if self._database.first(MEMORY, group) else None
+        """Return the state of the text, None if no memory has it."""
+        found = self._database.first(MEMORY, group)
+        return memory_state(found[0]) if found else None
 
     def locked(self, connection: Connection, group: str) -> LockedGroup | None:
         """Lock a memory with the text: with the last one the vectors go, too."""
         found = connection.execute(f"{MEMORY} FOR SHARE".encode(), (self._database.owner, group)).fetchone()
-        return LockedGroup(VERSION, None) if found else None
+        return LockedGroup(memory_state(found[0]), None) if found else None
 
 
 def _state(slot: int, version: int) -> str:

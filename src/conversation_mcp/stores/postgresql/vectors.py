@@ -13,10 +13,10 @@ from conversation_mcp.searching.vectors.base import Model
 from conversation_mcp.searching.vectors.near import QUESTIONS, Kinship, Near, Neighbourhood, kinships
 from conversation_mcp.searching.vectors.pieces import TextSource, digest_of
 from conversation_mcp.stores.leases import Lease
+from conversation_mcp.stores.news import OwnerNews
 from conversation_mcp.stores.postgresql.connections import Connection, Database
 from conversation_mcp.stores.postgresql.leases import LeaseRows
 from conversation_mcp.stores.postgresql.meant_texts import StoredTexts
-from conversation_mcp.stores.postgresql.news import OwnerNews
 from conversation_mcp.stores.postgresql.vector_rows import ModelRows, text_of_numbers
 
 if TYPE_CHECKING:

@@ -1,6 +1,4 @@
--- usable from 5
--- Nothing has read the lexemes of words since version 5.
-DO $$ BEGIN
-    EXECUTE replace(pg_get_functiondef('write_conversation'::regproc), 'lexemes = NULL, ', '');
-END $$;
-ALTER TABLE words DROP COLUMN lexemes;
+-- Words of memories are no longer marked as their owner's: no index has them any more. All memories are made anew from
+-- their conversations, those too that were stored before there were rows of them.
+TRUNCATE memories;
+ALTER TABLE owners DROP COLUMN number;
