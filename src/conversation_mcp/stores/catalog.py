@@ -89,6 +89,7 @@ STORES = {
         "conversation_mcp.stores.redis.owners:owners",
         "conversation_mcp.stores.redis.audit:build",
         "conversation_mcp.stores.redis.retention:build",
+        common="conversation_mcp.stores.redis.news:build",
         extra="redis",
         lifetime=timedelta(hours=3),
     ),
