@@ -57,6 +57,23 @@ async def test_a_canvas_is_shown_as_the_calls_of_each_turn_leave_it(tmp_path: Pa
     assert (conversation.pending_turn, counted(report)) == (None, {})
 
 
+async def test_a_change_to_a_canvas_that_failed_is_none(tmp_path: Path) -> None:
+    change = {"updates": [{"pattern": "x", "replacement": "y"}]}
+    failure = {"content_type": "system_error", "text": "Error: nothing matches"}
+    conversation, report = await imported(
+        tmp_path,
+        chatgpt_entry(
+            "x",
+            QUESTION,
+            canvas("c", "q", change, "canmore.update_textdoc"),
+            chatgpt_node("t", "c", "tool", content=failure),
+            chatgpt_node("a", "t", "assistant", "It failed."),
+        ),
+    )
+    assert said(conversation)[1] == "It failed."
+    assert counted(report) == {"tool canmore.update_textdoc": 1, "tool without a name": 1}
+
+
 async def test_a_call_that_is_cut_is_the_canvas_itself(tmp_path: Path) -> None:
     conversation, _ = await imported(tmp_path, chatgpt_entry("x", QUESTION, canvas("c", "q", '{"name": "Le')))
     assert said(conversation) == ["Do it.", 'Canvas:\n\n```\n{"name": "Le\n```']
@@ -118,6 +135,9 @@ async def test_each_report_is_an_answer_and_a_later_state_of_it_replaces_it(tmp_
         {"venus_widget_state": json.dumps(report_of("r", "# It"))},
         {"chatgpt_sdk": {"tool_response_metadata": {"venus_widget_state": report_of("r", "# It")}}},
         {"chatgpt_sdk": {"widget_state": {"report_messages": [report_of("r", "# It")["report_message"]]}}},
+        {"chatgpt_sdk": [{"widgetState": json.dumps({"reportMessage": json.dumps({"content": {"parts": "# It"}})})}]},
+        {"chatgpt_sdk": json.dumps({"widget_state": {"report": {"title": "It", "markdown": "# It"}}})},
+        {"chatgpt_sdk": {"widget_state": {"report_markdown": "# It"}}},
     ],
 )
 async def test_a_report_is_found_wherever_the_state_is_kept(tmp_path: Path, metadata: dict[str, Any]) -> None:
