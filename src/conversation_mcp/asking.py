@@ -7,7 +7,7 @@ from anyio.abc import TaskGroup
 
 from conversation_mcp.app import Asking
 from conversation_mcp.conversations.expiry import Expiries
-from conversation_mcp.later import open_decisions, open_files, open_summaries, with_validations
+from conversation_mcp.later import open_decisions, open_summaries, with_validations
 from conversation_mcp.prompting.budget import Shares
 from conversation_mcp.settings import Settings
 from conversation_mcp.shared import SharedServices
@@ -69,7 +69,7 @@ def asking_over(
     composer = Composer(
         store,
         chosen,
-        partial(open_files, settings, now),
+        program.files,
         shares,
         mode_of,
         summarises=settings.summaries is not None,

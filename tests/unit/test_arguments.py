@@ -46,12 +46,12 @@ OPTIONAL = [
     (name, argument)
     for name, tool in TOOLS.items()
     for argument in input_schema(tool)["properties"]
-    if argument not in input_schema(tool)["required"] and (name, argument) not in WORDS
+    if argument not in input_schema(tool).get("required", ()) and (name, argument) not in WORDS
 ]
 
 
 def least(tool: AnyTool) -> dict[str, Any]:
-    return {name: FILLED[name] for name in input_schema(tool)["required"]}
+    return {name: FILLED[name] for name in input_schema(tool).get("required", ())}
 
 
 def taken(name: str, /, **arguments: Any) -> Any:

@@ -129,8 +129,21 @@ class Builder:
             yield groups
 
     def _read_one(self, name: str, state: str) -> ReadGroup:
-        pieces = {piece.item: piece for piece in self._source.pieces(name)}
+        pieces = {piece.item: piece for piece in self._of_model(self._source.pieces(name))}
         return ReadGroup(name, state, pieces, {item: digest_of(piece) for item, piece in pieces.items()})
+
+    def _of_model(self, pieces: Sequence[TextPiece]) -> Sequence[TextPiece]:
+        """Return the pieces with a given vector that the model can use; if there are none, those without."""
+        usable = [piece for piece in pieces if self._given(piece) is not None]
+        return usable or [piece for piece in pieces if not piece.given]
+
+    def _given(self, piece: TextPiece) -> "Floats | None":
+        if piece.given is None or piece.given.model != self._maker.name:
+            return None
+        prepare_numpy()
+        from conversation_mcp.searching.vectors.numbers import given_vector
+
+        return given_vector(piece.given.numbers, self._maker.dimensions())
 
     def _taken_in(self, groups: Sequence[ReadGroup]) -> Generator[None]:
         """Make the vectors of what is new or changed in groups; pieces that have only moved keep theirs."""
@@ -142,7 +155,7 @@ class Builder:
             made: dict[str, dict[str, tuple[bytes, PackedVector]]] = {}
             for group, item in some:
                 digest = group.digests[item]
-                if vector := twins.get(digest) or self._sum(group.pieces[item], memory):
+                if vector := twins.get(digest) or self._vector(group.pieces[item], memory):
                     made.setdefault(group.name, {})[item] = digest, vector
             self._if_still(
                 [group for group in groups if group.name in made],
@@ -205,12 +218,14 @@ class Builder:
             raise error
         return dict(zip(texts, vectors, strict=True))
 
-    def _sum(self, piece: TextPiece, memory: "Mapping[str, Floats]") -> PackedVector | None:
+    def _vector(self, piece: TextPiece, memory: "Mapping[str, Floats]") -> PackedVector | None:
         """Return the vector of a piece; None if its own text, which comes first, has none."""
         import numpy as np
 
         from conversation_mcp.searching.vectors.numbers import packed
 
+        if (given := self._given(piece)) is not None:
+            return next(packed(given[None]))
         if piece.parts[0].text not in memory:
             return None
         known = (part for part in piece.parts if part.text in memory)

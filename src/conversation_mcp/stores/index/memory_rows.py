@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from conversation_mcp.records.found import MemoryFacts
+from conversation_mcp.records.hashes import hash_of
 from conversation_mcp.records.memory_facts import facts_text, searched_text
 from conversation_mcp.records.memory_ids import same_text
 from conversation_mcp.searching.words import Indexer
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 NUMBER_BITS = 22
 """A row has the key of its conversation above these bits, and in them the number of its message or memory."""
-PUT = "INSERT INTO memories (row, id, same, created, facts) VALUES (?, ?, ?, ?, ?)"
+PUT = "INSERT INTO memories (row, id, same, created, embedding, facts) VALUES (?, ?, ?, ?, ?, ?)"
 KNOWN = "SELECT row, facts FROM memories WHERE row BETWEEN ? AND ?"
 TABLES = {"memories": "row", "memory_tags": "row", "memory_words": "rowid"}
 """The name of the row in each."""
@@ -43,7 +44,8 @@ class MemoryRows:
 
     def _add(self, row: int, memory: MemoryFacts, facts: str) -> None:
         same = same_text(memory.content)
-        self._database.execute(PUT, (row, memory.memory_id, same, memory.created_milliseconds, facts))
+        embedding = hash_of("\0".join(memory.embedding.values()).encode()) if memory.embedding else None
+        self._database.execute(PUT, (row, memory.memory_id, same, memory.created_milliseconds, embedding, facts))
         tags = ((tag, row) for tag in {fold(tag) for tag in memory.tags})
         self._database.executemany("INSERT INTO memory_tags VALUES (?, ?)", tags)
         words = self._indexer.indexed_text(searched_text(memory))

@@ -96,8 +96,6 @@ class DatabaseFinder:
 
     def memories(self, wanted: WantedMemories, limit: int, skip: int = 0) -> MemoryPage:
         """Return the next memories."""
-        if wanted.query:
-            self._database.look_up_number()
         return self._database.run(lambda connection: look_up_memories(connection, self._database, wanted, limit, skip))
 
     def newest(self, limit: int | None = None, begins: str = "", *, archived: bool = False) -> Page:

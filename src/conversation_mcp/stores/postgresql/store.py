@@ -19,6 +19,7 @@ from conversation_mcp.stores.base import Change, OnWait, Report, Stamp
 from conversation_mcp.stores.ears import Ear
 from conversation_mcp.stores.leases import Lease, import_lease, turn_of
 from conversation_mcp.stores.lines import Lines
+from conversation_mcp.stores.news import NewsHub, OwnerNews
 from conversation_mcp.stores.postgresql.calls import CallRows
 from conversation_mcp.stores.postgresql.connections import Connection, Database
 from conversation_mcp.stores.postgresql.contents import ContentRows
@@ -26,7 +27,6 @@ from conversation_mcp.stores.postgresql.conversations import StoredRows
 from conversation_mcp.stores.postgresql.finder import DatabaseFinder
 from conversation_mcp.stores.postgresql.leases import LeaseRows, is_held
 from conversation_mcp.stores.postgresql.limits import LimitRows
-from conversation_mcp.stores.postgresql.news import NewsHub, OwnerNews
 from conversation_mcp.stores.postgresql.removal import left_rows, remove_rows
 from conversation_mcp.stores.postgresql.trash import TrashRows
 from conversation_mcp.stores.reserving import first_free
@@ -264,7 +264,7 @@ class DatabaseStore:
 
 
 def build(
-    url: str, now: Callable[[], datetime], owner: str, *, is_durable: bool = True, news: NewsHub | None = None
+    url: str, now: Callable[[], datetime], owner: str, *, is_durable: bool = True, common: NewsHub | None = None
 ) -> DatabaseStore:
     """Make the store of the owner's part of the database."""
-    return DatabaseStore(Database(url, owner, is_durable=is_durable), url, now, news)
+    return DatabaseStore(Database(url, owner, is_durable=is_durable), url, now, common)

@@ -4,7 +4,8 @@ from contextlib import closing
 
 from conversation_mcp.stores.postgresql.connections import connect, place_of
 from conversation_mcp.stores.postgresql.faults import explained
-from conversation_mcp.stores.postgresql.schema import migrate, versions
+from conversation_mcp.stores.postgresql.migrating import migrate
+from conversation_mcp.stores.postgresql.schema import versions
 from conversation_mcp.stores.tables import TableVersions
 
 
