@@ -92,7 +92,7 @@ async def test_a_mark_finds_its_page_by_name(tmp_path: Path, told: dict[str, Any
     answer = chatgpt_node("a", "q", "assistant", f"It came early.{CITED}", metadata=told)
     conversation, report = await imported(tmp_path, chatgpt_entry("x", QUESTION, answer))
     assert said(conversation)[1] == "It came early.[1]"
-    assert (conversation.messages[1].sources or ())[0].url == IRON["url"]
+    assert next(iter(conversation.messages[1].sources or ())).url == IRON["url"]
     assert counted(report) == {}
 
 
