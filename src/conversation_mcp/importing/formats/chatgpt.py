@@ -10,7 +10,7 @@ from conversation_mcp.importing.base import ImportFormat, ImportProblem, Item, L
 from conversation_mcp.importing.entries import each_entry
 from conversation_mcp.importing.formats.chatgpt_assets import AssetNames, asset_names
 from conversation_mcp.importing.formats.chatgpt_messages import ChatGptPath, is_said
-from conversation_mcp.importing.messages import Data, list_of, name_of, object_of
+from conversation_mcp.importing.messages import Data, conversations_in, list_of, name_of, object_of
 from conversation_mcp.importing.trees import Tree, leaves_of, path_to
 from conversation_mcp.records.models import Message
 
@@ -19,12 +19,7 @@ SHARD = re.compile(r"(.*/|)conversations-([0-9]{1,9})\.json")
 
 def claims(_file: SourceFile, entry: object) -> bool:
     """Tell whether the entry has ChatGPT's tree of messages."""
-    return any(isinstance(object_of(each).get("mapping"), dict) for each in _each(entry))
-
-
-def _each(entry: object) -> Sequence[object]:
-    """Return the conversations of an entry that holds them all, else the entry."""
-    return list_of(object_of(entry).get("conversations")) or (entry,)
+    return any(isinstance(object_of(each).get("mapping"), dict) for each in conversations_in(entry))
 
 
 def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
@@ -48,7 +43,7 @@ def _missing_shards(files: Sequence[SourceFile]) -> Iterator[ImportProblem]:
 
 
 def _conversations(names: AssetNames, entry: Data, place: str, reading: ReadOptions) -> Iterator[Item]:
-    for each in _each(entry):
+    for each in conversations_in(entry):
         yield from _conversation(names, object_of(each), place, reading)
 
 
