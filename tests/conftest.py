@@ -143,16 +143,30 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytes
     """An empty place for conversations, in each store that is listed and in two that only the tests list."""
     scheme: str = request.param
     if scheme in SERVERS:
-        server: PostgreSQL | Valkey = request.getfixturevalue(SERVERS[scheme])
-        url = server.database()
-        yield url
-        server.drop(url)
+        yield from _database_url(request, scheme)
         return
     monkeypatch.setitem(STORES, "memory", memory.ADAPTER)
     monkeypatch.setitem(STORES, SCHEME, encrypted_store.ADAPTER)
     yield f"{scheme}://{tmp_path}/conversation-logs"
     for place in [place for place in MEMORIES if place[0].startswith(f"memory://{tmp_path}/")]:
         del MEMORIES[place]
+
+
+@pytest.fixture(params=["file", "postgresql"])
+def meant_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """An empty place in each store that finds by meaning, too."""
+    scheme: str = request.param
+    if scheme in SERVERS:
+        yield from _database_url(request, scheme)
+    else:
+        yield f"{scheme}://{tmp_path}/logs"
+
+
+def _database_url(request: pytest.FixtureRequest, scheme: str) -> Iterator[str]:
+    server: PostgreSQL | Valkey = request.getfixturevalue(SERVERS[scheme])
+    url = server.database()
+    yield url
+    server.drop(url)
 
 
 @pytest.fixture
