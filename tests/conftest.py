@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import count
 from math import ceil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from blockbuster import BlockBuster
@@ -41,7 +42,7 @@ settings.load_profile("any machine")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what runs on another store than files, so that `make unit` can leave it to `make test`; keep quick what is to be."""
+    """Mark what runs on another store than files, so that `make unit` can leave it to `make test`, and keep that quick."""
     for item in items:
         if settings().max_examples == QUICK.max_examples:
             _keep_quick(item)
@@ -57,9 +58,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _keep_quick(item: pytest.Item) -> None:
     """Let a property have no more examples than the profile says, also where its own settings name more."""
-    test = getattr(item, "obj", None)
+    test: Any = getattr(item, "obj", None)
     own: settings | None = getattr(test, "_hypothesis_internal_use_settings", None)
-    if own is not None and own.max_examples > QUICK.max_examples:
+    if own and own.max_examples > QUICK.max_examples:
         test._hypothesis_internal_use_settings = settings(own, max_examples=QUICK.max_examples)
 
 
@@ -156,16 +157,30 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytes
     """An empty place for conversations, in each store that is listed and in two that only the tests list."""
     scheme: str = request.param
     if scheme in SERVERS:
-        server: PostgreSQL | Valkey = request.getfixturevalue(SERVERS[scheme])
-        url = server.database()
-        yield url
-        server.drop(url)
+        yield from _database_url(request, scheme)
         return
     monkeypatch.setitem(STORES, "memory", memory.ADAPTER)
     monkeypatch.setitem(STORES, SCHEME, encrypted_store.ADAPTER)
     yield f"{scheme}://{tmp_path}/conversation-logs"
     for place in [place for place in MEMORIES if place[0].startswith(f"memory://{tmp_path}/")]:
         del MEMORIES[place]
+
+
+@pytest.fixture(params=["file", "postgresql"])
+def meant_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """An empty place in each store that finds by meaning, too."""
+    scheme: str = request.param
+    if scheme in SERVERS:
+        yield from _database_url(request, scheme)
+    else:
+        yield f"{scheme}://{tmp_path}/logs"
+
+
+def _database_url(request: pytest.FixtureRequest, scheme: str) -> Iterator[str]:
+    server: PostgreSQL | Valkey = request.getfixturevalue(SERVERS[scheme])
+    url = server.database()
+    yield url
+    server.drop(url)
 
 
 @pytest.fixture

@@ -68,7 +68,7 @@ def _arguments(tool: AnyTool) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _default(name: str, field: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
-    if name in schema["required"]:
+    if name in schema.get("required", ()):
         return "required"
     return code(json.dumps(field["default"])) if field.get("default") else ""
 

@@ -47,12 +47,12 @@ OPTIONAL = [
     (name, argument)
     for name, schema in SCHEMAS.items()
     for argument in schema["properties"]
-    if argument not in schema["required"] and (name, argument) not in WORDS
+    if argument not in schema.get("required", ()) and (name, argument) not in WORDS
 ]
 
 
 def least(tool: AnyTool) -> dict[str, Any]:
-    return {name: FILLED[name] for name in SCHEMAS[tool.name]["required"]}
+    return {name: FILLED[name] for name in SCHEMAS[tool.name].get("required", ())}
 
 
 def taken(name: str, /, **arguments: Any) -> Any:

@@ -1,10 +1,12 @@
 """What servers say instead of an answer, in a stream that began well or beside it, and how users read that."""
 
 import json
+from collections.abc import AsyncIterator
 
+import anyio
 import httpx
 import pytest
-from tests.fixtures.raw_answers import SSE, WIRES, Pieces, Wire, answering, asked, provider_at, streamed
+from tests.fixtures.raw_answers import SSE, WIRES, Pieces, Wire, answer_in, answering, asked, provider_at, streamed
 
 from conversation_mcp.errors import ContextTooLargeError, ProviderError
 from conversation_mcp.providers.wire.problems import problem_in
@@ -190,3 +192,23 @@ def test_what_else_is_refused_is_not_taken_for_it(message: str) -> None:
     problem = problem_in({"error": {"message": message}}, 400)
     assert problem
     assert problem.overflow is None
+
+
+class Unended(Pieces):
+    """A body whose end never comes."""
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in super().__aiter__():
+            yield piece
+        await anyio.sleep_forever()
+
+
+@pytest.mark.parametrize("wire", WIRES)
+async def test_a_whole_answer_is_there_although_its_response_never_ends(wire: Wire) -> None:
+    def handle(request: httpx.Request) -> httpx.Response:
+        body = answering(wire, ["Yes."])(request).content
+        return httpx.Response(200, headers=SSE, stream=Unended([body, b"data: [DONE]\n\n"]))
+
+    async with provider_at(handle, wire) as provider:
+        with anyio.fail_after(10):
+            assert answer_in(await asked(provider)).content == "Yes."

@@ -1,6 +1,7 @@
 """Limits of owners: what every store promises, and what a question that is over a limit gets."""
 
 import json
+import math
 import re
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from conversation_mcp.errors import RateLimitedError, StorageLimitReachedError
 from conversation_mcp.limits.base import Rate
 from conversation_mcp.limits.bucket import Bucket, name_of, taken
 from conversation_mcp.stores.base import Store
-from conversation_mcp.stores.files.limits import LimitFiles
+from conversation_mcp.stores.files.limits import RECORD, LimitFiles
 from conversation_mcp.turns.owner_limits import KNOWN_SECONDS, OwnerLimits, OwnerRates
 
 THREE = Rate(3)
@@ -97,17 +98,26 @@ def test_a_clock_that_was_set_back_neither_fills_nor_locks_a_bucket() -> None:
     assert taken(bucket, THREE, 10.0)[1] == pytest.approx(20)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"tokens": "x", "at": 0}', '{"tokens": null}'])
-async def test_a_damaged_bucket_is_a_full_one(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    "data", [b"", b"\0" * 15, b"\xff" * 16, RECORD.pack(-1e300, 0), RECORD.pack(math.inf, 0), RECORD.pack(0, -math.inf)]
+)
+async def test_a_damaged_bucket_is_a_full_one(tmp_path: Path, data: bytes) -> None:
     limits = LimitFiles(tmp_path, lambda: datetime(2026, 1, 31, tzinfo=UTC))
     assert await limits.take("alice", "questions", Rate(1)) == 0
-
-    def damage() -> None:
-        (tmp_path / ".limits" / f"{name_of('alice', 'questions')}.json").write_text(text)
-
-    await to_thread.run_sync(damage)
+    bucket = tmp_path / ".limits" / f"{name_of('alice', 'questions')}.lock"
+    await to_thread.run_sync(bucket.write_bytes, data)
     assert await limits.take("alice", "questions", Rate(1)) == 0
     assert await limits.take("alice", "questions", Rate(1)) > 0
+
+
+async def test_an_empty_bucket_is_filled_again_although_the_clock_was_set_back(tmp_path: Path) -> None:
+    seconds = [3_600.0]
+    limits = LimitFiles(tmp_path, lambda: datetime.fromtimestamp(seconds[-1], UTC))
+    assert await limits.take("alice", "questions", Rate(1)) == 0
+    seconds.append(0.0)
+    assert await limits.take("alice", "questions", Rate(1)) == 60
+    seconds.append(60.0)
+    assert await limits.take("alice", "questions", Rate(1)) == 0
 
 
 COUNTER = """

@@ -1,148 +1,31 @@
 """Memories are found by words and by meaning together; what is forgotten leaves no vector."""
 
 import json
-import sqlite3
-from collections.abc import AsyncGenerator, Sequence
-from datetime import UTC, datetime
+from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
 
-import anyio
 import pytest
 from anyio import to_thread
+from tests.fixtures.remembered import Desk, desk_in, edit, settled_clock
 from tests.fixtures.stores import Clock
-from tests.fixtures.vectors import OneEmbedder, WordModel, there
+from tests.fixtures.vectors import OneEmbedder, there
 
-from conversation_mcp.conversations.memories import KeptMemory, Memories
-from conversation_mcp.conversations.memory_meaning import NEAR_PIECES, MemoryMeaning, open_memory_meaning
+from conversation_mcp.conversations.memory_meaning import NEAR_PIECES, open_memory_meaning
 from conversation_mcp.conversations.opening import Opening
 from conversation_mcp.embeddings.meaning import Meaning
-from conversation_mcp.errors import EmbeddingsError
-from conversation_mcp.records.found import WantedMemories
-from conversation_mcp.records.memory_ids import same_text
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.redacting.texts import TextRedaction
 from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.stores.files.finder import FileFinder
-from conversation_mcp.stores.files.folder import STRAY_AFTER
-from conversation_mcp.stores.headway import Headway
 
-if TYPE_CHECKING:
-    from conversation_mcp.searching.vectors.numbers import Floats
-
-ALIKE = {"dog": "hound", "puppy": "hound", "eats": "consumes"}
 FILLERS = tuple(f"topic{number} of{number} nothing{number}" for number in range(6))
-
-
-class Synonyms(WordModel):
-    """Knows some words for the same thing, and no others; may be made to fail."""
-
-    fails = False
-
-    def embed_passages(self, texts: Sequence[str]) -> "Floats":
-        if self.fails:
-            raise EmbeddingsError("the model is broken.")
-        return super().embed_passages([" ".join(ALIKE.get(word, word) for word in text.split()) for text in texts])
-
-
-async def nothing_more() -> None:
-    """Stand for a program without work aside."""
-
-
-class Desk(NamedTuple):
-    """Memories in a folder, with a model for their meaning."""
-
-    memories: Memories
-    home: ConversationId
-    finder: FileFinder
-    model: Synonyms
-
-    async def keep(self, content: str, home: ConversationId | None = None, tags: Sequence[str] = ()) -> KeptMemory:
-        return await self.memories.store(content, self.homeless, conversation_id=home or self.home, tags=tags)
-
-    async def homeless(self) -> ConversationId:
-        return self.home
-
-    async def found(self, query: str, threshold: float | None = None, **filters: Any) -> list[tuple[str, str]]:
-        wanted = WantedMemories(query=query, **filters)
-        found, _ = await self.memories.search(wanted, 5, threshold)
-        return [(each.found.memory.content, each.by) for each in found]
-
-    async def vector_bytes(self, content: str) -> list[bytes]:
-        return await to_thread.run_sync(_vector_bytes, self.finder, content)
-
-    async def left_of(self, parts: Sequence[bytes]) -> list[bytes]:
-        return await to_thread.run_sync(_left_of, self.finder, parts)
-
-    async def make(self) -> int:
-        return await to_thread.run_sync(_make, self.finder, self.model)
-
-    async def remake(self) -> int:
-        await to_thread.run_sync(self.finder.refresh, Headway())
-        return await self.make()
-
-
-def _file(finder: FileFinder) -> Path:
-    return Path(there(finder.remembered).vectors.location) / "index.db"
-
-
-def _vector_bytes(finder: FileFinder, content: str) -> list[bytes]:
-    database = sqlite3.connect(_file(finder))
-    found = database.execute(
-        "SELECT code, numbers FROM codes c JOIN vectors v ON v.id = c.id JOIN groups g ON g.id = c.grp "
-        "WHERE g.name = ?",
-        (same_text(content).encode(),),
-    ).fetchall()
-    database.close()
-    return [part for row in found for part in row]
-
-
-def _left_of(finder: FileFinder, parts: Sequence[bytes]) -> list[bytes]:
-    home = _file(finder).parent
-    data = b"".join(path.read_bytes() for path in home.iterdir() if path.is_file())
-    return [part for part in parts if part in data]
-
-
-def _make(finder: FileFinder, model: WordModel) -> int:
-    done = [
-        step.done
-        for step in Meaning(there(finder.remembered).vectors, OneEmbedder(model)).steps(there(finder.remembered).source)
-    ]
-    return done[-1]
-
-
-def _damage(finder: FileFinder) -> None:
-    _file(finder).write_bytes(b"no database" * 1_000)
-
-
-def _clock(folder: Path) -> Clock:
-    """Return one by which files have settled, but a folder that was just reserved is no stray yet."""
-    return Clock(datetime.fromtimestamp(folder.stat().st_mtime, UTC) + STRAY_AFTER / 2)
-
-
-def _edit(path: Path, old: str, new: str) -> None:
-    path.write_text(path.read_text().replace(old, new))
 
 
 @pytest.fixture
 async def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Desk]:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    now = _clock(tmp_path)
-    store = await to_thread.run_sync(open_store, (tmp_path / "logs").as_uri(), now, "local")
-    finder, model = store.finder, Synonyms()
-    assert isinstance(finder, FileFinder)
-    remembered = await to_thread.run_sync(lambda: there(finder.remembered))
-    meaning = MemoryMeaning(Meaning(remembered.vectors, OneEmbedder(model)), remembered)
-    opened, _ = await Opening(store, now, TextRedaction()).open("Dogs")
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(store.run)
-        yield Desk(
-            Memories(store, now, TextRedaction(), lambda: meaning, nothing_more),
-            ConversationId(opened.conversation_id),
-            finder,
-            model,
-        )
-        tasks.cancel_scope.cancel()
+    async with desk_in(tmp_path) as opened:
+        yield opened
 
 
 async def test_a_memory_that_was_just_stored_is_found_by_meaning_alone_and_says_so(desk: Desk) -> None:
@@ -189,15 +72,13 @@ async def test_filters_and_the_threshold_hold_for_what_meaning_finds(desk: Desk)
 async def test_the_nearest_of_a_conversation_is_found_among_many_nearer_ones_elsewhere(
     desk: Desk, tmp_path: Path
 ) -> None:
-    now = _clock(tmp_path)
+    now = settled_clock(tmp_path)
     store = await to_thread.run_sync(open_store, (tmp_path / "logs").as_uri(), now, "local")
     opened, _ = await Opening(store, now, TextRedaction()).open("Others")
     other = ConversationId(opened.conversation_id)
     await desk.keep("hound")
     many = json.dumps([{"content": f"hound {number}"} for number in range(NEAR_PIECES)])[1:]
-    await to_thread.run_sync(
-        _edit, Path(desk.finder.location(desk.home)), '"memories": [', f'"memories": [{many[:-1]},'
-    )
+    await to_thread.run_sync(edit, Path(desk.finder.location(desk.home)), '"memories": [', f'"memories": [{many[:-1]},')
     await desk.remake()
     await desk.keep("hound consumes bones slowly", other)
     assert await desk.found("dog", conversation_id=other) == [("hound consumes bones slowly", "meaning")]
@@ -249,7 +130,7 @@ async def test_words_are_found_and_kept_when_the_model_fails(desk: Desk) -> None
 
 async def test_a_damaged_file_of_vectors_costs_no_word_and_is_made_anew(desk: Desk) -> None:
     await desk.keep("hound barks")
-    await to_thread.run_sync(_damage, desk.finder)
+    await desk.damage_vectors()
     assert await desk.found("barks") == [("hound barks", "words")]
     await desk.keep("hound sleeps")
     await desk.make()
@@ -259,7 +140,7 @@ async def test_a_damaged_file_of_vectors_costs_no_word_and_is_made_anew(desk: De
 async def test_what_was_edited_by_hand_gets_the_vector_of_its_new_text(desk: Desk) -> None:
     await desk.keep("hound barks")
     path = Path(desk.finder.location(desk.home))
-    await to_thread.run_sync(_edit, path, "hound barks", "lion roars")
+    await to_thread.run_sync(edit, path, "hound barks", "lion roars")
     assert await desk.found("dog") == []
     await desk.remake()
     assert await desk.vector_bytes("hound barks") == []

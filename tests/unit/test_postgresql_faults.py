@@ -174,7 +174,7 @@ def test_what_another_transaction_undid_is_done_again_a_few_times(
 
 def test_two_transactions_that_lock_each_other_out_both_get_done(url: str) -> None:
     database = Database(url, "local")
-    database.number()
+    database.rows("INSERT INTO owners (owner) VALUES (%s)")
     database.run(lambda connection: connection.execute("INSERT INTO marks VALUES ('local', 'a'), ('local', 'b')"))
     meeting, tries = Barrier(2), [0, 0]
 
@@ -247,8 +247,7 @@ async def test_who_finds_all_connections_busy_waits_for_one_and_not_for_ever(
 
     def work(_connection: Connection) -> None:
         with pytest.raises(DatabaseError, match="all connections to the database are busy"):
-            database.number()
+            database.first("SELECT %s")
 
     await to_thread.run_sync(database.run, work)
-    database.number()
-    assert database.known_number
+    assert database.first("SELECT %s") == ("local",)

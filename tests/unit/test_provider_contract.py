@@ -74,6 +74,13 @@ def settings(folder: Path, **values: object) -> Settings:
     return Settings.model_validate({"logs_dir": folder / "conversation-logs", **values})
 
 
+async def test_the_connection_of_an_answer_serves_the_next_question(definition: Definition) -> None:
+    async with peer_of(definition) as peer:
+        for _ in range(3):
+            await peer.answer("Why?")
+        assert peer.server.connections == 1
+
+
 async def test_every_fault_has_its_outcome_and_costs_one_create_call_at_most(definition: Definition) -> None:
     known = {
         fault: outcome for fault, outcome in OUTCOMES.items() if fault not in NOT_THERE.get(definition.name, "").split()

@@ -1,6 +1,6 @@
 """Memories: short texts kept with a conversation, found across all of them."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from secrets import token_hex
@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 from anyio import to_thread
 
 from conversation_mcp.conversations.labels import clean_tags
+from conversation_mcp.conversations.memory_embedding import embedding_of
 from conversation_mcp.conversations.memory_meaning import MemoryMeaning, NearTexts
 from conversation_mcp.conversations.memory_ranking import RankedMemory, alike, ranked
 from conversation_mcp.errors import Argument, InvalidInputError
 from conversation_mcp.records.found import FoundMemory, MemoryPage, WantedMemories
 from conversation_mcp.records.ids import check_id
-from conversation_mcp.records.memories import Memory
+from conversation_mcp.records.memories import Memory, MemoryEmbedding
 from conversation_mcp.records.memory_ids import same_text
 from conversation_mcp.records.models import Conversation, ConversationId, iso
 from conversation_mcp.redacting.texts import CountedTexts, Notices, TextRedaction
@@ -78,24 +79,27 @@ class Memories:
         message_number: int | None = None,
         tags: Iterable[str] = (),
         metadata: Mapping[str, Any] | None = None,
+        embedding: Sequence[object] = (),
     ) -> KeptMemory:
         """Keep a memory, unless the very same text is kept already; name those that are nearly the same.
 
         `open_home` returns the conversation for one that names none.
 
         Raises:
-            InvalidInputError: the text is blank or too long, or the message does not exist.
+            InvalidInputError: the text is blank or too long, the message does not exist, or the embedding is none.
             ConversationNotFoundError: there is no such conversation.
         """
         given, notices = await self._redaction.counted(MEMORY, partial(_given, content, tags, metadata))
         text = given["content"]
+        vector, gone = await self._embedding(embedding, content, text) if embedding else (None, ())
+        notices = (*notices, *gone)
         home = ConversationId(check_id(conversation_id)) if conversation_id else None
         # What another program or a hand has written counts, too; where the index is in memory only, it is made first.
         await self._store.freshen(PATIENCE_SECONDS, silent)
         same = await self._look_up(WantedMemories(same_texts=(same_text(text),)), 1)
         if same.found:
             return KeptMemory(None, same.found[0], (), notices=notices)
-        near_ones = await self._like(text)
+        near_ones = await self._like(text, vector)
         if home is None:
             home = await open_home()
         memory = Memory.of(
@@ -103,6 +107,7 @@ class Memories:
             **given,
             created_at=iso(self._now()),
             message_number=message_number,
+            embedding=vector,
         )
 
         def added(stored: Conversation, _: str) -> Conversation:
@@ -115,7 +120,7 @@ class Memories:
 
         conversation = await self._store.update(home, added)
         await self._take_in()
-        dimension = await self._take_in_meaning(text)
+        dimension = await self._take_in_meaning(text, is_given=vector is not None)
         return KeptMemory(conversation, _found(memory, conversation), tuple(near_ones), dimension, notices)
 
     async def search(
@@ -166,7 +171,7 @@ class Memories:
         def changed(memory: Memory) -> Memory:
             copy = memory.model_copy(update=changes)
             copy.model_fields_set.difference_update(gone)
-            return copy
+            return copy.with_own_embedding()
 
         conversation = await self._rewrite(memory_id, conversation_id, changed)
         if content is not None:
@@ -204,13 +209,26 @@ class Memories:
         if conversation_id is not None and not await self._store.exists(conversation_id):
             await self._store.load(conversation_id)  # raises the reason
 
-    async def _like(self, text: str) -> list[RankedMemory]:
+    async def _embedding(
+        self, numbers: Sequence[object], content: str, text: str
+    ) -> tuple[MemoryEmbedding | None, Notices]:
+        meaning = await to_thread.run_sync(self._open_meaning)
+        knows_vectors = self._store.finder.remembered is not None
+        read = partial(embedding_of, numbers, text, meaning, knows_vectors=knows_vectors)
+        vector = await to_thread.run_sync(read)
+        if same_text(storable(content)) != same_text(text):
+            return None, ("the embedding was not kept, because something of its text was replaced",)
+        return vector, ()
+
+    async def _like(self, text: str, vector: MemoryEmbedding | None) -> list[RankedMemory]:
         page = await self._look_up(WantedMemories(query=text), CANDIDATES)
-        near, meant = await self._meant(text, WantedMemories())
+        near, meant = await self._meant(text, WantedMemories(), vector)
         others = {each.memory.memory_id: each for each in (*page.found, *meant)}
         return alike(text, tuple(others.values()), near.texts)[:SHOWN_ALIKE]
 
-    async def _meant(self, text: str, wanted: WantedMemories) -> tuple[NearTexts, tuple[FoundMemory, ...]]:
+    async def _meant(
+        self, text: str, wanted: WantedMemories, vector: MemoryEmbedding | None = None
+    ) -> tuple[NearTexts, tuple[FoundMemory, ...]]:
         """Return what is near a text in meaning, and those memories of it that meet the filters."""
         meaning = await to_thread.run_sync(self._open_meaning)
         if meaning is None:
@@ -219,13 +237,14 @@ class Memories:
         if filters != WantedMemories():
             own = await self._look_up(filters, WITHIN)
             within = None if own.has_more else {same_text(each.memory.content) for each in own.found}
-        near = await to_thread.run_sync(meaning.near, text, within)
+        near = await to_thread.run_sync(meaning.near, text, within, vector)
         page = await self._look_up(filters._replace(same_texts=tuple(near.texts)), CANDIDATES) if near.texts else None
         return near, page.found if page else ()
 
-    async def _take_in_meaning(self, text: str) -> int | None:
+    async def _take_in_meaning(self, text: str, *, is_given: bool = False) -> int | None:
         meaning = await to_thread.run_sync(self._open_meaning)
-        dimension = await to_thread.run_sync(meaning.take_in, same_text(text)) if meaning else None
+        take_in = partial(meaning.take_in, same_text(text), is_given=is_given) if meaning else None
+        dimension = await to_thread.run_sync(take_in) if take_in else None
         if meaning and dimension is None:  # a server makes it, or it failed
             await self._has_texts()
         return dimension

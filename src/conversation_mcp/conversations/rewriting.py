@@ -73,6 +73,8 @@ def rewritten(
                 _keep_text_alone(named)
             _rename(named, hashes, changed)
     shown = Conversation.model_validate(data, by_alias=True, by_name=False)
+    if shown.memories:  # the vector of a text tells what was in it
+        shown = shown.changed(memories=tuple(memory.with_own_embedding() for memory in shown.memories))
     gone = originals - set(contents_named_in(shown))
     return shown, {hashes[name]: data for name, data in changed.items() if name not in gone}
 

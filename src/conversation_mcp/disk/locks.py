@@ -23,6 +23,16 @@ class FileLock:
     def __init__(self, descriptor: int) -> None:
         self._descriptor: int | None = descriptor
 
+    def read(self, size: int) -> bytes:
+        """Return up to so many bytes that its file begins with; a new one is empty."""
+        return os.read(self._held(), size)
+
+    def write(self, data: bytes) -> None:
+        """Have the file begin with these bytes, for the next holder of the lock."""
+        descriptor = self._held()
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        os.write(descriptor, data)
+
     def release(self) -> None:
         """Release the lock; harmless if it was released before. Never waits."""
         descriptor, self._descriptor = self._descriptor, None
@@ -33,6 +43,11 @@ class FileLock:
                 unlock_descriptor(descriptor)
             finally:
                 os.close(descriptor)
+
+    def _held(self) -> int:
+        if self._descriptor is None:
+            raise RuntimeError("the lock was released")
+        return self._descriptor
 
 
 class LockFolder:
@@ -64,7 +79,7 @@ class LockFolder:
                     return None
 
     @contextmanager
-    def hold(self, name: str, before_creating: Callable[[], object], wait_seconds: float) -> Generator[None]:
+    def hold(self, name: str, before_creating: Callable[[], object], wait_seconds: float) -> Generator[FileLock]:
         """Hold the lock during the block, waiting for it up to `wait_seconds`; else like `try_lock`.
 
         Raises:
@@ -77,7 +92,7 @@ class LockFolder:
                     raise TimeoutError(errno.ETIMEDOUT, f"another program has held this lock for {wait_seconds:.0f} s")
             time.sleep(POLL_SECONDS)
         try:
-            yield
+            yield lock
         finally:
             lock.release()
 

@@ -69,6 +69,8 @@ class MemoryFacts(NamedTuple):
     message_number: int | None = None
     proposed_by: str | None = None
     """The model that proposed it, if one did."""
+    embedding: Mapping[str, str] | None = None
+    """The vector that was given with its text, as the file has it."""
 
 
 class Indexed(NamedTuple):

@@ -43,7 +43,15 @@ def memories_of(data: Mapping[str, Any], milliseconds_of: Callable[[str], int]) 
             metadata=storable_data(memory.get("metadata")) or None,
             message_number=memory.get("messageNumber"),
             proposed_by=memory.get("model") or memory.get("provider"),
+            embedding=_embedding_of(memory.get("embedding"), content),
         )
+
+
+def _embedding_of(embedding: Mapping[str, str] | None, content: str) -> Mapping[str, str] | None:
+    """Return it if it is of this text, which may have been edited since."""
+    if embedding is None or embedding["textHash"] != same_text(content):
+        return None
+    return {name: storable(embedding[name]) for name in ("model", "textHash", "vector")}
 
 
 def facts_text(memory: MemoryFacts) -> str:

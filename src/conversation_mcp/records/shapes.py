@@ -179,6 +179,7 @@ MEMORY = _record(
     {
         "memoryId": str, "createdAt": str, "updatedAt": str, "tags": _each(_text), "metadata": _object,
         "messageNumber": _integer, "provider": str, "model": str,
+        "embedding": _record({"model": str, "textHash": str, "vector": str}, {}),
     },
 )  # fmt: skip
 RELATION = _record({"conversationId": str, "type": str}, {"score": _number})

@@ -23,6 +23,7 @@ def _between(least: int, most: int) -> AfterValidator:
 
 UpToHundred = Annotated[int, _between(1, 100)]
 Tokens = Annotated[int, _between(50, 50_000)]
+Embedding = Annotated[list[Any], WithJsonSchema({"type": "array", "items": {"type": "number"}})]
 Metadata = Annotated[dict[str, Any], WithJsonSchema({"type": "object"})]
 
 

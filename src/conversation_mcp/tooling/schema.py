@@ -14,7 +14,7 @@ SHARED: tuple[type[BaseModel], ...] = (SearchFilters, AttachedArguments, Continu
 
 
 def input_schema(tool: Tool[Any, Any]) -> dict[str, Any]:
-    """Return the JSON schema of the arguments: required ones first, no titles, no null alternatives.
+    """Return the JSON schema of the arguments: required ones first, no titles, no null alternatives, nothing empty.
 
     Arguments that several tools share are described by one of them, so that each is described once in the list.
     """
@@ -26,7 +26,7 @@ def input_schema(tool: Tool[Any, Any]) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": {name: _short(properties[name], is_known=name in elsewhere) for name in ordered},
-        "required": [name for name in ordered if name in required],
+        **({"required": [name for name in ordered if name in required]} if required else {}),
         "additionalProperties": False,
     }
 

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from conversation_mcp.app import App
 from conversation_mcp.tooling.memories import StoredMemory, render_stored, stored
-from conversation_mcp.tooling.memory_arguments import Metadata
+from conversation_mcp.tooling.memory_arguments import Embedding, Metadata
 from conversation_mcp.tooling.tags import Tags
 from conversation_mcp.tooling.tool import AS_WRITTEN, Hints, Input, Tool
 from conversation_mcp.turns.ask import Caller
@@ -25,6 +25,8 @@ class StoreMemoryInput(Input):
     """Words to filter by."""
     metadata: Metadata | None = None
     """Further facts."""
+    embedding: Embedding | None = None
+    """The vector of the text, for programs that use the server's own model for vectors."""
 
 
 async def store_memory(given: StoreMemoryInput, app: App, caller: Caller) -> StoredMemory:
@@ -37,6 +39,7 @@ async def store_memory(given: StoreMemoryInput, app: App, caller: Caller) -> Sto
         message_number=given.message_number,
         tags=given.tags,
         metadata=given.metadata,
+        embedding=given.embedding or (),
     )
     return stored(kept)
 
@@ -47,7 +50,7 @@ STORE_MEMORY = Tool(
     render=render_stored,
     input_model=StoreMemoryInput,
     title="",
-    description="Keep a text, with a conversation or alone.",
+    description="Remember a text.",
     hints=Hints(read_only=False, destructive=False, idempotent=True, open_world=False),
     usage="search_memories and get_context find what was remembered in any conversation.",
 )

@@ -11,7 +11,7 @@ from conversation_mcp.providers.chat_completions.habits import Habits
 from conversation_mcp.providers.chat_completions.reader import CompletionReader
 from conversation_mcp.providers.chat_completions.request import Draft, draft
 from conversation_mcp.providers.wire.bodies import UnreadableBodyError
-from conversation_mcp.providers.wire.events import incoming
+from conversation_mcp.providers.wire.events import incoming, let_end
 from conversation_mcp.providers.wire.http import Sent
 from conversation_mcp.providers.wire.names import model_of
 from conversation_mcp.providers.wire.parts import drafted
@@ -100,6 +100,7 @@ class ChatCompletionsProvider(UnkeptProvider):
                         for event in reader.take(frame):
                             yield event
                         if reader.ended:
+                            await let_end(frames)
                             break
             except UnreadableBodyError as error:
                 raise StreamBrokenError(f"{self._api.title} {error}.") from None

@@ -7,7 +7,7 @@ from functools import partial
 from urllib.parse import quote
 
 from conversation_mcp.errors import ConversationMCPError, ProviderError, ProviderUnavailableError, StreamBrokenError
-from conversation_mcp.providers.base import Answer, Event, ListedModel, Progress, Request
+from conversation_mcp.providers.base import Answer, Event, Finished, ListedModel, Progress, Request
 from conversation_mcp.providers.interactions.models import counted_contents, listed_models
 from conversation_mcp.providers.interactions.outcome import settle
 from conversation_mcp.providers.interactions.problems import special_error
@@ -16,7 +16,7 @@ from conversation_mcp.providers.interactions.request import InteractionDraft, dr
 from conversation_mcp.providers.interactions.runs import READING
 from conversation_mcp.providers.interactions.stream import StepReader
 from conversation_mcp.providers.wire.bodies import UnreadableBodyError
-from conversation_mcp.providers.wire.events import incoming
+from conversation_mcp.providers.wire.events import incoming, let_end
 from conversation_mcp.providers.wire.http import Sent
 from conversation_mcp.providers.wire.inquiry import Inquiry
 from conversation_mcp.providers.wire.json_values import JsonObject, count_at, raw_text_at
@@ -149,6 +149,8 @@ class InteractionsProvider(RunProvider):
             async with aclosing(frames):
                 async for frame in frames:
                     for event in reader.take(frame):
+                        if isinstance(event, Finished):
+                            await let_end(frames)
                         yield event
                     if reader.ended:
                         return

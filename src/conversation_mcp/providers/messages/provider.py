@@ -21,7 +21,7 @@ from conversation_mcp.providers.messages.outcome import MAX_PAUSES, REFUSED, is_
 from conversation_mcp.providers.messages.reader import MessageReader
 from conversation_mcp.providers.messages.request import MessageDraft, draft
 from conversation_mcp.providers.wire.bodies import UnreadableBodyError
-from conversation_mcp.providers.wire.events import incoming
+from conversation_mcp.providers.wire.events import incoming, let_end
 from conversation_mcp.providers.wire.http import Sent
 from conversation_mcp.providers.wire.json_values import count_at, objects_at, text_at
 from conversation_mcp.providers.wire.models import listed_models
@@ -153,6 +153,7 @@ class MessagesProvider(UnkeptProvider):
                     for event in reader.take(frame):
                         yield event
                     if reader.ended:
+                        await let_end(frames)
                         return
         except UnreadableBodyError as error:
             raise StreamBrokenError(f"{self._api.title} {error}.") from None

@@ -5,13 +5,13 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from conversation_mcp.errors import ProviderError, StreamBrokenError
-from conversation_mcp.providers.base import Answer, Event, Progress, Request
+from conversation_mcp.providers.base import Answer, Event, Finished, Progress, Request
 from conversation_mcp.providers.responses.outcome import settle
 from conversation_mcp.providers.responses.request import draft
 from conversation_mcp.providers.responses.runs import READING
 from conversation_mcp.providers.responses.stream import StreamReader
 from conversation_mcp.providers.wire.bodies import UnreadableBodyError
-from conversation_mcp.providers.wire.events import END, incoming
+from conversation_mcp.providers.wire.events import END, incoming, let_end
 from conversation_mcp.providers.wire.http import Sent
 from conversation_mcp.providers.wire.inquiry import Inquiry
 from conversation_mcp.providers.wire.json_values import JsonObject, raw_text_at
@@ -75,6 +75,8 @@ class ResponsesProvider(RunProvider):
                     if problem := self._problem(data):
                         raise self._error(problem, has_begun=reader.has_begun)
                     for event in reader.take(data):
+                        if isinstance(event, Finished):
+                            await let_end(all_)
                         yield event
                     if reader.ended:
                         return

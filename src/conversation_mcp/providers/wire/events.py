@@ -1,12 +1,12 @@
 """The JSON objects of a response, read while it arrives: one for each event of a stream."""
 
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING
 
 from anyio import move_on_after
 
-from conversation_mcp.errors import ProviderTimeoutError, ProviderUnavailableError, StreamBrokenError
+from conversation_mcp.errors import ProviderError, ProviderTimeoutError, ProviderUnavailableError, StreamBrokenError
 from conversation_mcp.providers.wire.bodies import MAX_BODY_BYTES, MAX_STREAM_BYTES, UnreadableBodyError, decoded
 from conversation_mcp.providers.wire.errors import broken_off
 from conversation_mcp.providers.wire.json_values import JsonObject, parse_first_object
@@ -21,6 +21,8 @@ MAX_EVENTS = 1_000_000
 ERROR = "error"
 END: JsonObject = {"[DONE]": True}
 """Represents the end mark of some streams; compare with `is`."""
+END_SECONDS = 0.1
+"""How long the end of a response may follow its last event; a new connection takes about as long."""
 
 
 async def incoming(
@@ -49,6 +51,13 @@ async def incoming(
         if body is None:
             raise ProviderUnavailableError(f"{title} answered with something other than a stream.", maybe_billed=True)
         yield body
+
+
+async def let_end(events: AsyncGenerator[JsonObject]) -> None:
+    """Read what follows the last event that counts: only after a whole response does its connection serve the next."""
+    with move_on_after(END_SECONDS), suppress(ProviderError):
+        async for _ in events:
+            pass
 
 
 async def _events(chunks: AsyncGenerator[bytes], title: str) -> AsyncGenerator[JsonObject]:

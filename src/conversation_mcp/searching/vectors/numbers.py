@@ -12,6 +12,7 @@ Floats = npt.NDArray[np.float32]
 LARGEST = 127
 SMALLEST = np.float32(1e-30)
 WORD_BITS = 64
+FLOAT_BYTES = 4
 CHUNK = 65_536
 """How many codes are compared at once, so that what is in between stays in the caches."""
 
@@ -54,6 +55,15 @@ def is_sound(vectors: Floats, dimensions: int) -> bool:
     if vectors.ndim != 2 or vectors.shape[1] != dimensions or not np.isfinite(vectors).all():  # noqa: PLR2004 -- rows
         return False
     return bool((np.abs(vectors).max(axis=1, initial=0) > 0).all())
+
+
+def given_vector(numbers: bytes, dimensions: int) -> Floats | None:
+    """Return a vector that was given as 32-bit floats, with the length 1; None if it cannot be used."""
+    if len(numbers) != dimensions * FLOAT_BYTES:
+        return None
+    vector = np.frombuffer(numbers, "<f4")[None]
+    # Divided by its largest number first, because squares may be too large or too small.
+    return unit(vector / np.abs(vector).max())[0] if is_sound(vector, dimensions) else None
 
 
 def unit(vectors: Floats) -> Floats:

@@ -14,11 +14,23 @@ class PiecePart(NamedTuple):
     weight: float = 1.0
 
 
+class GivenVector(NamedTuple):
+    """A vector that came with a text, for a model of this name; nobody has looked whether it can be used."""
+
+    model: str
+    numbers: bytes
+    """32-bit floats, little-endian."""
+
+
 class TextPiece(NamedTuple):
-    """What is found: an item of a group. Its vector is the sum of those of its parts."""
+    """What is found: an item of a group. Its vector is the sum of those of its parts, or the one that is given.
+
+    Where a group has a given vector of the model, pieces without one are left out, else those with one.
+    """
 
     item: str
     parts: tuple[PiecePart, ...]
+    given: GivenVector | None = None
 
 
 class PackedVector(NamedTuple):
@@ -50,4 +62,6 @@ def digest_of(piece: TextPiece) -> bytes:
     made = blake2b(digest_size=DIGEST_BYTES)
     for text, weight in piece.parts:
         made.update(f"{weight}\0{len(text)}\0{text}".encode("utf-8", "surrogatepass"))
+    if piece.given:
+        made.update(piece.given.model.encode("utf-8", "surrogatepass") + b"\0" + piece.given.numbers)
     return made.digest()

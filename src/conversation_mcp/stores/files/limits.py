@@ -1,8 +1,8 @@
-"""OwnerCounts as small files in `.limits`, changed under a lock. Without one, a bucket is full."""
+"""OwnerCounts as small files in `.limits`. Without one, a bucket is full."""
 
-import json
+import math
+import struct
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -11,13 +11,14 @@ import anyio
 from anyio import to_thread
 
 from conversation_mcp.disk.faults import explained
-from conversation_mcp.disk.files import make_private_folder, read_file, replace_file
+from conversation_mcp.disk.files import make_private_folder
 from conversation_mcp.disk.locks import FileLock, LockFolder
 from conversation_mcp.limits.base import Rate
 from conversation_mcp.limits.bucket import Bucket, name_of, taken
 from conversation_mcp.records.layout import LIMITS
 
 LOCK_SECONDS = 10.0
+RECORD = struct.Struct("<dd")
 
 
 class HeldShare:
@@ -34,7 +35,7 @@ class HeldShare:
 
 
 class LimitFiles:
-    """A file for each bucket and a lock for each seat; satisfies OwnerCounts."""
+    """Lock files: one for each bucket, which holds its record, and one for each seat; satisfies OwnerCounts."""
 
     def __init__(self, root: Path, now: Callable[[], datetime]) -> None:
         self._folder = root / LIMITS
@@ -45,7 +46,7 @@ class LimitFiles:
         """The locks that this process has: they need not be tried."""
 
     async def take(self, owner: str, kind: str, rate: Rate, count: int = 1) -> float:
-        """Change the file of the bucket under its lock."""
+        """Change the record of the bucket under its lock."""
         async with self._taking:  # so that many questions at once do not keep threads that wait for one file
             return await to_thread.run_sync(self._take, name_of(owner, kind), rate, count)
 
@@ -54,12 +55,10 @@ class LimitFiles:
         return await to_thread.run_sync(self._sit, name_of(owner, kind), most)
 
     def _take(self, name: str, rate: Rate, count: int) -> float:
-        path = self._folder / f"{name}.json"
-        with self._locks.hold(f"{name}.lock", self._make_folder, LOCK_SECONDS):
-            bucket, wait_seconds = taken(_read(path), rate, self._now().timestamp(), count)
-            if not wait_seconds:
-                with explained(path):
-                    replace_file(path, json.dumps(bucket._asdict()).encode(), is_durable=False)
+        lock_name = f"{name}.lock"
+        with self._locks.hold(lock_name, self._make_folder, LOCK_SECONDS) as lock, explained(self._folder / lock_name):
+            bucket, wait_seconds = taken(_read(lock), rate, self._now().timestamp(), count)
+            lock.write(RECORD.pack(*bucket))  # also when nothing is taken: the clock may have been set back
         return wait_seconds
 
     def _sit(self, name: str, most: int) -> HeldShare | None:
@@ -75,8 +74,9 @@ class LimitFiles:
             make_private_folder(self._folder)
 
 
-def _read(path: Path) -> Bucket | None:
-    with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
-        data = json.loads(read_file(path))
-        return Bucket(float(data["tokens"]), float(data["at"]))
-    return None
+def _read(lock: FileLock) -> Bucket | None:
+    data = lock.read(RECORD.size)
+    if len(data) < RECORD.size:
+        return None
+    bucket = Bucket(*RECORD.unpack(data))
+    return bucket if 0 <= bucket.tokens < math.inf and math.isfinite(bucket.at) else None

@@ -7,6 +7,7 @@ from conversation_mcp.records.found import MemoryFacts
 from conversation_mcp.records.memory_facts import facts_text, searched_text
 from conversation_mcp.records.memory_ids import same_text
 from conversation_mcp.searching.words import Indexer
+from conversation_mcp.stores.meant_texts import embedding_hash
 from conversation_mcp.text import fold
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 NUMBER_BITS = 22
 """A row has the key of its conversation above these bits, and in them the number of its message or memory."""
-PUT = "INSERT INTO memories (row, id, same, created, facts) VALUES (?, ?, ?, ?, ?)"
+PUT = "INSERT INTO memories (row, id, same, created, embedding, facts) VALUES (?, ?, ?, ?, ?, ?)"
 KNOWN = "SELECT row, facts FROM memories WHERE row BETWEEN ? AND ?"
 TABLES = {"memories": "row", "memory_tags": "row", "memory_words": "rowid"}
 """The name of the row in each."""
@@ -43,7 +44,8 @@ class MemoryRows:
 
     def _add(self, row: int, memory: MemoryFacts, facts: str) -> None:
         same = same_text(memory.content)
-        self._database.execute(PUT, (row, memory.memory_id, same, memory.created_milliseconds, facts))
+        values = row, memory.memory_id, same, memory.created_milliseconds, embedding_hash(memory), facts
+        self._database.execute(PUT, values)
         tags = ((tag, row) for tag in {fold(tag) for tag in memory.tags})
         self._database.executemany("INSERT INTO memory_tags VALUES (?, ?)", tags)
         words = self._indexer.indexed_text(searched_text(memory))

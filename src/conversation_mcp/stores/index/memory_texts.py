@@ -5,14 +5,11 @@ from typing import Any
 
 from conversation_mcp.records.memory_facts import remembered
 from conversation_mcp.searching.cache import Work
-from conversation_mcp.searching.vectors.pieces import PiecePart, TextPiece
+from conversation_mcp.searching.vectors.pieces import TextPiece
+from conversation_mcp.stores.meant_texts import memory_pieces, memory_state
 
-VERSION = "1"
-"""The state of every memory: a change of what is embedded makes the vectors anew."""
-CHUNK_CHARS = 1_000
-"""About as much as small models read; what is longer becomes several pieces."""
-TEXTS = "SELECT DISTINCT same FROM memories"
-TEXT = "SELECT facts FROM memories WHERE same = ? LIMIT 1"
+TEXTS = "SELECT same, max(embedding) FROM memories GROUP BY same"
+TEXT = "SELECT embedding, facts FROM memories WHERE same = ? ORDER BY embedding DESC LIMIT 1"
 
 
 class MemoryTexts:
@@ -26,22 +23,19 @@ class MemoryTexts:
         self._ask = ask
 
     def groups(self) -> Iterator[tuple[str, str]]:
-        """Yield the hash of each text."""
-        for (same,) in self._ask(lambda database: database.execute(TEXTS).fetchall()):
-            yield same, VERSION
+        """Yield the hash of each text, and the state, which changes with a vector that is given."""
+        for same, embedding in self._ask(lambda database: database.execute(TEXTS).fetchall()):
+            yield same, memory_state(embedding)
 
     def pieces(self, group: str) -> Sequence[TextPiece]:
-        """Return the parts of the text in order; none if no memory has it any more."""
-        if (row := self._row(group)) is None:
-            return ()
-        text = remembered(row).content
-        starts = range(0, len(text), CHUNK_CHARS)
-        return [TextPiece(str(part), (PiecePart(text[at : at + CHUNK_CHARS]),)) for part, at in enumerate(starts)]
+        """Return a vector that is given and the parts of the text in order; none if no memory has it any more."""
+        row = self._row(group)
+        return memory_pieces(remembered(row[1])) if row else ()
 
     def state(self, group: str) -> str | None:
-        """Return the only state, None if no memory has the text."""
-        return None if self._row(group) is None else VERSION
+        """Return the state of the text, None if no memory has it."""
+        row = self._row(group)
+        return memory_state(row[0]) if row else None
 
-    def _row(self, same: str) -> str | None:
-        found = self._ask(lambda database: database.execute(TEXT, (same,)).fetchone())
-        return found[0] if found else None
+    def _row(self, same: str) -> tuple[str | None, str] | None:
+        return self._ask(lambda database: database.execute(TEXT, (same,)).fetchone())

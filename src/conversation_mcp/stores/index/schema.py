@@ -4,7 +4,7 @@ from conversation_mcp.searching.database import Schema
 from conversation_mcp.searching.words import TOKENIZER
 
 SCHEMA = Schema(
-    6,
+    7,
     f"""
     CREATE TABLE conversations (
         key INTEGER PRIMARY KEY, id TEXT NOT NULL, stamp INTEGER NOT NULL,
@@ -18,10 +18,11 @@ SCHEMA = Schema(
     CREATE INDEX facets_of ON facets (key);
     CREATE VIRTUAL TABLE messages USING fts5(text, tokenize="{TOKENIZER}");
     CREATE TABLE memories (
-        row INTEGER PRIMARY KEY, id TEXT NOT NULL, same TEXT NOT NULL, created INTEGER NOT NULL, facts TEXT NOT NULL
+        row INTEGER PRIMARY KEY, id TEXT NOT NULL, same TEXT NOT NULL, created INTEGER NOT NULL, embedding TEXT,
+        facts TEXT NOT NULL
     );
     CREATE INDEX memory_ids ON memories (id);
-    CREATE INDEX memory_texts ON memories (same);
+    CREATE INDEX memory_texts ON memories (same, embedding);
     CREATE INDEX newest_memories ON memories (created DESC, row DESC);
     CREATE TABLE memory_tags (value TEXT, row INTEGER, PRIMARY KEY (value, row)) WITHOUT ROWID;
     CREATE INDEX memory_tags_of ON memory_tags (row);

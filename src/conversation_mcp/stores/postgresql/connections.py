@@ -27,8 +27,8 @@ PATIENCE = {"connect_timeout": 10, "keepalives_idle": 10, "keepalives_interval":
 """How long a host may be silent, in seconds, and in milliseconds what was sent unacknowledged; the URL may differ."""
 TRIES = 4
 PASSING = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
-NUMBER = "SELECT number FROM owners WHERE owner = %s"
-AS_OWNER = "SELECT set_config('conversation_mcp.owner', %s, true), set_config('synchronous_commit', %s, true)"
+OWNER_IS = "SELECT set_config('conversation_mcp.owner', %s, true)"
+AS_OWNER = f"{OWNER_IS}, set_config('synchronous_commit', %s, true)"
 
 
 class InDoubtError(Exception):
@@ -52,31 +52,11 @@ class Database:
         self._idle: list[Connection] = []
         self._free = BoundedSemaphore(MAX_CONNECTIONS)
         self._is_checked = False
-        self._number: int | None = None
         weakref.finalize(self, close, self._idle)
 
     def location(self, conversation_id: str) -> str:
         """Return what is shown to a person as the place of the conversation."""
         return f"{self.place}/{conversation_id}"
-
-    @property
-    def known_number(self) -> int:
-        """The number that stands for the owner in lexemes, as last looked up; 0, which is nobody's, without one."""
-        return self._number or 0
-
-    def number(self) -> None:
-        """Look the number up unless it is known, and make the owner known if need be."""
-        if self._number is None:
-            self.renumber()
-
-    def renumber(self) -> None:
-        """Look it up again, and make the owner known: all of the owner may have been deleted meanwhile."""
-        self._number = self.run(self._numbered)
-
-    def look_up_number(self) -> None:
-        """Look it up as it is now, for a search, without making the owner known."""
-        found = self.first(NUMBER)
-        self._number = found[0] if found else None
 
     def run(self, work: Work[T], *, is_durable: bool = True) -> T:
         """Do the work in a transaction of the owner, again if another transaction or a broken connection undid it.
@@ -148,11 +128,6 @@ class Database:
             yield
         finally:
             self._free.release()
-
-    def _numbered(self, connection: Connection) -> int:
-        connection.execute("INSERT INTO owners (owner) VALUES (%s) ON CONFLICT DO NOTHING", (self.owner,))
-        found = connection.execute(NUMBER, (self.owner,)).fetchone()
-        return found[0] if found else 0
 
     def _tried(self, step: Work[T]) -> tuple[Connection, T]:
         """Take the step, again if another transaction or a broken connection undid it."""

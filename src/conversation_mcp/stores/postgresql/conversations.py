@@ -9,12 +9,15 @@ from conversation_mcp.stores.base import Change
 from conversation_mcp.stores.leases import turn_of
 from conversation_mcp.stores.postgresql.connections import Connection, Database, InDoubtError
 from conversation_mcp.stores.postgresql.leases import LeaseRows
-from conversation_mcp.stores.postgresql.memories import put_memories
+from conversation_mcp.stores.postgresql.memories import put_difference
 from conversation_mcp.stores.postgresql.memory import HeldConversations
 from conversation_mcp.stores.postgresql.rows import LIVE, Held, empty, held
 from conversation_mcp.stores.postgresql.writing import LOST, WRITE, WRITTEN, PlannedWrite, writing
 
-RESERVE = "INSERT INTO conversations (owner, id, changed_at) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING RETURNING slot"
+RESERVE = """
+    WITH known AS (INSERT INTO owners (owner) VALUES (%s) ON CONFLICT DO NOTHING)
+    INSERT INTO conversations (owner, id, changed_at) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING RETURNING slot
+"""
 UNRESERVE = "DELETE FROM conversations WHERE owner = %s AND id = %s AND head IS NULL AND deleted_milliseconds IS NULL"
 RESERVED = """
     SELECT slot, head IS NOT NULL FROM conversations WHERE owner = %s AND id = %s AND deleted_milliseconds IS NULL
@@ -35,9 +38,8 @@ class StoredRows:
         self._held = HeldConversations()
 
     def reserve(self, conversation_id: ConversationId) -> bool:
-        """Insert an empty row; return False if the id is taken."""
-        self._database.renumber()
-        values = self._database.owner, conversation_id, self._now()
+        """Insert an empty row, and make the owner known; return False if the id is taken."""
+        values = self._database.owner, self._database.owner, conversation_id, self._now()
         return self._database.run(lambda connection: connection.execute(RESERVE, values).fetchone()) is not None
 
     def unreserve(self, conversation_id: ConversationId) -> None:
@@ -47,7 +49,6 @@ class StoredRows:
 
     def create(self, conversation: Conversation) -> None:
         """Fill the empty row."""
-        self._database.number()
         self._held.keep(self._database.run(lambda connection: self._create(connection, conversation)))
 
     def load(self, conversation_id: ConversationId) -> Conversation:
@@ -60,7 +61,6 @@ class StoredRows:
 
     def update(self, conversation_id: ConversationId, change: Change) -> Conversation:
         """Apply the change to what is stored now."""
-        self._database.number()
         known = self._held.latest(conversation_id)
         written = (known and self._write_at_once(known, change)) or self._database.run(
             lambda connection: self._update(connection, conversation_id, change)
@@ -113,7 +113,7 @@ class StoredRows:
     def _put(self, connection: Connection, made: PlannedWrite) -> Held:
         connection.execute(WRITE, made.values_for(self._database, None))
         if made.memories is not None:
-            put_memories(connection, self._database, made.new.slot, made.memories)
+            put_difference(connection, self._database.owner, made.new.slot, made.memories)
         return made.new
 
     def _create(self, connection: Connection, conversation: Conversation) -> Held:

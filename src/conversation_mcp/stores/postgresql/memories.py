@@ -1,30 +1,37 @@
 """The rows of memories: how those that differ are written, and the statements that find them."""
 
-from collections.abc import Sequence
-from itertools import count
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from conversation_mcp.records.facts import milliseconds_of
 from conversation_mcp.records.found import FoundMemory, MemoryFacts, MemoryPage, WantedMemories
-from conversation_mcp.records.memory_facts import facts_text, remembered, searched_text
+from conversation_mcp.records.memory_facts import facts_text, memories_of, remembered, searched_text
 from conversation_mcp.records.memory_ids import same_text
 from conversation_mcp.searching.likeness import words_of
 from conversation_mcp.searching.words import MAX_TERMS, NO_WORDS, notices_of_left_out
 from conversation_mcp.stores.index.queries import title_in
+from conversation_mcp.stores.meant_texts import embedding_hash
 from conversation_mcp.stores.postgresql.connections import Connection, Database
 from conversation_mcp.stores.postgresql.ranking import Condition
 from conversation_mcp.stores.postgresql.texts import lexeme, lexemes_of, quoted
-from conversation_mcp.text import fold
+from conversation_mcp.text import fold, storable
 
 if TYPE_CHECKING:
+    from conversation_mcp.records.memories import Memory
     from conversation_mcp.records.models import ConversationId
 
-KNOWN = "SELECT id, number, facts::text FROM memories WHERE owner = %s AND slot = %s ORDER BY number"
-DROP = "DELETE FROM memories WHERE owner = %s AND slot = %s AND number = ANY(%s)"
-PUT = """
-    INSERT INTO memories (owner, slot, number, id, same, created_milliseconds, tags, lexemes, facts)
-    VALUES (%s, %s, %s, %s, %s, %s, %s, array_to_tsvector(%s::text[]), %s)
-    ON CONFLICT (owner, slot, number) DO UPDATE SET same = excluded.same, tags = excluded.tags, facts = excluded.facts,
-        created_milliseconds = excluded.created_milliseconds, lexemes = excluded.lexemes
+DROP = "DELETE FROM memories WHERE owner = %s AND slot = %s AND id = ANY(%s)"
+ADD = """
+    INSERT INTO memories (same, created_milliseconds, tags, lexemes, embedding, facts, id, owner, slot, number)
+    SELECT %s, %s, %s, array_to_tsvector(%s::text[]), %s, %s, %s, key.owner, key.slot,
+        coalesce((SELECT max(number) FROM memories m WHERE m.owner = key.owner AND m.slot = key.slot), 0) + 1
+    FROM (VALUES (%s::text, %s::bigint)) AS key (owner, slot)
+"""
+CHANGE = """
+    UPDATE memories SET same = %s, created_milliseconds = %s, tags = %s, lexemes = array_to_tsvector(%s::text[]),
+        embedding = %s, facts = %s
+    WHERE id = %s AND owner = %s AND slot = %s
 """
 COMMON = "length(m.lexemes) - length(ts_delete(m.lexemes, %s::text[]))"
 """How many of these lexemes a memory has."""
@@ -49,38 +56,69 @@ class Key(NamedTuple):
     score: float
 
 
-def put_memories(connection: Connection, database: Database, slot: int, memories: Sequence[MemoryFacts]) -> None:
-    """Write the memories of a conversation; only those that have changed, unless they changed places."""
-    texts = {each.memory_id: facts_text(each) for each in memories}
-    rows = connection.execute(KNOWN, (database.owner, slot)).fetchall()
-    stay = [name for name, _, _ in rows if name in texts]
-    if stay != list(texts)[: len(stay)]:
+class MemoryDifference(NamedTuple):
+    """Which rows of a conversation's memories are to be written."""
+
+    gone: Sequence[str]
+    """The ids of those that are no longer there, or no longer in their place."""
+    changed: Sequence[MemoryFacts]
+    added: Sequence[MemoryFacts]
+    """Behind all others."""
+
+
+def difference_of(before: "Sequence[Memory]", after: "Sequence[Memory]", created_at: str) -> MemoryDifference:
+    """Return what differs between the memories of a conversation of that time; none stay if any changed places."""
+    known, there = _by_id(before), _by_id(after)
+    stay = [name for name in known if name in there]
+    if stay != [*islice(there, len(stay))]:
         stay = []
-    known = {name: (number, text) for name, number, text in rows if name in texts and stay}
-    if gone := [number for name, number, _ in rows if name not in known]:
-        connection.execute(DROP, (database.owner, slot, gone))
-    last = rows[-1][1] if rows else 0
-    new = dict(zip(list(texts)[len(stay) :], count(last + 1), strict=False))
-    numbers = {**{name: number for name, (number, _) in known.items()}, **new}
-    changed = {name: number for name, number in numbers.items() if known.get(name) != (number, texts[name])}
+    same = {*stay}
+    changed = [there[name] for name in stay if there[name] is not known[name] and there[name] != known[name]]
+    added = [there[name] for name in there if name not in same]
+    return MemoryDifference(
+        [name for name in known if name not in same], _facts(changed, created_at), _facts(added, created_at)
+    )
+
+
+def put_difference(connection: Connection, owner: str, slot: int, difference: MemoryDifference) -> None:
+    """Write what differs; no row of another memory is read."""
+    if difference.gone:
+        connection.execute(DROP, (owner, slot, difference.gone))
+    if difference.changed:
+        with connection.cursor() as cursor:
+            cursor.executemany(CHANGE, [(*_columns(each), owner, slot) for each in difference.changed])
+    add_memories(connection, owner, slot, difference.added)
+
+
+def add_memories(connection: Connection, owner: str, slot: int, memories: Iterable[MemoryFacts]) -> None:
+    """Add memories behind all others of the conversation."""
     with connection.cursor() as cursor:
-        cursor.executemany(
-            PUT,
-            [
-                (database.owner, slot, changed[each.memory_id], *_columns(database, each), texts[each.memory_id])
-                for each in memories
-                if each.memory_id in changed
-            ],
-        )
+        cursor.executemany(ADD, [(*_columns(each), owner, slot) for each in memories])
 
 
-def _columns(database: Database, memory: MemoryFacts) -> tuple[object, ...]:
+def _by_id(memories: "Sequence[Memory]") -> "dict[str, Memory]":
+    """Return those that have a text; of two with one id the first."""
+    found: dict[str, Memory] = {}
+    for memory in memories:
+        if memory.content.strip():
+            found.setdefault(storable(memory.id), memory)
+    return found
+
+
+def _facts(memories: "Sequence[Memory]", created_at: str) -> Sequence[MemoryFacts]:
+    data = {"createdAt": created_at, "memories": [memory.data() for memory in memories]}
+    return tuple(memories_of(data, milliseconds_of))
+
+
+def _columns(memory: MemoryFacts) -> tuple[object, ...]:
     return (
-        memory.memory_id,
         same_text(memory.content),
         memory.created_milliseconds,
         list({fold(tag) for tag in memory.tags}),
-        lexemes_of(database, sorted(words_of(searched_text(memory)))),
+        lexemes_of(sorted(words_of(searched_text(memory)))),
+        embedding_hash(memory),
+        facts_text(memory),
+        memory.memory_id,
     )
 
 
@@ -89,7 +127,7 @@ def look_up_memories(
 ) -> MemoryPage:
     """Return the memories after the first `skip`: newest first, for a query by how many of its words they have."""
     words = sorted(words_of(wanted.query), key=lambda word: (-len(word), word))
-    asked = [lexeme(database, word) for word in words[:MAX_TERMS]]  # the longer a word, the rarer
+    asked = [lexeme(word) for word in words[:MAX_TERMS]]  # the longer a word, the rarer
     if not asked and wanted.query.strip():
         return MemoryPage((), has_more=False, unreadable_count=0, problems=(), notices=(NO_WORDS,))
     found = _first(connection, database, asked, wanted, skip + limit + 1)

@@ -1,4 +1,4 @@
-"""The tables of the database: which version they have, and how they get to the one that this program needs."""
+"""The versions of the tables of the database, and the migrations that this program has."""
 
 import re
 from importlib.resources import files
@@ -11,17 +11,21 @@ from conversation_mcp.stores.tables import TableVersions
 if TYPE_CHECKING:
     import psycopg
 
-ALONE = "SELECT pg_advisory_xact_lock(hashtext('conversation_mcp migrations'))"
-CREATE = """
-    CREATE TABLE IF NOT EXISTS conversation_mcp_migrations (
-        number integer PRIMARY KEY, done_at timestamptz NOT NULL DEFAULT now(), usable_from integer
-    );
-    ALTER TABLE conversation_mcp_migrations ADD COLUMN IF NOT EXISTS usable_from integer
-"""
 EXISTS = "SELECT to_regclass('conversation_mcp_migrations') IS NOT NULL"
 VERSION = "SELECT coalesce(max(number), 0) FROM conversation_mcp_migrations"
 USABLE_FROM = "SELECT max(coalesce(usable_from, number)) FROM conversation_mcp_migrations"
-DONE = "INSERT INTO conversation_mcp_migrations (number, usable_from) VALUES (%s, %s)"
+HAS_VECTORS = """
+    SELECT EXISTS (
+        SELECT FROM pg_attribute
+        WHERE attrelid = to_regclass('vectors') AND attname = 'numbers' AND NOT attisdropped
+    )
+"""
+HAS_EXTENSION = "SELECT to_regtype('halfvec') IS NOT NULL"
+NO_EXTENSION = (
+    "there are no searches by meaning: the database has no extension vector of version 0.7 or later. Where pgvector is "
+    "installed, have a superuser run CREATE EXTENSION vector there, then run conversation-mcp database migrate"
+)
+NOT_MIGRATED = "there are no searches by meaning before conversation-mcp database migrate is run once more"
 OLDEST = re.compile(rb"-- usable from (\d+)\n")
 """The first line of a migration that programs go on with which need no more than tables of that version."""
 
@@ -29,7 +33,7 @@ OLDEST = re.compile(rb"-- usable from (\d+)\n")
 def versions(connection: "psycopg.Connection[tuple[Any, ...]]") -> TableVersions:
     """Return both versions."""
     found = connection.execute(EXISTS).fetchone()
-    needed = max(_migrations())
+    needed = max(migrations())
     present = connection.execute(VERSION).fetchone() if found and found[0] else None
     if present is None or present[0] <= needed:
         return TableVersions(present[0] if present else 0, needed)
@@ -48,34 +52,23 @@ def require_schema(connection: "psycopg.Connection[tuple[Any, ...]]", place: str
         raise SchemaError(place, found.present, found.needed)
 
 
-def migrate(connection: "psycopg.Connection[tuple[Any, ...]]", place: str) -> list[int]:
-    """Run the migrations that are missing, in one transaction that keeps others out, and return their numbers.
+def migrations() -> list[int]:
+    """Return the numbers of all migrations, in order."""
+    names = (entry.name for entry in _folder().iterdir())
+    return sorted(int(name.removesuffix(".sql")) for name in names if name.endswith(".sql"))
 
-    Newer tables that this program can use are left as they are.
 
-    Raises:
-        SchemaError: the tables are newer than this program can use.
-    """
-    with connection.transaction():
-        connection.execute(ALONE)
-        found = versions(connection)
-        if found.present > found.needed and not found.are_usable:
-            raise SchemaError(place, found.present, found.needed)
-        missing = [number for number in _migrations() if number > found.present]
-        if missing:
-            connection.execute(CREATE)
-        for number in missing:
-            script = (_folder() / f"{number:04d}.sql").read_bytes()
-            connection.execute(script)
-            oldest = OLDEST.match(script)
-            connection.execute(DONE, (number, int(oldest[1]) if oldest else number))
-    return missing
+def script_of(number: int) -> bytes:
+    """Return the statements of a migration."""
+    return (_folder() / f"{number:04d}.sql").read_bytes()
+
+
+def missing_vectors(connection: "psycopg.Connection[tuple[Any, ...]]") -> str | None:
+    """Return why the database cannot keep vectors, and what helps; None if it can."""
+    if connection.execute(HAS_VECTORS).fetchone() == (True,):
+        return None
+    return NOT_MIGRATED if connection.execute(HAS_EXTENSION).fetchone() == (True,) else NO_EXTENSION
 
 
 def _folder() -> Traversable:
     return files("conversation_mcp.stores.postgresql") / "migrations"
-
-
-def _migrations() -> list[int]:
-    names = (entry.name for entry in _folder().iterdir())
-    return sorted(int(name.removesuffix(".sql")) for name in names if name.endswith(".sql"))

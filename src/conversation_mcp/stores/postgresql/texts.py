@@ -35,9 +35,9 @@ def put_texts(connection: Connection, database: Database, slot: int, texts: Mapp
         cursor.executemany(PUT, [(database.owner, slot, *each) for each in cut_texts(texts)])
 
 
-def lexeme(database: Database, word: str) -> str:
-    """Return the word as the index has it, marked as the owner's."""
-    return f"{database.known_number}:{word[:LEXEME_CHARS]}"
+def lexeme(word: str) -> str:
+    """Return the word as the memories have it."""
+    return word[:LEXEME_CHARS]
 
 
 def quoted(lexeme: str) -> str:
@@ -45,11 +45,11 @@ def quoted(lexeme: str) -> str:
     return "'" + lexeme.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
-def lexemes_of(database: Database, words: Iterable[str]) -> list[str]:
+def lexemes_of(words: Iterable[str]) -> list[str]:
     """Return the different lexemes, as many as the database takes of a text."""
     kept: list[str] = []
     left = LEXEMES_BYTES
-    for found in dict.fromkeys(lexeme(database, word) for word in words):
+    for found in dict.fromkeys(map(lexeme, words)):
         left -= len(found.encode())
         if left < 0:
             break

@@ -17,7 +17,7 @@ from conversation_mcp.records.origins import OWN, mark_of
 from conversation_mcp.stores.base import Trashed
 from conversation_mcp.stores.postgresql.calls import CallRows
 from conversation_mcp.stores.postgresql.connections import Connection, Database
-from conversation_mcp.stores.postgresql.memories import put_memories
+from conversation_mcp.stores.postgresql.memories import add_memories
 from conversation_mcp.stores.postgresql.rows import LIVE, body_of
 from conversation_mcp.stores.postgresql.texts import put_texts
 
@@ -96,7 +96,7 @@ class TrashRows:
             at += 1
         sql = "UPDATE conversations SET deleted_milliseconds = %s WHERE owner = %s AND slot = %s"
         connection.execute(sql, (at, owner, found[0]))
-        for table in ("words", "memories"):
+        for table in ("words", "memories", "vector_groups"):
             connection.execute(f"DELETE FROM {table} WHERE owner = %s AND slot = %s".encode(), (owner, found[0]))
         return self._trashed(conversation_id, at)
 
@@ -105,7 +105,6 @@ class TrashRows:
         return decode(body, trashed.location, trashed.conversation_id)
 
     def _restore(self, trashed: Trashed) -> None:
-        self._database.number()
         try:
             self._database.run(lambda connection: self._restored(connection, trashed))
         except _TakenError:
@@ -121,7 +120,7 @@ class TrashRows:
         body = body_of(connection, self._database, slot, trashed.conversation_id)
         described = describe(body, trashed.location, trashed.conversation_id)
         put_texts(connection, self._database, slot, described.texts)
-        put_memories(connection, self._database, slot, described.memories)
+        add_memories(connection, self._database.owner, slot, described.memories)
 
     def _remove(self, connection: Connection, trashed: Trashed) -> None:
         owner = self._database.owner

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 from conversation_mcp.records.codec import head_of, settle, text_of
 from conversation_mcp.records.costs import inherited_count
-from conversation_mcp.records.facts import facets_of, listed, milliseconds_of, text_beside, texts_of
-from conversation_mcp.records.memory_facts import MemoryFacts, memories_of
+from conversation_mcp.records.facts import facets_of, listed, text_beside, texts_of
 from conversation_mcp.records.models import Conversation, Message
 from conversation_mcp.records.parts import message_bytes, whole_bytes
 from conversation_mcp.records.tally import Tally
 from conversation_mcp.stores.leases import Lease, turn_of
 from conversation_mcp.stores.postgresql.connections import Database
 from conversation_mcp.stores.postgresql.facets import facet_text
+from conversation_mcp.stores.postgresql.memories import MemoryDifference, difference_of
 from conversation_mcp.stores.postgresql.rows import Held
 from conversation_mcp.stores.postgresql.texts import cut_texts
 
@@ -46,8 +46,8 @@ class PlannedWrite(NamedTuple):
     new: Held
     head: str
     bodies: Mapping[int, str]
-    memories: tuple[MemoryFacts, ...] | None
-    """All that there are then; None if they are the same as before."""
+    memories: MemoryDifference | None
+    """Of their rows; None if they are the same as before."""
     values: tuple[Any, ...]
     """Of WRITE, after those that say who writes."""
 
@@ -76,8 +76,9 @@ def writing(before: Held, after: Conversation, changed_at: datetime) -> PlannedW
         messages_bytes=written.messages_bytes,
         beside=text_beside(data),
     )
-    known = before.conversation.memories if before.version else None
-    memories = tuple(memories_of(data, milliseconds_of)) if known != after.memories else None
+    known = (before.conversation.memories if before.version else None) or ()
+    there = after.memories or ()
+    memories = None if known == there else difference_of(known, there, after.created_at)
     values = changed_at, head, *_facts(new, data), *_rows(before, new, written)
     return PlannedWrite(new, head, written.bodies, memories, values)
 
