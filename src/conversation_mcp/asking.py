@@ -61,9 +61,8 @@ def asking_over(
         max_turns=settings.max_conversation_turns,
     )
     validated = partial(with_validations, settings.workflows_dir)
-    receiver = AnswerReceiver(
-        store, unsaved, Expiries(store, settings.conversation_timeout_hours), validated, redaction
-    )
+    expiries = Expiries(store, settings.conversation_timeout_hours)
+    receiver = AnswerReceiver(store, unsaved, expiries, validated, redaction)
     settler = Settler(store, chosen, receiver, unsaved, now)
     shares = Shares(settings.answer_share, settings.files_share, settings.history_share)
     composer = Composer(
@@ -118,7 +117,7 @@ def asking_over(
         busy,
         has_texts,
     )
-    return Asking(turns, watch, preview, composer, cache(summaries), cache(decisions))
+    return Asking(turns, watch, preview, composer, expiries, cache(summaries), cache(decisions))
 
 
 def _rates_of(settings: Settings) -> OwnerRates:
