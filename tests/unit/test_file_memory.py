@@ -2,6 +2,7 @@
 
 import gc
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.fixtures.providers import FakeProvider
@@ -11,8 +12,10 @@ from tests.fixtures.stores import started
 from conversation_mcp.app import App
 from conversation_mcp.bootstrap import open_home, open_program
 from conversation_mcp.clock import utc_now
+from conversation_mcp.records.coded import Coded, decoded
 from conversation_mcp.records.hashes import hash_of
 from conversation_mcp.records.models import ConversationId
+from conversation_mcp.stores.files import known as known_files
 from conversation_mcp.stores.files.folder import ConversationFolder
 from conversation_mcp.stores.files.memory import FileMemory
 from conversation_mcp.stores.files.owners import home_of
@@ -46,6 +49,24 @@ async def test_the_homes_of_many_owners_remember_the_conversations_that_were_use
         await homes[first].load(ids[first])
     known = [root for root in homes if memory.conversations.last((root, ids[root]))]
     assert known == [first, *list(homes)[-3:]]
+
+
+async def test_what_a_file_pushes_out_is_gone_before_it_is_parsed(
+    stores: tuple[FileMemory, dict[Path, FileStore]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory, homes = stores
+    (first, store), (_, other), *_ = homes.items()
+    old, new = await started(store, "x" * 15_000), await started(other, "x" * 15_000)
+    await store.load(old)
+    remembered: list[object] = []
+
+    def parsed(*given: Any) -> Coded:
+        remembered.append(memory.conversations.last((first, old)))
+        return decoded(*given)
+
+    monkeypatch.setattr(known_files, "decoded", parsed)
+    await other.load(new)
+    assert remembered == [None]
 
 
 async def test_the_homes_of_many_owners_remember_the_contents_that_were_used_last(

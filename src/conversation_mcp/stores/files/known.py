@@ -31,6 +31,7 @@ class KnownFiles:
             if known is None:
                 data = self._vault.open(str(path), conversation_id, stored)
                 last = self._recent.last((self._root, conversation_id))
+                self._recent.make_room((self._root, conversation_id), len(stored))
                 known = decoded(data, str(path), conversation_id, last)
                 self.keep(conversation_id, stored, known)
         return known
