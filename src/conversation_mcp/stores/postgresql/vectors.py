@@ -124,7 +124,7 @@ class VectorTables:
         """Hold the lease of the work."""
         leases, name = LeaseRows(self._database, OwnerNews(None, self._database.owner)), f"vectors:{self._texts.kind}"
         try:
-            lease = leases.keep(self._database.run(lambda connection: leases.take(connection, name)))
+            lease = leases.take(name)
         except DatabaseError as error:
             raise IndexUnusableError(error.message) from error
         try:
