@@ -4,6 +4,7 @@ Only a test that is marked slow starts a process, and a store waits for the disk
 """
 
 import subprocess
+from pathlib import Path
 
 import pytest
 from tests.fixtures.numbered import Numbered
@@ -21,6 +22,13 @@ def _no_process_unless_slow(request: pytest.FixtureRequest, monkeypatch: pytest.
 
     if request.node.get_closest_marker("slow") is None:
         monkeypatch.setattr(subprocess.Popen, "__init__", refuse)
+
+
+@pytest.fixture(autouse=True)
+def _no_certificates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the client find no certificates, for reading real ones takes longer than a test."""
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    monkeypatch.setenv("SSL_CERT_DIR", str(Path(__file__).parent))
 
 
 @pytest.fixture
