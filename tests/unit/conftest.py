@@ -7,6 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.fixtures.cli import Here
+from tests.fixtures.homes import Home
 from tests.fixtures.numbered import Numbered
 from tests.fixtures.stores import Clock, NewStore
 
@@ -34,6 +36,12 @@ def _no_certificates(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
+
+
+@pytest.fixture
+def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, home: Home) -> Here:
+    """The command line, on conversations in each store."""
+    return Here(capsys, monkeypatch, home)
 
 
 @pytest.fixture
