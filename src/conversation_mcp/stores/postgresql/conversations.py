@@ -44,8 +44,7 @@ class StoredRows:
 
     def unreserve(self, conversation_id: ConversationId) -> None:
         """Remove the row if it is empty."""
-        values = self._database.owner, conversation_id
-        self._database.run(lambda connection: connection.execute(UNRESERVE, values))
+        self._database.do(UNRESERVE, (self._database.owner, conversation_id))
 
     def create(self, conversation: Conversation) -> None:
         """Fill the empty row."""

@@ -18,7 +18,7 @@ from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.origins import Origin
 from conversation_mcp.stores.base import Change, OnWait, Report, Stamp
 from conversation_mcp.stores.ears import Ear
-from conversation_mcp.stores.leases import Lease, import_lease, turn_of
+from conversation_mcp.stores.leases import import_lease, turn_of
 from conversation_mcp.stores.lines import Lines
 from conversation_mcp.stores.news import NewsHub, OwnerNews
 from conversation_mcp.stores.postgresql.calls import CallRows
@@ -81,7 +81,7 @@ class DatabaseStore:
         self._trash = TrashRows(database, self._calls, now)
         self._finder = DatabaseFinder(database)
         self._writers = Lines()
-        self._turns = TurnLocks(self._try_turn, is_remote=True, hear=self.hear)
+        self._turns = TurnLocks(self._leases.take_turn, is_remote=True, hear=self.hear)
 
     @property
     def calls(self) -> CallRows:
@@ -194,7 +194,7 @@ class DatabaseStore:
 
     def import_alone(self, on_wait: Callable[[], None]) -> AbstractContextManager[None]:
         """Hold the lease of imports."""
-        return import_lease(self._take, on_wait)
+        return import_lease(self._leases.take, on_wait)
 
     async def keep_export(self, conversation_id: ConversationId, ending: str, text: str) -> str:
         """Keep the export in a row, so that it goes with its conversation."""
@@ -245,16 +245,6 @@ class DatabaseStore:
     def _size(self, connection: Connection) -> int:
         found = connection.execute(SIZE, (self._database.owner,) * 2).fetchone()
         return found[0] if found else 0
-
-    def _try_turn(self, conversation_id: ConversationId) -> Lease | None:
-        def work(connection: Connection) -> Lease | None:
-            self._slot(connection, conversation_id)
-            return self._leases.take(connection, turn_of(conversation_id))
-
-        return self._leases.keep(self._database.run(work))
-
-    def _take(self, name: str) -> Lease | None:
-        return self._leases.keep(self._database.run(lambda connection: self._leases.take(connection, name)))
 
     def _slot(self, connection: Connection, conversation_id: ConversationId) -> int:
         found = connection.execute(SLOT, (self._database.owner, conversation_id)).fetchone()
