@@ -170,8 +170,9 @@ FREE = {
     "before",
     "continueFrom",
     "messages",
+    "effort",
 }
-"""Their schemas say less than what they mean: a list of words is no list of domains, a text no date, a conversation
+"""Their schemas say less than what they mean: a list of words is no list of domains, a text no date or effort, a conversation
 cannot both be new and a stored one, and no messages are nothing to store."""
 
 

@@ -10,7 +10,7 @@ from conversation_mcp.errors import Argument, InvalidInputError
 from conversation_mcp.errors.validation import requirement
 from conversation_mcp.records.record import Record
 from conversation_mcp.text import nearest, shorten
-from conversation_mcp.tooling.coercion import FILLERS, coerced, is_unset, means_nothing, unwrapped
+from conversation_mcp.tooling.coercion import FILLERS, choices_of, coerced, is_unset, means_nothing, unwrapped
 from conversation_mcp.tooling.sent_along import AttachedArguments
 from conversation_mcp.tooling.tool import Input, Tool
 
@@ -93,6 +93,4 @@ def _custom(problem: ErrorDetails) -> str:
 
 
 def _choices(tool: Tool[Any, Any], field: str) -> str:
-    schema = tool.input_model.model_json_schema(by_alias=False)["properties"][field]
-    options = [schema, *schema.get("anyOf", ())]
-    return ", ".join(str(value) for option in options for value in option.get("enum", ()))
+    return ", ".join(choices_of(tool.input_model.model_fields[field].annotation))

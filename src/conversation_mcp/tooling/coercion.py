@@ -28,13 +28,16 @@ def is_unset(field: FieldInfo, value: object) -> bool:
     """Tell whether the value only means that an optional argument is not set."""
     if field.is_required():
         return False
-    if AS_WRITTEN in field.metadata:
-        # Of a title "null" can be meant, of tags only an empty list, which removes them all.
-        is_list = tuple in kinds_of(field.annotation)
-        means_it = isinstance(value, list) or value == "[]" if is_list else isinstance(value, str)
-        if means_it:
-            return False
+    if AS_WRITTEN in field.metadata and _is_meant(field, value):
+        return False
     return means_nothing(value)
+
+
+def _is_meant(field: FieldInfo, value: object) -> bool:
+    """Tell whether a value counts literally: a title may be "null", and only an empty list removes all tags."""
+    if tuple in _kinds(field.annotation):
+        return isinstance(value, list) or value == "[]"
+    return isinstance(value, str)
 
 
 def means_nothing(value: object) -> bool:
@@ -59,13 +62,13 @@ def unwrapped(arguments: Mapping[str, Any], known: Container[str]) -> Mapping[st
 
 def coerced(field: FieldInfo, value: object) -> object:
     """Return the value as the whole number, flag or choice that it stands for, if the field is one; else unchanged."""
-    kinds = kinds_of(field.annotation)
+    kinds = _kinds(field.annotation)
     said = str(value).strip().lower() if isinstance(value, str | int) else ""
     if int in kinds:
         return _whole_number(value)
     if bool in kinds:
         return FLAGS.get(said, value)
-    return said if said in kinds else value
+    return said if said in choices_of(field.annotation) else value
 
 
 def _whole_number(value: object) -> object:
@@ -76,15 +79,20 @@ def _whole_number(value: object) -> object:
     return value
 
 
-def kinds_of(annotation: Any) -> frozenset[Any]:  # noqa: ANN401 -- whatever an annotation may be
-    """Return the types that an annotation allows, without their metadata, and its choices."""
+def choices_of(annotation: Any) -> tuple[str, ...]:  # noqa: ANN401 -- whatever an annotation may be
+    """Return the words that an annotation allows, in order."""
+    if get_origin(annotation) is Literal:
+        return get_args(annotation)
+    return tuple(choice for part in get_args(annotation) for choice in choices_of(part))
+
+
+def _kinds(annotation: Any) -> frozenset[Any]:  # noqa: ANN401 -- whatever an annotation may be
+    """Return the types that an annotation allows, without their metadata."""
     parts = get_args(annotation)
     if not parts:
         return frozenset({annotation})
     if hasattr(annotation, "__metadata__"):
-        return kinds_of(parts[0])
-    if get_origin(annotation) is Literal:
-        return frozenset(parts)
+        return _kinds(parts[0])
     if get_origin(annotation) in UNIONS:
-        return frozenset(kind for part in parts for kind in kinds_of(part))
+        return frozenset(kind for part in parts for kind in _kinds(part))
     return frozenset({get_origin(annotation)})
