@@ -95,7 +95,8 @@ class VectorTables:
             return work(ModelRows.of(connection, self._database.owner, self._texts, model, choice))
 
         try:
-            return self._database.run(do)
+            # What a crash of the database undoes is made again.
+            return self._database.run(do, is_durable=False)
         except DatabaseError as error:
             raise IndexUnusableError(error.message) from error
 
