@@ -1,8 +1,7 @@
 """The store that keeps conversations in the tables of a PostgreSQL database."""
 
-import logging
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from functools import partial
 from uuid import uuid4
@@ -29,7 +28,6 @@ from conversation_mcp.stores.postgresql.finder import DatabaseFinder
 from conversation_mcp.stores.postgresql.leases import LeaseRows, is_held
 from conversation_mcp.stores.postgresql.limits import LimitRows
 from conversation_mcp.stores.postgresql.removal import left_rows, remove_rows
-from conversation_mcp.stores.postgresql.schema import missing_vectors
 from conversation_mcp.stores.postgresql.trash import TrashRows
 from conversation_mcp.stores.reserving import first_free
 from conversation_mcp.stores.threaded_attachments import ThreadedAttachments
@@ -63,8 +61,6 @@ EXPORT = """
 SWEEP = "DELETE FROM conversations WHERE owner = %s AND head IS NULL AND changed_at < %s"
 KEPT_FOR = "SELECT keep FROM owners WHERE owner = %s"
 SWEEP_LEASES = "DELETE FROM leases WHERE owner = %s AND expires_at < clock_timestamp() - interval '1 day'"
-
-logger = logging.getLogger(__name__)
 
 
 class DatabaseStore:
@@ -167,8 +163,7 @@ class DatabaseStore:
         del patience_seconds, report
 
     async def run(self) -> None:
-        """Say if nothing can be found by meaning, and sweep now and then."""
-        await to_thread.run_sync(self._warn)
+        """Sweep now and then."""
         while True:
             await self.sweep()
             await sleep(SWEEP_SECONDS)
@@ -251,11 +246,6 @@ class DatabaseStore:
         if found is None:
             raise ConversationNotFoundError(conversation_id, self._database.place)
         return found[0]
-
-    def _warn(self) -> None:
-        with suppress(ConversationMCPError):  # whoever asks next is told
-            if missing := self._database.run(missing_vectors):
-                logger.warning("%s: %s", self._database.place, missing)
 
     def _sweep(self, connection: Connection) -> None:
         connection.execute(SWEEP, (self._database.owner, self._now() - STRAY_AFTER))
