@@ -29,10 +29,7 @@ LIST_NAMES = ("view-list", "view-search")
 CONVERSATION_NAMES = ("view-conversation", "view-conversation-again", "view-conversation-whole")
 KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0"
-WHOLE = """new Promise(done => requestAnimationFrame(() => setTimeout(() => {
-  const loaded = performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd;
-  done(Math.max(loaded, performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0));
-})))"""
+WHOLE = "performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd"
 FILE = re.compile(r'(?:href|src)="([^"]+[?]v=[^"]+)"')
 FETCHED = "fetch(WHERE).then(async answer => [await answer.text(), answer.headers.get('cache-control')])"
 FOUND = """(async () => {
@@ -124,8 +121,7 @@ def _paint(browser: Browser, address: str) -> float:
 
 
 def _whole(browser: Browser, address: str) -> float:
-    browser.open(address)
-    return browser.run(WHOLE)
+    return max(_paint(browser, address), browser.run(WHOLE))
 
 
 def _found(browser: Browser, page: str, where: str) -> float:
