@@ -21,7 +21,7 @@ from conversation_mcp.conversations.tidier import Tidier
 from conversation_mcp.conversations.trash_can import TrashCan
 from conversation_mcp.conversations.turn_meaning import open_meaning
 from conversation_mcp.embeddings.catalog import OFF
-from conversation_mcp.errors import ConversationMCPError, InvalidInputError
+from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.homes import Note, holders_of, open_all
 from conversation_mcp.later import open_consulting, open_embedders, open_files, open_remembering
 from conversation_mcp.prompting.prompts import load_prompts, load_summary_prompt
@@ -37,8 +37,8 @@ from conversation_mcp.stores.catalog import (
     open_common,
     open_retention,
     open_store,
-    open_tables,
     require_mirrorable,
+    without_meaning,
 )
 from conversation_mcp.tools.catalog import LOG, mode_of, tools_of
 from conversation_mcp.turns.redaction import Redaction
@@ -140,10 +140,8 @@ async def work_in_background(settings: Settings, background: Background, now: Ca
 
 
 def _say_without_meaning(url: str) -> None:
-    with suppress(ConversationMCPError):  # it has no tables, or whoever asks next is told
-        tables = open_tables(url)
-        if missing := tables.without_meaning():
-            logger.warning("%s: %s", tables.place, missing)
+    if missing := without_meaning(url):
+        logger.warning("%s", missing)
 
 
 def retention_of(settings: Settings, now: Callable[[], datetime]) -> RetentionSweep:
