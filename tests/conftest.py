@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import count
 from math import ceil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from blockbuster import BlockBuster
@@ -34,14 +35,17 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what 
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("quick", settings.get_profile("any machine"), max_examples=20)
+QUICK = settings(settings.get_profile("any machine"), max_examples=20)
+settings.register_profile("quick", QUICK)
 settings.register_profile("fuzz", settings.get_profile("any machine"), derandomize=False, max_examples=1000)
 settings.load_profile("any machine")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what runs on another store than files, so that `make unit` can leave it to `make test`."""
+    """Mark what runs on another store than files, so that `make unit` can leave it to `make test`, and keep that quick."""
     for item in items:
+        if settings().max_examples == QUICK.max_examples:
+            _keep_quick(item)
         used = item.fixturenames if isinstance(item, pytest.Function) else []
         params = (
             item.callspec.params.values() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
@@ -50,6 +54,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             scheme in params for scheme in (*SERVERS, "memory", SCHEME)
         ):
             item.add_marker("stores")
+
+
+def _keep_quick(item: pytest.Item) -> None:
+    """Let a property have no more examples than the profile says, also where its own settings name more."""
+    test: Any = getattr(item, "obj", None)
+    own: settings | None = getattr(test, "_hypothesis_internal_use_settings", None)
+    if own and own.max_examples > QUICK.max_examples:
+        test._hypothesis_internal_use_settings = settings(own, max_examples=QUICK.max_examples)
 
 
 SECONDS, SLOW_SECONDS = 0.04, 0.73
@@ -68,7 +80,7 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="session", autouse=True)
 def _free_event_loop() -> Iterator[None]:
     blocker = BlockBuster("conversation_mcp")
     blocker.activate()
@@ -89,6 +101,8 @@ def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, _homes: Iterat
         if name.startswith(OWN_PREFIX) or name in OWN_VARIABLES or name in PROXIES:
             monkeypatch.delenv(name)
     home = next(_homes)
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    monkeypatch.setenv("SSL_CERT_DIR", str(home.parent))  # no certificates: reading real ones takes longer than a test
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(home / name.lower()))
 
@@ -143,16 +157,30 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytes
     """An empty place for conversations, in each store that is listed and in two that only the tests list."""
     scheme: str = request.param
     if scheme in SERVERS:
-        server: PostgreSQL | Valkey = request.getfixturevalue(SERVERS[scheme])
-        url = server.database()
-        yield url
-        server.drop(url)
+        yield from _database_url(request, scheme)
         return
     monkeypatch.setitem(STORES, "memory", memory.ADAPTER)
     monkeypatch.setitem(STORES, SCHEME, encrypted_store.ADAPTER)
     yield f"{scheme}://{tmp_path}/conversation-logs"
     for place in [place for place in MEMORIES if place[0].startswith(f"memory://{tmp_path}/")]:
         del MEMORIES[place]
+
+
+@pytest.fixture(params=["file", "postgresql"])
+def meant_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """An empty place in each store that finds by meaning, too."""
+    scheme: str = request.param
+    if scheme in SERVERS:
+        yield from _database_url(request, scheme)
+    else:
+        yield f"{scheme}://{tmp_path}/logs"
+
+
+def _database_url(request: pytest.FixtureRequest, scheme: str) -> Iterator[str]:
+    server: PostgreSQL | Valkey = request.getfixturevalue(SERVERS[scheme])
+    url = server.database()
+    yield url
+    server.drop(url)
 
 
 @pytest.fixture

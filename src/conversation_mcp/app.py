@@ -21,6 +21,7 @@ from conversation_mcp.turns.roster import RunningTurns
 
 if TYPE_CHECKING:
     from conversation_mcp.consulting.service import Consulting
+    from conversation_mcp.conversations.expiry import Expiries
     from conversation_mcp.conversations.remembering import Remembering
     from conversation_mcp.records.models import ConversationId
     from conversation_mcp.turns.composer import Composer
@@ -53,6 +54,7 @@ class Asking(NamedTuple):
     watch: "Watch"
     preview: "Preview"
     composer: "Composer"
+    expiries: "Expiries"
     open_summaries: "Callable[[], DialogueSummaries]"
     """Returns what has summaries of a chatbot's log written; the first call imports it."""
     open_decisions: "Callable[[], Decisions | None]"
@@ -130,6 +132,11 @@ class App(NamedTuple):
     def preview(self) -> "Preview":
         """What shows the next request of a conversation."""
         return self.open_asking().preview
+
+    @property
+    def expiries(self) -> "Expiries":
+        """What tells when a conversation is put away."""
+        return self.open_asking().expiries
 
     @property
     def summaries(self) -> "DialogueSummaries":

@@ -7,7 +7,7 @@ from anyio.abc import TaskGroup
 
 from conversation_mcp.app import Asking
 from conversation_mcp.conversations.expiry import Expiries
-from conversation_mcp.later import open_decisions, open_files, open_summaries, with_validations
+from conversation_mcp.later import open_decisions, open_summaries, with_validations
 from conversation_mcp.prompting.budget import Shares
 from conversation_mcp.settings import Settings
 from conversation_mcp.shared import SharedServices
@@ -61,15 +61,14 @@ def asking_over(
         max_turns=settings.max_conversation_turns,
     )
     validated = partial(with_validations, settings.workflows_dir)
-    receiver = AnswerReceiver(
-        store, unsaved, Expiries(store, settings.conversation_timeout_hours), validated, redaction
-    )
+    expiries = Expiries(store, settings.conversation_timeout_hours)
+    receiver = AnswerReceiver(store, unsaved, expiries, validated, redaction)
     settler = Settler(store, chosen, receiver, unsaved, now)
     shares = Shares(settings.answer_share, settings.files_share, settings.history_share)
     composer = Composer(
         store,
         chosen,
-        partial(open_files, settings, now),
+        program.files,
         shares,
         mode_of,
         summarises=settings.summaries is not None,
@@ -118,7 +117,7 @@ def asking_over(
         busy,
         has_texts,
     )
-    return Asking(turns, watch, preview, composer, cache(summaries), cache(decisions))
+    return Asking(turns, watch, preview, composer, expiries, cache(summaries), cache(decisions))
 
 
 def _rates_of(settings: Settings) -> OwnerRates:

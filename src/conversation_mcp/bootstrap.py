@@ -21,7 +21,7 @@ from conversation_mcp.conversations.trash_can import TrashCan
 from conversation_mcp.conversations.turn_meaning import open_meaning
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.homes import Note, holders_of, open_all
-from conversation_mcp.later import open_consulting, open_embedders, open_remembering
+from conversation_mcp.later import open_consulting, open_embedders, open_files, open_remembering
 from conversation_mcp.prompting.prompts import load_prompts, load_summary_prompt
 from conversation_mcp.providers.base import Provider
 from conversation_mcp.providers.catalog import ProviderContext, build_providers
@@ -32,7 +32,7 @@ from conversation_mcp.shared import SharedServices
 from conversation_mcp.stores.catalog import (
     lifetime_in,
     open_audit,
-    open_news,
+    open_common,
     open_retention,
     open_store,
     require_mirrorable,
@@ -45,7 +45,7 @@ from conversation_mcp.turns.unsaved import UnsavedAnswers
 if TYPE_CHECKING:
     import httpx
 
-    from conversation_mcp.stores.ears import Newsroom
+    from conversation_mcp.stores.catalog import Common
 
 
 @asynccontextmanager
@@ -85,14 +85,15 @@ async def open_program(
     wake = partial(has_work, settings.owner) if has_work else lambda: None
     context = ProviderContext(settings, client, now=now, has_work=wake)
     build = partial(build_providers, context) if providers is None else lambda: providers
-    news = await anyio.to_thread.run_sync(_news, settings.store_url)
+    common = await anyio.to_thread.run_sync(_common, settings.store_url)
     try:
         chosen = Providers(build, settings, now)
         embedders = cache(partial(open_embedders, settings))
-        yield SharedServices(settings, now, tools, prompts, summary_prompt, chosen, has_work, embedders, news)
+        files = cache(partial(open_files, settings, now))
+        yield SharedServices(settings, now, tools, prompts, summary_prompt, chosen, files, has_work, embedders, common)
     finally:
-        if news:
-            await finish(anyio.to_thread.run_sync(news.close))
+        if common:
+            await finish(anyio.to_thread.run_sync(common.close))
         await finish(client.aclose())
 
 
@@ -192,7 +193,7 @@ async def open_home(
             owner,
             encryption=settings.encryption,
             timeout_hours=hours,
-            news=program.news,
+            common=program.common,
             mirror=settings.mirror,
         )
     )
@@ -252,10 +253,10 @@ async def open_home(
         await finish(unsaved.retry_all())
 
 
-def _news(url: str) -> "Newsroom | None":
-    """Return what brings news; whoever opens the store is told what is wrong with the URL."""
+def _common(url: str) -> "Common | None":
+    """Return what all stores have in common; whoever opens one is told what is wrong with the URL."""
     with suppress(InvalidInputError):
-        return open_news(url)
+        return open_common(url)
     return None
 
 

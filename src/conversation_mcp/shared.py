@@ -11,7 +11,8 @@ from conversation_mcp.settings import Settings
 
 if TYPE_CHECKING:
     from conversation_mcp.embeddings.catalog import Embedders
-    from conversation_mcp.stores.ears import Newsroom
+    from conversation_mcp.stores.catalog import Common
+    from conversation_mcp.turns.composer import ReadFiles
 
 
 class SharedServices(NamedTuple):
@@ -23,9 +24,11 @@ class SharedServices(NamedTuple):
     prompts: Mapping[Mode, str]
     summary_prompt: str
     providers: Providers
+    files: "Callable[[], ReadFiles]"
+    """What reads the files that questions name, the same each time: it remembers them."""
     has_work: Callable[[str], object] | None
     """To be called with an owner for whom there may be work for the background; None if none is done."""
     embedders: "Callable[[], Embedders]"
     """The models that make vectors, the same ones each time: they take memory."""
-    news: "Newsroom | None"
-    """What brings news of other processes; None if nothing does."""
+    common: "Common | None"
+    """What their stores have in common; None if nothing."""

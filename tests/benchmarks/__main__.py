@@ -4,6 +4,7 @@ Exits with 1 when something is over its budget. Without the peers their rows say
 """
 
 import argparse
+import math
 import sys
 import tempfile
 from pathlib import Path
@@ -69,7 +70,7 @@ def main() -> int:
             print("measuring", *benchmark.names, file=sys.stderr)
             scratch = Path(folder) / str(number)
             scratch.mkdir()
-            measured = benchmark.measure(Plan(scratch, asked.peers_python, asked.quick))
+            measured = benchmark.measure(Plan(scratch, asked.peers_python, asked.quick, asked.load_minutes))
             rows += [row for row in measured if is_named(row.name, wanted)]
     print(description(asked.peers_python, load_before), render(rows), summary(rows), sep="\n\n")
     return exit_code(rows)
@@ -80,6 +81,8 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description="Measure against peers.")
     parser.add_argument("rows", nargs="*", metavar="ROW", help=f"rows, or what they begin with: {', '.join(names)}")
     parser.add_argument("--quick", action="store_true", help="fewer rounds: for trying, not for keeping")
+    what = "end each side of load-… after so long, though not all its requests were sent; the rows say how many were"
+    parser.add_argument("--load-minutes", type=float, default=math.inf, help=what)
     parser.add_argument("--peers-python", type=Path, default=PEERS_PYTHON, help="where the peers are installed")
     asked = parser.parse_args()
     for row in asked.rows:

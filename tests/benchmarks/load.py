@@ -78,19 +78,21 @@ def measure(plan: Plan) -> Iterable[Row]:
         yield from (Row(name, "the server under load", "ms", BARE, None, None, missing="no /proc") for name in NAMES)
         return
     requests, owners = (QUICK_REQUESTS, QUICK_OWNERS) if plan.quick else (REQUESTS, OWNERS)
-    bare = _bare(plan.scratch / "bare", requests)
-    one, many = _ours(plan.scratch / "one", requests, 1), _ours(plan.scratch / "many", requests, owners)
+    seconds = 60 * plan.load_minutes
+    bare = _bare(plan.scratch / "bare", requests, seconds)
+    one = _ours(plan.scratch / "one", requests, 1, seconds)
+    many = _ours(plan.scratch / "many", requests, owners, seconds)
     for load in (one, many):
         for problem in load.answered.errors[:3]:
             print("load:", problem, file=sys.stderr)
-    asked = f"{requests:,} requests of {CLIENTS} clients"
+    asked = f"{one.answered.count:,} requests of {CLIENTS} clients"
     yield Row("load-rate", f"{asked}: start, 3 follow-ups, history", "per s", BARE, one.rate, bare.rate)
     for name, share in (("load-p50", 0.5), ("load-p99", 0.99)):
         ours, theirs = one.answered.quantile(share), bare.answered.quantile(share)
         yield Row(name, f"{share:.0%} of them answered within", "ms", BARE, ours, theirs)
     what = "processor time of a request beyond the SDK's own"
     yield Row("load-cpu", what, "ms", BARE, one.cpu_ms - bare.cpu_ms, bare.cpu_ms, Budget(1))
-    read = _read(plan.scratch / "read", requests // QUARTERS)
+    read = _read(plan.scratch / "read", requests // QUARTERS, seconds)
     what = "the same of a request that reads a history"
     yield Row("load-cpu-history", what, "ms", BARE, read.cpu_ms - bare.cpu_ms, bare.cpu_ms, Budget(1))
     question_ms = (IN_CONVERSATION * one.cpu_ms - read.cpu_ms) / (IN_CONVERSATION - 1)
@@ -99,25 +101,26 @@ def measure(plan: Plan) -> Iterable[Row]:
     yield Row("load-cpu-question", what, "ms", least, question_ms - bare.cpu_ms, floor_ms(plan.scratch / "floor"))
     both = (one.answered, many.answered)
     errors, lost = sum(len(each.errors) for each in both), sum(each.lost_turns for each in both)
-    turns = 2 * requests // IN_CONVERSATION * (IN_CONVERSATION - 1)
-    yield Row("load-errors", f"errors, 1 owner and {owners:,}", "requests", "asked", errors, 2 * requests, Budget(0))
+    count = sum(each.count for each in both)
+    turns = count // IN_CONVERSATION * (IN_CONVERSATION - 1)
+    yield Row("load-errors", f"errors, 1 owner and {owners:,}", "requests", "asked", errors, count, Budget(0))
     yield Row("load-lost", "turns that are not in the history", "turns", "asked", lost, turns, Budget(0))
     for name, load, whose in (("load-memory", one, "1 owner"), ("load-memory-owners", many, f"{owners:,} owners")):
-        what = f"resident memory after {requests:,} requests, {whose}"
+        what = f"resident memory after {load.answered.count:,} requests, {whose}"
         yield Row(name, what, "MiB", "before them", load.mib[-1], load.before_mib, GROWN)
         growth = name.replace("memory", "growth")
         yield Row(growth, what, "MiB", "after the first quarter of them", load.mib[-1], load.mib[0], STEADY)
 
 
-def _bare(scratch: Path, requests: int) -> Load:
+def _bare(scratch: Path, requests: int, longest_seconds: float) -> Load:
     async def client(connection: Connection, _number: int, answered: Answered) -> None:
         await echo(connection, answered)
 
     with measured_server(bare_command(), environment_of(scratch), scratch) as server:
-        return asyncio.run(_loaded(server, client, requests, CLIENTS, ""))
+        return asyncio.run(_loaded(server, client, requests, CLIENTS, "", longest_seconds))
 
 
-def _ours(scratch: Path, requests: int, owners: int) -> Load:
+def _ours(scratch: Path, requests: int, owners: int, longest_seconds: float) -> Load:
     async def client(connection: Connection, number: int, answered: Answered) -> None:
         await converse(connection, f"user-{number % owners}" if owners > 1 else "", str(number), answered)
 
@@ -127,10 +130,10 @@ def _ours(scratch: Path, requests: int, owners: int) -> Load:
         token = added_token(environment, "bot", "--may-act-for", "user-*")
         with measured_server(our_command(), environment, scratch) as server:
             header = f"Authorization: Bearer {token}\r\n"
-            return asyncio.run(_loaded(server, client, requests, owners, header))
+            return asyncio.run(_loaded(server, client, requests, owners, header, longest_seconds))
 
 
-def _read(scratch: Path, requests: int) -> Load:
+def _read(scratch: Path, requests: int, longest_seconds: float) -> Load:
     known: dict[Connection, str] = {}
 
     async def client(connection: Connection, number: int, answered: Answered) -> None:
@@ -141,11 +144,16 @@ def _read(scratch: Path, requests: int) -> Load:
     with agent_process() as base_url:
         environment = environment_of(scratch, base_url, KEY)
         with measured_server(our_command(), environment, scratch) as server:
-            return asyncio.run(_loaded(server, client, requests, 1, ""))
+            return asyncio.run(_loaded(server, client, requests, 1, "", longest_seconds))
 
 
-async def _loaded(server: Measured, client: Client, requests: int, owners: int, headers: str) -> Load:
-    """Have the clients converse until every owner is known and what is remembered has filled up, then measure."""
+async def _loaded(
+    server: Measured, client: Client, requests: int, owners: int, headers: str, longest_seconds: float
+) -> Load:
+    """Have the clients converse until every owner is known and what is remembered has filled up, then measure.
+
+    The first takes no more than half of the time.
+    """
     conversations = requests // IN_CONVERSATION
     warm_up = max(CLIENTS, owners, conversations // WARM_UP_DIVISOR)
     connections = [Connection(server.port, headers) for _ in range(CLIENTS)]
@@ -154,7 +162,8 @@ async def _loaded(server: Measured, client: Client, requests: int, owners: int, 
     looks = {warm_up + conversations * quarter // QUARTERS for quarter in range(1, QUARTERS)}
 
     async def work(connection: Connection, numbers: Iterator[int], upto: int, answered: Answered) -> None:
-        while (number := next(numbers)) < upto:
+        ends_at = time.perf_counter() + longest_seconds / 2
+        while (number := next(numbers)) < upto and time.perf_counter() < ends_at:
             if number in looks:
                 mib.append(server.resident_mib())
             await client(connection, number, answered)

@@ -1,5 +1,6 @@
 """What every benchmark measures with: how thoroughly, with which peers, and one side after the other."""
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,8 @@ class Plan:
     scratch: Path
     peers_python: Path
     quick: bool = False
+    load_minutes: float = math.inf
+    """How long each server may be under load, warm-up included."""
 
     def rounds(self, full: int) -> int:
         """Return how often each side is measured."""

@@ -14,7 +14,6 @@ from conversation_mcp.searching.database import IndexFile
 from conversation_mcp.searching.numeric import prepare_numpy
 from conversation_mcp.searching.vectors.builder import Builder, Maker
 from conversation_mcp.searching.vectors.index import VectorIndex
-from conversation_mcp.searching.vectors.rows import VectorRows
 from conversation_mcp.searching.vectors.schema import schema
 
 SIZES = (10_000, 100_000, 1_000_000)
@@ -38,7 +37,7 @@ def measure(size: int, plan: Plan) -> Iterable[Row]:
         made = {
             str(item): (start.to_bytes(8), one) for item, one in enumerate(packed(every[start : start + PER_GROUP]))
         }
-        index.write(lambda database, made=made, start=start: VectorRows.of(database, "m", "c").put(str(start), made))
+        index.write("m", "c", lambda rows, made=made, start=start: rows.put(str(start), made))
     query = every[count // 2]
 
     def scan() -> object:

@@ -51,9 +51,9 @@ async def test_a_conversation_with_a_tag_stays_and_so_nothing_is_said(home: Home
 
 
 async def test_what_its_owner_keeps_for_a_time_says_when_it_is_deleted(home: Home) -> None:
+    await to_thread.run_sync(open_retention(home.store_url).put, "local", "2h")
     async with serving(home, FakeProvider(), conversation_timeout_hours=36, tools=("research", "manage")) as client:
         same = {"conversationId": data_of(await client.call_tool("search", {"query": "one?"}))["conversationId"]}
-        await to_thread.run_sync(open_retention(home.store_url).put, "local", "2h")
         answered = await client.call_tool("search_followup", {**same, "query": "two?"})
         shown = await client.call_tool("get_conversation_history", same)
         await client.call_tool("update_conversation", {**same, "tags": ["kept"]})

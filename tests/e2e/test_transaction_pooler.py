@@ -12,7 +12,7 @@ from tests.fixtures.poolers import transaction_pooler
 from tests.fixtures.providers import FakeProvider, held
 from tests.fixtures.serving import data_of, serving
 
-from conversation_mcp.stores.postgresql.news import NewsHub
+from conversation_mcp.stores.postgresql.news import build
 
 pytestmark = pytest.mark.slow
 
@@ -54,7 +54,7 @@ async def test_turns_of_two_processes_wait_for_each_other_and_are_stopped_withou
 
 
 async def test_nobody_listens_through_it(through: str) -> None:
-    hub = NewsHub(through)
+    hub = build(through)
     try:
         hub.tell("local", "anything")
         with anyio.fail_after(30):

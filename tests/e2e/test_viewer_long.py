@@ -13,7 +13,7 @@ from tests.fixtures.viewing import Visitor, visiting
 
 from conversation_mcp.records import coded
 from conversation_mcp.records.models import Conversation, ConversationId
-from conversation_mcp.stores.files.folder import RECENT_BYTES
+from conversation_mcp.stores.files.memory import CONVERSATION_BYTES
 
 ID = "20250101-1735689600001"
 
@@ -75,7 +75,7 @@ def put_file(folder: Path) -> Path:
     """Write a conversation by hand that is larger than all that is usually remembered together."""
     path = folder / "conversation-logs" / ID / "conversation.json"
     path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(conversation(turns=100, first_answer="x" * (RECENT_BYTES + 1))))
+    path.write_text(json.dumps(conversation(turns=100, first_answer="x" * (CONVERSATION_BYTES + 1))))
     return path
 
 

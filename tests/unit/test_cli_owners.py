@@ -1,15 +1,10 @@
-"""Owners on the command line: every command takes one, and `owners` lists them."""
+"""Owners on the command line: the option, the setting, and the list of them."""
 
 import json
 from pathlib import Path
 
 import pytest
 from tests.fixtures.cli import Here
-
-from conversation_mcp.cli.main import COMMANDS
-
-WITHOUT = {"models", "workflows", "owners", "database", "encrypt", "decrypt"}
-"""Commands that look at no owner's conversations, or at everybody's."""
 
 
 @pytest.fixture
@@ -43,13 +38,6 @@ def test_a_setting_names_the_owner_of_all_commands(here: Here, monkeypatch: pyte
     monkeypatch.setenv("CONVERSATION_MCP_OWNER", "ali\nce")
     assert here("list").code == 2
     assert here("stats").code == 2
-
-
-@pytest.mark.parametrize(
-    "command", sorted(set(COMMANDS) - WITHOUT - {"config", "doctor", "serve", "token", "trash", "user", "view"})
-)
-def test_every_command_takes_an_owner(here: Here, command: str) -> None:
-    assert "--owner" in here(command, "--help").out
 
 
 def test_a_server_over_http_takes_no_owner_and_options_of_http_need_it(here: Here) -> None:

@@ -12,6 +12,7 @@ def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, ho
     return Here(capsys, monkeypatch, home)
 
 
+@pytest.mark.slow
 def test_an_age_is_set_shown_listed_noted_and_taken_back(here: Here) -> None:
     assert here("remember", "--owner", "alice", "the quagga").code == 0
     assert here("user", "keep", "alice").out == "alice  forever\n"

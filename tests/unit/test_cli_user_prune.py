@@ -39,6 +39,7 @@ def test_what_was_deleted_lately_stays_in_the_trash(here: Here, home: Home) -> N
     assert here("user", "prune", "local", "--keep", "0d", "--apply").out in ("", f"{ID}  deleted for good\n")
 
 
+@pytest.mark.slow
 def test_only_the_user_who_is_named_loses_anything(here: Here, home: Home) -> None:
     home.put(answered(ID))
     assert here("remember", "--owner", "alice", "the quagga").code == 0

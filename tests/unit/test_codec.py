@@ -173,7 +173,7 @@ def test_lone_surrogates_anywhere_never_stop_a_write() -> None:
     risky = conversation(ID, "a\ud83d").changed(
         title="\udc00",
         parent={"\ud83d": ["\ud83d"]},
-        note={"deep": ("\udfff",)},
+        note={"deep": ["\udfff"]},
         pending_turn=PendingTurn(question="\ud800", partial_text="\udbff"),
     )
     settled, data = settle(risky)

@@ -1,17 +1,23 @@
-"""Conversations are found by words and by the meaning of their turns, together."""
+"""Conversations are found by words and by the meaning of their turns, together, in every store that has vectors."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import pytest
-from tests.fixtures.library import Shelf, id_of, numbers_of, wanted_of
+from tests.fixtures.library import MUCH_LATER, id_of, numbers_of, wanted_of
+from tests.fixtures.numbered import Numbered
+from tests.fixtures.stores import Clock
 from tests.fixtures.vectors import OneEmbedder, WordModel, there
 
 from conversation_mcp.conversations.turn_meaning import NEAR_TURNS
 from conversation_mcp.embeddings.meaning import Meaning
 from conversation_mcp.records.found import Page, Place
 from conversation_mcp.records.models import ConversationId
+from conversation_mcp.searching.vectors.index import VectorIndex
+from conversation_mcp.searching.vectors.near import Neighbourhood
+from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.stores.headway import Headway
 
 if TYPE_CHECKING:
@@ -28,11 +34,23 @@ class Synonyms(WordModel):
         return super().embed_passages([" ".join(ALIKE.get(word, word) for word in text.split()) for text in texts])
 
 
-class Meant:
-    """A shelf of conversations with a model."""
+class Changing(Synonyms):
+    """Has something done before it makes vectors."""
 
-    def __init__(self, folder: Path) -> None:
-        self.shelf = Shelf(folder)
+    def __init__(self, before: Callable[[], None]) -> None:
+        super().__init__()
+        self._before = before
+
+    def embed_passages(self, texts: Sequence[str]) -> "Floats":
+        self._before()
+        return super().embed_passages(texts)
+
+
+class Meant:
+    """Conversations with a model."""
+
+    def __init__(self, url: str) -> None:
+        self.shelf = Numbered(open_store(url, Clock(MUCH_LATER), is_durable=False))
         self.turns = there(self.shelf.finder.turns)
         self.meaning = Meaning(self.turns.vectors, OneEmbedder(Synonyms()))
         self.shelf.put(0, "hound barks", "hound bites")
@@ -50,10 +68,24 @@ class Meant:
 
 
 @pytest.fixture
-def meant(tmp_path: Path) -> Meant:
-    made = Meant(tmp_path)
+def meant(meant_url: str) -> Meant:
+    return whole(meant_url)
+
+
+@pytest.fixture
+def in_files(tmp_path: Path) -> Meant:
+    return whole((tmp_path / "logs").as_uri())
+
+
+def whole(url: str) -> Meant:
+    made = Meant(url)
     made.make()
     return made
+
+
+def file_of(meant: Meant) -> Path:
+    assert isinstance(meant.turns.vectors, VectorIndex)
+    return Path(meant.turns.vectors.location) / "index.db"
 
 
 def test_a_conversation_without_any_word_of_the_query_is_found_by_its_meaning_and_a_notice_says_so(
@@ -91,8 +123,8 @@ def test_pages_go_on_through_words_and_meaning_without_repeating(meant: Meant) -
     assert (numbers_of(first), numbers_of(second), second.next) == ([20], [0], None)
 
 
-def test_before_there_are_vectors_words_are_found_as_ever(tmp_path: Path) -> None:
-    assert numbers_of(Meant(tmp_path).page("hound")) == [0]
+def test_before_there_are_vectors_words_are_found_as_ever(meant_url: str) -> None:
+    assert numbers_of(Meant(meant_url).page("hound")) == [0]
 
 
 def test_only_a_conversation_that_has_changed_gets_new_vectors(meant: Meant) -> None:
@@ -115,9 +147,75 @@ def test_it_is_known_how_many_conversations_have_their_vectors_as_they_are_now(m
 
 
 def test_counting_vectors_makes_no_file_of_them(tmp_path: Path) -> None:
-    meant = Meant(tmp_path)
+    meant = Meant((tmp_path / "logs").as_uri())
     assert meant.meaning.headway(meant.turns.source).done == 0
-    assert not Path(meant.turns.vectors.location).exists()
+    assert not file_of(meant).parent.exists()
+
+
+def test_what_a_message_no_longer_says_is_not_found_by_its_meaning_once_it_is_erased(meant: Meant) -> None:
+    meant.shelf.put(0, "kettle whistles", "kettle boils")
+    meant.shelf.finder.erase([ConversationId(id_of(0))])
+    assert meant.turns.vectors.count("words") == TOPICS - 1
+    assert not meant.page("dog").found
+
+
+def test_what_was_deleted_or_brought_back_is_found_as_it_is_there(meant: Meant) -> None:
+    trashed = meant.shelf.delete(0)
+    assert not meant.page("dog").found
+    anyio.run(meant.shelf.store.trash.restore, trashed)
+    meant.make()
+    assert numbers_of(meant.page("dog")) == [0]
+    anyio.run(meant.shelf.store.trash.remove, meant.shelf.delete(0))
+    meant.make()
+    assert meant.turns.vectors.count("words") == TOPICS - 1
+
+
+def test_another_model_is_made_beside_the_one_that_serves_until_it_is_whole(meant: Meant) -> None:
+    old, new = Synonyms(), Synonyms("other", dimensions=64)
+    later = Meaning(meant.turns.vectors, OneEmbedder(new, old))
+    steps = later.steps(meant.turns.source)
+    next(steps)
+    around = later.near("dog", NEAR_TURNS)
+    assert (around and around.found[0].group, [model.is_whole for model in meant.turns.vectors.models()]) == (
+        id_of(0), [False, True]
+    )  # fmt: skip
+    assert "other are still being made" in (later.notice or "")
+    list(steps)
+    assert [model.name for model in meant.turns.vectors.models()] == ["other"]
+    around = later.near("dog", NEAR_TURNS)
+    assert (around and around.found[0].group, later.notice) == (id_of(0), None)
+
+
+def test_two_who_build_do_not_do_it_twice(meant: Meant) -> None:
+    meant.shelf.put(50, "new", "text")
+    first, second = Synonyms(), Synonyms()
+    steps = Meaning(meant.turns.vectors, OneEmbedder(first)).steps(meant.turns.source)
+    next(steps)
+    [step] = Meaning(meant.turns.vectors, OneEmbedder(second)).steps(meant.turns.source)
+    assert (step.is_elsewhere, second.texts) == (True, [])
+    list(steps)
+    assert first.texts == ["new text"]
+
+
+def test_what_changes_while_its_vectors_are_made_gets_those_of_its_new_text_with_the_next_build(meant: Meant) -> None:
+    meant.shelf.put(50, "dog sleeps", "well")
+    model = Changing(lambda: meant.shelf.put(50, "kettle boils", "well"))
+    list(Meaning(meant.turns.vectors, OneEmbedder(model)).steps(meant.turns.source))
+    assert meant.turns.vectors.count("words") == TOPICS
+    meant.make()
+    assert meant.turns.vectors.count("words") == TOPICS + 1
+    assert numbers_of(meant.page("dog")) == [0]
+
+
+def test_the_nearest_of_few_are_found_among_these_alone(meant: Meant) -> None:
+    around = meant.meaning.near("dog", NEAR_TURNS, {id_of(1), id_of(2)})
+    assert around
+    assert ({near.group for near in around.found}, around.pieces) == ({id_of(1), id_of(2)}, TOPICS)
+
+
+def test_a_server_that_changed_the_length_of_its_vectors_finds_nothing_by_meaning(meant: Meant) -> None:
+    changed = Meaning(meant.turns.vectors, OneEmbedder(Synonyms(dimensions=200)))
+    assert not (changed.near("dog", NEAR_TURNS) or Neighbourhood()).found
 
 
 def test_the_turns_around_a_turn_count_a_little(meant: Meant) -> None:
@@ -140,28 +238,28 @@ def test_a_long_answer_has_several_pieces_that_begin_with_the_question(meant: Me
     assert all(piece.parts[0].text.startswith("why?\n") and len(piece.parts[0].text) < 1_300 for piece in pieces)
 
 
-def test_a_damaged_file_of_vectors_is_no_error_of_a_search(meant: Meant) -> None:
-    (Path(meant.turns.vectors.location) / "index.db").write_bytes(b"no database" * 1_000)
-    assert numbers_of(meant.page("hound")) == [0]
+def test_a_damaged_file_of_vectors_is_no_error_of_a_search(in_files: Meant) -> None:
+    file_of(in_files).write_bytes(b"no database" * 1_000)
+    assert numbers_of(in_files.page("hound")) == [0]
 
 
 def test_no_bytes_of_a_vector_are_left_of_a_conversation_that_is_deleted_for_good(
-    meant: Meant, vector_bytes: Callable[[Meant], list[bytes]]
+    in_files: Meant, vector_bytes: Callable[[Meant], list[bytes]]
 ) -> None:
-    mine = vector_bytes(meant)
-    home = Path(meant.turns.vectors.location)
+    mine = vector_bytes(in_files)
+    home = file_of(in_files).parent
 
     def left() -> list[bytes]:
         data = b"".join(path.read_bytes() for path in home.iterdir() if path.is_file())
         return [each for each in mine if each in data]
 
     assert left() == mine
-    path = meant.shelf.path(0)
+    path = Path(in_files.shelf.finder.location(id_of(0)))
     path.unlink()
     path.parent.rmdir()
-    meant.shelf.finder.erase([ConversationId(id_of(0))])
+    in_files.shelf.finder.erase([ConversationId(id_of(0))])
     assert not left()
-    assert not meant.page("dog").found
+    assert not in_files.page("dog").found
 
 
 @pytest.fixture
@@ -169,7 +267,7 @@ def vector_bytes() -> Callable[[Meant], list[bytes]]:
     def of(meant: Meant) -> list[bytes]:
         import sqlite3
 
-        database = sqlite3.connect(Path(meant.turns.vectors.location) / "index.db")
+        database = sqlite3.connect(file_of(meant))
         found = database.execute(
             "SELECT code, numbers FROM codes c JOIN vectors v ON v.id = c.id JOIN groups g ON g.id = c.grp "
             "WHERE g.name = ?",

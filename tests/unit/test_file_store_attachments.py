@@ -27,6 +27,7 @@ from conversation_mcp.errors import FilesystemError
 from conversation_mcp.records.hashes import hash_of
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.files.contents import ContentFiles
+from conversation_mcp.stores.files.memory import FileMemory
 from conversation_mcp.stores.files.store import FileStore
 from conversation_mcp.stores.files.vault import PlainVault
 
@@ -153,7 +154,7 @@ async def test_memory_holds_no_more_than_its_limit_and_the_latest(root: Path, st
     contents = {hash_of(data): data for data in bodies}
     conversation_id = await started(store)
     await store.attachments.put(conversation_id, contents)
-    reader = ContentFiles(root, PlainVault(root), cache_bytes=2500)
+    reader = ContentFiles(root, PlainVault(root), recent=FileMemory(content_bytes=2500).contents)
     one, two, three = (hash_of(data) for data in bodies[:3])
 
     def read(name: str) -> bytes:

@@ -89,6 +89,13 @@ def test_numbers_that_json_does_not_have_are_told_where_they_stand(number: str) 
     assert told.startswith("c.json is not valid JSON at line 5, column ")
 
 
+@pytest.mark.parametrize("place", ['"metadata": {"a": [%s]}', '"note": {"a": %s}', '"sources": [{"id": 1, "a": %s}]'])
+@pytest.mark.parametrize("number", ["NaN", "1e999", "-1e999"])
+def test_no_message_holds_a_number_that_is_none(number: str, place: str) -> None:
+    told = with_messages(f'[{{"role": "user", "content": "1e999", {place % number}}}]')
+    assert told.startswith("c.json is not valid JSON at line ")
+
+
 def test_a_lone_surrogate_does_not_hide_another_flaw() -> None:
     assert "is not valid JSON at line " in problem(WHOLE.replace(b"Sorted", rb"\ud800")[:-4])
 

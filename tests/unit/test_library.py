@@ -24,7 +24,7 @@ from conversation_mcp.stores.files.vault import PlainVault
 from conversation_mcp.stores.headway import Headway
 
 if TYPE_CHECKING:
-    from conversation_mcp.searching.vectors.nearest import Neighbourhood
+    from conversation_mcp.searching.vectors.near import Neighbourhood
 
 
 class HeldIndex(SqliteIndex):

@@ -1,4 +1,4 @@
-"""A mirror folder follows a store: the file of each conversation, and of nothing else."""
+"""A mirror folder follows a store: the file of each conversation with what its questions name, and nothing else."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,10 +12,21 @@ from anyio import to_thread
 from tests.fixtures.homes import Home
 from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import data_of, serving
-from tests.fixtures.stores import Clock, appended, ignore, public_folder, started
+from tests.fixtures.stores import (
+    Clock,
+    appended,
+    conversation,
+    fill,
+    ignore,
+    public_folder,
+    remount,
+    small_disk,
+    started,
+)
 
 from conversation_mcp.bootstrap import retention_of
 from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.records.hashes import hash_of
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.settings import Settings
 from conversation_mcp.stores.base import Store
@@ -35,9 +46,16 @@ def store(home: Home, folder: Path) -> Store:
     return opened(home, folder)
 
 
-def opened(home: Home, folder: Path, owner: str = "local") -> Store:
+def opened(home: Home, folder: Path, owner: str = "local", clock: Clock | None = None) -> Store:
     """Open the store with its mirror, as another process would."""
-    return mirrored(open_store(home.store_url, Clock(), owner), home.store_url, folder, owner)
+    return mirrored(open_store(home.store_url, clock or Clock(), owner), home.store_url, folder, owner)
+
+
+CONTENTS = {hash_of(data): data for data in (b"one", b"", b"\0two")}
+
+
+def in_mirror(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()} if folder.exists() else {}
 
 
 def files(folder: Path) -> Iterator[Path]:
@@ -117,6 +135,85 @@ async def test_a_mirror_is_brought_up_to_date_when_the_store_is_opened(home: Hom
     for path in files(folder):
         assert path.read_bytes() == await body(store, ConversationId(path.parent.name))
     assert (folder / same / "conversation.json").stat().st_ino == untouched
+
+
+async def test_what_questions_name_is_beside_its_conversation_and_is_written_once(store: Store, folder: Path) -> None:
+    conversation_id = await store.reserve()
+    await store.attachments.put(conversation_id, CONTENTS)
+    assert not folder.exists()
+    await store.create(conversation(conversation_id, "Hello?"))
+    place = folder / conversation_id / "files"
+    assert in_mirror(place) == CONTENTS
+    assert {S_IMODE(path.stat().st_mode) for path in place.iterdir()} == {0o600}
+    first = {path.name: path.stat().st_ino for path in place.iterdir()}
+    await store.attachments.put(conversation_id, {hash_of(b"later"): b"later"})
+    await store.update(conversation_id, appended("more"))
+    assert in_mirror(place) == {**CONTENTS, hash_of(b"later"): b"later"}
+    assert {name: (place / name).stat().st_ino for name in first} == first
+    await store.attachments.remove(conversation_id, CONTENTS)
+    assert in_mirror(place) == {hash_of(b"later"): b"later"}
+    assert {path.name for path in place.parent.iterdir()} == {"conversation.json", "files"}
+
+
+async def test_contents_leave_the_mirror_with_their_conversation_and_come_back_with_it(
+    store: Store, folder: Path
+) -> None:
+    conversation_id = await started(store)
+    await store.attachments.put(conversation_id, CONTENTS)
+    lock = await store.acquire_turn(conversation_id, 0, ignore)
+    trashed = await store.trash.put(conversation_id)
+    await lock.release()
+    assert [path for path in folder.rglob("*") if path.is_file()] == []
+    await store.trash.restore(trashed)
+    assert in_mirror(folder / conversation_id / "files") == CONTENTS
+
+
+async def test_contents_of_a_turn_are_in_the_mirror_at_its_end(store: Store, folder: Path) -> None:
+    conversation_id = await started(store)
+    lock = await store.acquire_turn(conversation_id, 0, ignore)
+    await store.attachments.put(conversation_id, CONTENTS)
+    assert in_mirror(folder / conversation_id / "files") == {}
+    await lock.release()
+    assert in_mirror(folder / conversation_id / "files") == CONTENTS
+
+
+async def test_contents_that_another_process_put_or_an_editor_changed_are_caught_up(home: Home, folder: Path) -> None:
+    unseen = open_store(home.store_url, Clock())
+    conversation_id = await started(unseen)
+    await unseen.attachments.put(conversation_id, CONTENTS)
+    await caught_up(opened(home, folder))
+    place = folder / conversation_id / "files"
+    assert in_mirror(place) == CONTENTS
+    path = place / next(iter(CONTENTS))
+    path.write_bytes(b"edited here")
+    clock = Clock()
+    clock.move(60)
+    await open_store(home.store_url, clock).update(conversation_id, appended("more"))
+    await caught_up(opened(home, folder))
+    assert in_mirror(place) == CONTENTS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trouble", ["full", "read-only"])
+async def test_a_mirror_on_a_disk_that_takes_no_file_is_whole_once_it_does(
+    home: Home, tmp_path: Path, trouble: str
+) -> None:
+    data, clock = b"x" * (1 << 20), Clock()
+    with small_disk(tmp_path / "disk", "4m") as disk:
+        store = opened(home, disk / "mirror", clock=clock)
+        conversation_id = await started(store)
+        fill(disk, 1 << 19) if trouble == "full" else remount(disk, "ro")
+        clock.move(1)
+        await store.attachments.put(conversation_id, {hash_of(data): data})
+        await store.update(conversation_id, appended("more"))
+        assert await store.attachments.get(conversation_id, [hash_of(data)]) == {hash_of(data): data}
+        assert cast("MirroredStore", store).trouble()
+        (disk / "ballast").unlink() if trouble == "full" else remount(disk, "rw")
+        await caught_up(store)
+        assert cast("MirroredStore", store).trouble() is None
+        place = disk / "mirror" / conversation_id
+        assert in_mirror(place / "files") == {hash_of(data): data}
+        assert (place / "conversation.json").read_bytes() == await body(store, conversation_id)
 
 
 async def test_a_mirror_that_cannot_be_written_stops_nothing_and_says_so_until_it_can(home: Home) -> None:

@@ -10,11 +10,16 @@ import psycopg
 import pytest
 from tests.fixtures.databases import PostgreSQL
 from tests.fixtures.library import id_of, iso_of
+from tests.fixtures.numbered import Numbered, named
 from tests.fixtures.stores import Clock
+from tests.fixtures.vectors import OneEmbedder, WordModel, there
 
+from conversation_mcp.cli.entry import run
+from conversation_mcp.embeddings.meaning import Meaning
 from conversation_mcp.errors import SchemaError
 from conversation_mcp.records.audit import AuditEvent
 from conversation_mcp.records.found import WantedMemories
+from conversation_mcp.searching.vectors.near import Neighbourhood
 from conversation_mcp.stores.base import Store
 from conversation_mcp.stores.catalog import open_audit, open_store, open_tables
 from conversation_mcp.stores.postgresql.audit import TRAIL
@@ -136,3 +141,51 @@ def test_no_owner_sees_the_audit_trail_and_no_statement_changes_it(url: str, clo
         with pytest.raises(psycopg.errors.RaiseException, match="only added"):
             executed(url, change, owner=TRAIL)
     assert [*trail.lines()] == lines
+
+
+def test_words_alone_are_found_until_the_extension_is_there_and_everything_says_so(
+    database: PostgreSQL, url: str, clock: Clock, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = open_tables(url)
+    tables.migrate()
+    shelf = Numbered(open_store(url, clock))
+    shelf.put(1, "hound barks", "loudly")
+    finder = shelf.finder
+    assert (finder.turns, finder.remembered, shelf.numbers("hound")) == (None, None, [1])
+    finder.erase([named(1)])
+    assert "CREATE EXTENSION vector" in (tables.without_meaning() or "")
+    assert any("CREATE EXTENSION vector" in finding.text for finding in finder.inspector.check_place("here"))
+    for command in ("status", "migrate"):
+        monkeypatch.setattr("sys.argv", ["conversation-mcp", "database", command, "--url", url])
+        assert run() == 0
+        assert "CREATE EXTENSION vector" in capsys.readouterr().err
+    database.change(url, "CREATE EXTENSION vector")
+    assert "database migrate" in (tables.without_meaning() or "")
+    assert (tables.migrate(), tables.without_meaning()) == ([], None)
+    turns, model = there(finder.turns), WordModel()
+    list(Meaning(turns.vectors, OneEmbedder(model)).steps(turns.source))
+    assert turns.vectors.count(model.name) == 1
+    database.change(url, "DROP EXTENSION vector CASCADE")
+    assert turns.vectors.nearest(model.name, model.embed_queries(["hound"])[0], 10) == Neighbourhood()
+    assert open_store(url, clock).finder.turns is None
+    database.change(url, "CREATE EXTENSION vector")
+    tables.migrate()
+    assert turns.vectors.models() == []
+
+
+def test_a_server_says_once_at_its_start_that_words_alone_find(
+    url: str, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    open_tables(url).migrate()
+
+    async def begin() -> None:
+        async with anyio.create_task_group() as tasks:
+            store = open_store(url, clock)
+            tasks.start_soon(store.run)
+            await store.stamp(None)
+            while not caplog.messages:
+                await anyio.lowlevel.checkpoint()
+            tasks.cancel_scope.cancel()
+
+    anyio.run(begin)
+    assert ["CREATE EXTENSION vector" in message for message in caplog.messages] == [True]

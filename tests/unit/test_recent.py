@@ -60,3 +60,15 @@ def test_a_single_value_may_be_larger_than_all_others_together() -> None:
     assert kept(recent, "b", "c") == ["c"]
     recent.put("d", 1, "too large", 61)
     assert kept(recent, "c", "d") == ["c"]
+
+
+def test_room_is_made_for_a_value_before_it_is_there() -> None:
+    recent = Recent[str, int, str](30, 60)
+    for key in "abc":
+        recent.put(key, 1, key, 10)
+    recent.make_room("c", 20)
+    assert kept(recent, *"abc") == ["b"]
+    recent.put("c", 1, "c", 20)
+    assert kept(recent, *"abc") == ["b", "c"]
+    recent.make_room("d", 61)
+    assert kept(recent, *"abc") == ["b", "c"]

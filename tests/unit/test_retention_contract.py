@@ -2,13 +2,15 @@
 
 import logging
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from anyio import to_thread
 from tests.fixtures.stores import Clock, NewStore, appended, ignore, put, started
 
 from conversation_mcp.bootstrap import retention_of
+from conversation_mcp.clock import parse_time
+from conversation_mcp.conversations.expiry import KNOWN_SECONDS, Expiries
 from conversation_mcp.conversations.retention import RetentionSweep
 from conversation_mcp.records.audit import checked
 from conversation_mcp.settings import Settings
@@ -152,3 +154,18 @@ async def test_servers_sweep_soon_after_the_start_and_then_every_hour(
         await sweep.run(rest)
     assert rests == [5.0, 3600.0, 3600.0]
     assert there == [True, False, False]
+
+
+async def test_answers_tell_of_a_changed_age_within_a_minute(store: Store, retention: Retention) -> None:
+    conversation, seconds = await store.load(await started(store)), 0.0
+    expiries = Expiries(store, None, lambda: seconds)
+    await aside(retention.put, "local", "2h")
+    told = await expiries.of(conversation)
+    await aside(retention.put, "local", "1h")
+    assert await expiries.of(conversation) == told
+    seconds = KNOWN_SECONDS
+    assert parse_time((await expiries.of(conversation)).forgotten_after or "") == hour_before(told.forgotten_after)
+
+
+def hour_before(moment: str | None) -> datetime:
+    return parse_time(moment or "") - timedelta(hours=1)

@@ -140,6 +140,7 @@ def test_texts_of_many_small_groups_are_given_to_the_model_together(tmp_path: Pa
     assert headways[-1] == index_in(tmp_path).count("words") == 20
 
 
+@pytest.mark.slow
 def test_a_group_that_is_taken_in_at_once_does_not_go_through_many_others(tmp_path: Path) -> None:
     model, index, gone_through = WordModel(), index_in(tmp_path), list[str]()
 

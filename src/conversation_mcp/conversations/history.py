@@ -99,17 +99,17 @@ def history_page(
     `max_chars` never makes a page empty: fewer messages are shown, and a single message that is too long is cut.
     """
     shown = [
-        _numbered(number, message)
+        (number, message)
         for number, message in enumerate(conversation.messages, 1)
         if with_system_prompt or message.role != "system"
     ]
     first = max(0, len(shown) - limit) if offset is None else offset
-    wanted = shown[first : first + limit]
+    wanted = [_numbered(number, message) for number, message in shown[first : first + limit]]
     page = _within(wanted, max_chars) if offset is not None else _within(wanted[::-1], max_chars)[::-1]
     if offset is None:
         first = len(shown) - len(page)
     left = max_chars - sum(map(_size, page))
-    numbers, shown_page = [message.number for message in shown], range(first, first + len(page))
+    numbers, shown_page = [number for number, _ in shown], range(first, first + len(page))
     turns = _of_page(placed(conversation), numbers, shown_page)
     fitting = _fitting(turns, list(map(_size_of_turn, turns)), left)
     left -= sum(map(_size_of_turn, fitting))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from conversation_mcp.embeddings.catalog import Embedders
     from conversation_mcp.embeddings.meaning import Meaning
-    from conversation_mcp.searching.vectors.nearest import Neighbourhood
+    from conversation_mcp.searching.vectors.near import Neighbourhood
     from conversation_mcp.stores.finder import TextVectors
 
 NEAR_TURNS = 1_000

@@ -19,7 +19,7 @@ from conversation_mcp.text import PUNCTUATION, fold, index_text, is_searchable
 if TYPE_CHECKING:
     from conversation_mcp.embeddings.meaning import Meaning
     from conversation_mcp.records.models import ConversationId
-    from conversation_mcp.searching.vectors.nearest import Kinship
+    from conversation_mcp.searching.vectors.near import Kinship
     from conversation_mcp.stores.finder import Finder
     from conversation_mcp.stores.headway import Headway
 

@@ -45,22 +45,30 @@ class Recent(Generic[Key, State, Value]):
             entry = self._entries.get(key)
             return None if entry is None else entry.value
 
+    def make_room(self, key: Key, size: int) -> None:
+        """Drop now what `put` of a value of that size would, so that both are not in memory at once."""
+        with self._lock:
+            self._make_room(key, size)
+
     def put(self, key: Key, state: State, value: Value, size: int) -> None:
         """Keep the value in place of an earlier one, unless it is too large on its own."""
         with self._lock:
-            self._drop(key)
-            if size > self._largest_bytes:
-                return
-            self._entries[key] = _Entry(state, value, size)
-            self._bytes += size
-            while self._bytes > self._max_bytes and len(self._entries) > 1:
-                self._drop(next(iter(self._entries)))
+            self._make_room(key, size)
+            if size <= self._largest_bytes:
+                self._entries[key] = _Entry(state, value, size)
+                self._bytes += size
 
     def drop(self, is_gone: Callable[[Key], bool]) -> None:
         """Drop the values whose keys are gone."""
         with self._lock:
             for key in [key for key in self._entries if is_gone(key)]:
                 self._drop(key)
+
+    def _make_room(self, key: Key, size: int) -> None:
+        self._drop(key)
+        if size <= self._largest_bytes:
+            while self._entries and self._bytes + size > self._max_bytes:
+                self._drop(next(iter(self._entries)))
 
     def _drop(self, key: Key) -> None:
         if (entry := self._entries.pop(key, None)) is not None:

@@ -11,7 +11,7 @@ from conversation_mcp.searching.vectors.pieces import PiecePart, TextPiece, dige
 if TYPE_CHECKING:
     import sqlite3
 
-    from conversation_mcp.searching.vectors.nearest import Neighbourhood
+    from conversation_mcp.searching.vectors.near import Neighbourhood
 
 VERSION = "1"
 """Part of the state of every file: a change of what is embedded makes the vectors anew."""

@@ -8,19 +8,19 @@ from conversation_mcp.embeddings.catalog import Embedders
 from conversation_mcp.errors import EmbeddingsError
 from conversation_mcp.searching.database import IndexUnusableError
 from conversation_mcp.searching.numeric import prepare_numpy
+from conversation_mcp.searching.vectors.base import KeptVectors
 from conversation_mcp.searching.vectors.builder import TEXTS_AT_ONCE, Builder, Maker, VectorHeadway
-from conversation_mcp.searching.vectors.index import VectorIndex
 from conversation_mcp.searching.vectors.pieces import TextSource
 
 if TYPE_CHECKING:
-    from conversation_mcp.searching.vectors.nearest import Kinship, Neighbourhood
+    from conversation_mcp.searching.vectors.near import Kinship, Neighbourhood
     from conversation_mcp.searching.vectors.numbers import Floats
 
 
 class Meaning:
     """Finds texts by their meaning. Every call blocks, and a search by meaning that fails never raises."""
 
-    def __init__(self, index: VectorIndex, embedders: Embedders) -> None:
+    def __init__(self, index: KeptVectors, embedders: Embedders) -> None:
         self.index = index
         self._embedders = embedders
         self.problem: str | None = None
@@ -104,9 +104,10 @@ class Meaning:
         """What a reader of the last results must know about the search by meaning."""
         if self.problem:
             return self.problem
-        server = self.server
+        if (server := self.server) is None:
+            return None
         texts = f"the question was sent to {server} to be compared with the {self.count:,} texts that it has had"
-        return f"{texts} for the search by meaning" if server else None
+        return f"{texts} for the search by meaning"
 
     @property
     def is_whole(self) -> bool:

@@ -41,6 +41,13 @@ class WrittenDocuments:
         elif new.strip():
             self.add_beside(key, "changed", new, name)
 
+    def insert(self, key: str, after_line: int, text: str) -> None:
+        """Insert a text after a line, counted from 1; after line 0, before everything."""
+        lines = self._texts[key].splitlines(keepends=True)
+        before = "".join(lines[: max(after_line, 0)])
+        between = "\n" if before and not before.endswith("\n") else ""
+        self.write(key, before + between + text + "".join(lines[max(after_line, 0) :]))
+
     def add_beside(self, key: str, what: str, text: str, name: str | None = None) -> None:
         """Add a text that belongs to a document but is not part of it, such as a comment."""
         beside = f"{key} {what}"

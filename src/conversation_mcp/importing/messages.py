@@ -38,6 +38,11 @@ def name_of(value: object) -> str | None:
     return " ".join(text_of(value).split()) or None
 
 
+def conversations_in(entry: object) -> Sequence[Any]:
+    """Return the conversations of an entry that holds them all, else the entry."""
+    return list_of(object_of(entry).get("conversations")) or (entry,)
+
+
 def texts_of(content: object, kinds: Collection[str] = ("text",)) -> Iterator[str]:
     """Yield the texts of content that is a string or a list of typed blocks."""
     if isinstance(content, str):

@@ -22,6 +22,8 @@ class AuditEvent(NamedTuple):
     owner: str
     action: str
     targets: Sequence[str] = ()
+    up_to: str | None = None
+    """Of a cut, which takes the oldest lines away: the hash of the last one of them."""
 
 
 class AuditLine(NamedTuple):
@@ -60,23 +62,28 @@ def line_after(previous: bytes | None, event: AuditEvent, time: str) -> bytes:
         "owner": event.owner,
         "action": event.action,
         "targets": list(event.targets),
+        **({"upTo": event.up_to} if event.up_to else {}),
         "previous": FIRST if previous is None else hash_of(previous),
     }
     return json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def checked(lines: Iterable[bytes]) -> Iterator[AuditLine]:
-    """Yield the lines, each with the place where the chain is broken, if it is."""
-    expected = FIRST
-    for number, line in enumerate(lines, 1):
-        data = _data(line)
+    """Yield the lines, each with the place where the chain is broken, if it is.
+
+    The first one follows no line, or the last one that a line of the trail says was cut.
+    """
+    all_lines = [*lines]
+    datas = [_data(line) for line in all_lines]
+    expected = {FIRST, *(str(data["upTo"]) for data in datas if data and "upTo" in data)}
+    for number, (line, data) in enumerate(zip(all_lines, datas, strict=True), 1):
         problem = None
         if data is None:
             problem = "is not a line of an audit trail"
-        elif data.get("previous") != expected:
+        elif data.get("previous") not in expected:
             problem = "does not follow the line before it, which was changed, or one between them was removed"
         yield AuditLine(number, data or {}, problem)
-        expected = hash_of(line)
+        expected = {hash_of(line)}
 
 
 def _data(line: bytes) -> dict[str, Any] | None:

@@ -3,7 +3,7 @@
 import json
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from math import isfinite
 from typing import cast
 
@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from conversation_mcp.errors import ConversationCorruptedError
-from conversation_mcp.records.damage import place, problem_of, problem_of_syntax
+from conversation_mcp.records.damage import is_of_a_number, place, problem_of, problem_of_syntax
 from conversation_mcp.records.models import Conversation, ConversationId, Message
 from conversation_mcp.records.origins import Origin
 from conversation_mcp.text import storable_data
@@ -45,13 +45,12 @@ def decode_with_data(
         # In Python's spelling, the name of a field is that of an unknown one, which is kept.
         conversation = Conversation.model_validate(document, by_alias=True, by_name=False)
     except ValidationError as error:
-        raise ConversationCorruptedError(path, problem_of(error), conversation_id) from None
+        offset = _not_a_number(body) if is_of_a_number(error) else None
+        problem = problem_of(error) if offset is None else f"is not valid JSON {place(body, offset, skipped_bytes)}"
+        raise ConversationCorruptedError(path, problem, conversation_id) from None
     except ValueError as error:
         problem = problem_of_syntax(str(error), body, skipped_bytes)
         raise ConversationCorruptedError(path, problem, conversation_id) from None
-    if (offset := _not_a_number(document, body)) is not None:
-        problem = f"is not valid JSON {place(body, offset, skipped_bytes)}"
-        raise ConversationCorruptedError(path, problem, conversation_id)
     if conversation.conversation_id != conversation_id:
         conversation = conversation.changed(conversation_id=conversation_id)
     return conversation, cast("Mapping[str, object]", document)
@@ -109,7 +108,7 @@ def text_of(message: Message) -> str:
 
 
 def _parse(body: bytes) -> object:
-    """Return the JSON data. The same data is then validated and searched: parsing again would cost as much as both."""
+    """Return the JSON data."""
     try:
         return from_json(body, cache_strings="keys")
     except ValueError as refusal:
@@ -124,24 +123,10 @@ def _parse_surrogates(body: bytes, refusal: ValueError) -> object:
         raise refusal from None
 
 
-def _not_a_number(document: object, body: bytes) -> int | None:
+def _not_a_number(body: bytes) -> int | None:
     """Return the offset of a number that is not finite: this parser accepts NaN, Infinity and 1e999, others may not."""
-    if all(map(isfinite, _floats(document))):
-        return None
     found = (found.start() for found in STRING_OR_FLOAT.finditer(body) if found[1] and not isfinite(float(found[1])))
     return next(found, None)
-
-
-def _floats(data: object) -> Iterator[float]:
-    waiting = [data]
-    while waiting:
-        value = waiting.pop()
-        if type(value) is float:
-            yield value
-        elif type(value) is dict:
-            waiting.extend(cast("dict[str, object]", value).values())
-        elif type(value) is list:
-            waiting.extend(cast("list[object]", value))
 
 
 def _dump(conversation: Conversation) -> bytes:

@@ -25,6 +25,11 @@ def problem_of(error: ValidationError) -> str:
     return f"is not a conversation: {_name(first['loc'])} {wanted}"
 
 
+def is_of_a_number(error: ValidationError) -> bool:
+    """Tell whether a number in the data is not finite."""
+    return any(one["type"] == "finite_number" for one in error.errors(include_url=False, include_input=False))
+
+
 def problem_of_syntax(reason: str, body: bytes, skipped_bytes: int) -> str:
     """Return why the body of a file, which begins after `skipped_bytes`, is not JSON; `reason` is the parser's."""
     if not body or body.isspace():

@@ -2,7 +2,7 @@
 
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from pydantic.alias_generators import to_camel
 
 
@@ -18,6 +18,8 @@ class Record(BaseModel):
         allow_inf_nan=False,
         defer_build=True,
     )
+    # Numbers in unknown fields are finite, too: only what has a type is checked.
+    __pydantic_extra__: dict[str, JsonValue] = Field(init=False)  # pyright: ignore[reportIncompatibleVariableOverride]
 
     @classmethod
     def of(cls, **facts: Any) -> Self:  # noqa: ANN401 -- checked by the model

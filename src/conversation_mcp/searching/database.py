@@ -118,7 +118,7 @@ class IndexFile:
             self._require_version(database, inode)
             yield database
 
-    def reading(self) -> AbstractContextManager[None]:
+    def reading(self) -> AbstractContextManager[object]:
         """Hold what readers must hold: nothing, because each has a connection of its own."""
         return nullcontext()
 
@@ -194,7 +194,7 @@ class IndexFile:
             file.write(self._real_owners())
         draft.replace(self.path)
 
-    def _locked(self) -> AbstractContextManager[None]:
+    def _locked(self) -> AbstractContextManager[object]:
         make = partial(make_private_folder, self._indexes)
         return lock_folder(self._indexes).hold(f"{self.home.name}.lock", make, LOCK_WAIT_SECONDS)
 

@@ -133,7 +133,7 @@ class Settings(BaseModel):
         default=64_000_000, ge=1, description="The most pixels of an image that is sent or made smaller."
     )
     mirror: Path | None = Field(
-        default=None, description="Folder with the file of each conversation of a database. Default: none."
+        default=None, description="Folder with the files of each conversation of a database. Default: none."
     )
     prompts_dir: Path = Field(
         default_factory=lambda: config_path().parent / "prompts",

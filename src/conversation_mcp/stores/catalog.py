@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.owners import LOCAL
@@ -16,10 +16,17 @@ if TYPE_CHECKING:
     from conversation_mcp.stores.audit import AuditTrail
     from conversation_mcp.stores.base import Store
     from conversation_mcp.stores.conversion import Converter
-    from conversation_mcp.stores.ears import Newsroom
     from conversation_mcp.stores.finder import Finder
     from conversation_mcp.stores.retention import Retention
     from conversation_mcp.stores.tables import Tables
+
+
+class Common(Protocol):
+    """What the stores of all owners have in common in this process: what was read last, or news of other processes."""
+
+    def close(self) -> None:
+        """End it; it may block for a moment."""
+        ...
 
 
 class Adapter(NamedTuple):
@@ -35,10 +42,10 @@ class Adapter(NamedTuple):
     owners: str
     audit: str
     retention: str
-    news: str | None = None
-    """The name of a function of a URL that makes what brings news of other processes; None if nothing does.
+    common: str | None = None
+    """The name of a function of a URL that makes what the stores of all owners have in common; None if nothing.
 
-    The second function of such a store also takes `news`.
+    The second function of such a store also takes `common`.
     """
     tables: str | None = None
     """The name of a function of a URL that makes the tables; None for a store that has none."""
@@ -63,6 +70,7 @@ STORES = {
         "conversation_mcp.stores.files.owners:owners",
         "conversation_mcp.stores.files.audit:build",
         "conversation_mcp.stores.files.retention:build",
+        common="conversation_mcp.stores.files.memory:build",
         converter="conversation_mcp.stores.files.conversion:build",
     ),
     "postgresql": Adapter(
@@ -71,7 +79,7 @@ STORES = {
         "conversation_mcp.stores.postgresql.owners:owners",
         "conversation_mcp.stores.postgresql.audit:build",
         "conversation_mcp.stores.postgresql.retention:build",
-        news="conversation_mcp.stores.postgresql.news:build",
+        common="conversation_mcp.stores.postgresql.news:build",
         tables="conversation_mcp.stores.postgresql.tables:build",
         extra="postgres",
     ),
@@ -81,6 +89,7 @@ STORES = {
         "conversation_mcp.stores.redis.owners:owners",
         "conversation_mcp.stores.redis.audit:build",
         "conversation_mcp.stores.redis.retention:build",
+        common="conversation_mcp.stores.redis.news:build",
         extra="redis",
         lifetime=timedelta(hours=3),
     ),
@@ -111,39 +120,39 @@ def open_store(
     encryption: "Encryption | None" = None,
     is_durable: bool = True,
     timeout_hours: float | None = None,
-    news: "Newsroom | None" = None,
+    common: "Common | None" = None,
     mirror: "Path | None" = None,
 ) -> "Store":
     """Make the store of an owner's conversations, without opening anything yet.
 
     Unless it is durable, a write does not wait for the disk and may be lost when the computer crashes. A store that
-    forgets does so that many hours after the last write. With news, whoever waits for another process hears of it.
-    With a folder for a mirror, the files of conversations are kept there, too.
+    forgets does so that many hours after the last write. It shares what it has in `common` with the stores of
+    other owners. With a folder for a mirror, the files of conversations are kept there, too.
 
     Raises:
         InvalidInputError: there is no store for such a URL, or it cannot be encrypted or mirrored.
     """
     if mirror is not None:
         store = open_store(
-            url, now, owner, encryption=encryption, is_durable=is_durable, timeout_hours=timeout_hours, news=news
+            url, now, owner, encryption=encryption, is_durable=is_durable, timeout_hours=timeout_hours, common=common
         )
         return mirrored(store, url, mirror, owner)
     adapter = _adapter(url)
     make, lifetime = _function(adapter, adapter.store), lifetime_in(url, timeout_hours)
-    sealing: dict[str, object] = {**_sealing(adapter, encryption), **({"news": news} if news else {})}
+    sealing: dict[str, object] = {**_sealing(adapter, encryption), **({"common": common} if common else {})}
     if lifetime is None:
         return make(url, now, owner, **sealing, is_durable=is_durable)
     return make(url, now, owner, **sealing, is_durable=is_durable, lifetime=lifetime)
 
 
-def open_news(url: str) -> "Newsroom | None":
-    """Make what brings news of other processes to the stores of that URL; None if nothing does.
+def open_common(url: str) -> Common | None:
+    """Make what the stores of all owners at that URL have in common; None if nothing.
 
     Raises:
         InvalidInputError: there is no store for such a URL.
     """
     adapter = _adapter(url)
-    return _function(adapter, adapter.news)(url) if adapter.news else None
+    return _function(adapter, adapter.common)(url) if adapter.common else None
 
 
 def can_be_encrypted(url: str) -> bool:

@@ -21,14 +21,6 @@ class Ear(Protocol):
         ...
 
 
-class Newsroom(Protocol):
-    """What brings news to all stores of one place in this process."""
-
-    def close(self) -> None:
-        """End it; it blocks for a moment."""
-        ...
-
-
 class DeafEar:
     """The ear of a store that brings no news."""
 

@@ -16,8 +16,8 @@ from conversation_mcp.stores.headway import Headway
 if TYPE_CHECKING:
     from conversation_mcp.records.findings import Finding
     from conversation_mcp.records.models import ConversationId
-    from conversation_mcp.searching.vectors.index import VectorIndex
-    from conversation_mcp.searching.vectors.nearest import Neighbourhood
+    from conversation_mcp.searching.vectors.base import KeptVectors
+    from conversation_mcp.searching.vectors.near import Neighbourhood
     from conversation_mcp.searching.vectors.pieces import TextSource
 
 PAGE = 500
@@ -132,7 +132,7 @@ class KeptContents(Protocol):
 class TextVectors(NamedTuple):
     """The vectors of texts of one kind, and the texts they are made of."""
 
-    vectors: "VectorIndex"
+    vectors: "KeptVectors"
     source: "TextSource"
 
 

@@ -1,4 +1,4 @@
-"""A mirror: a folder with the file of each conversation that a store keeps elsewhere, for people who want files.
+"""A mirror: a folder with the files of each conversation that a store keeps elsewhere, for people who want files.
 
 It is written after each turn and each change beside turns, follows deletions, and is brought up to date when the store
 is opened. Only this program writes there; what is edited there is overwritten.
@@ -6,7 +6,7 @@ is opened. Only this program writes there; what is edited there is overwritten.
 
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import partial
 from typing import Any, Protocol
 
@@ -15,7 +15,9 @@ from anyio import to_thread
 from conversation_mcp.cancellation import finish
 from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError
 from conversation_mcp.records.models import Conversation, ConversationId
+from conversation_mcp.stores.attachments import Attachments
 from conversation_mcp.stores.base import Change, OnWait, Store, Trash, Trashed, TurnLock
+from conversation_mcp.stores.threaded_attachments import WrittenContents
 
 logger = logging.getLogger(__name__)
 
@@ -31,8 +33,17 @@ class Mirror(Protocol):
         """Where it is, for people."""
         ...
 
-    def write(self, conversation_id: ConversationId, body: bytes, milliseconds: int) -> None:
-        """Write the file of the conversation, with the time at which that was written last."""
+    @property
+    def contents(self) -> WrittenContents:
+        """The contents that questions name, beside the file of their conversation."""
+        ...
+
+    def write(self, conversation_id: ConversationId, body: bytes) -> None:
+        """Write the file of the conversation, with a time at which nothing was written."""
+        ...
+
+    def date(self, conversation_id: ConversationId, milliseconds: int) -> None:
+        """Set the time of the file to that at which the conversation was written last, once all of it is there."""
         ...
 
     def remove(self, conversation_id: ConversationId) -> None:
@@ -60,6 +71,11 @@ class MirroredStore:
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- whatever the store has
         return getattr(self._store, name)
+
+    @property
+    def attachments(self) -> Attachments:
+        """The store's attachments, whose changes beside turns are followed."""
+        return _MirroredAttachments(self._store.attachments, self._follow_unless_held)
 
     @property
     def trash(self) -> Trash:
@@ -133,9 +149,21 @@ class MirroredStore:
                 self._mirror.remove(conversation_id)
                 return
             for facts in finder.facts([conversation_id]):
-                self._mirror.write(conversation_id, body, facts.updated_milliseconds)
+                self._mirror.write(conversation_id, body)
+                self._copy_contents(conversation_id)
+                self._mirror.date(conversation_id, facts.updated_milliseconds)
                 if facts.size_bytes == len(body):
                     return
+
+    def _copy_contents(self, conversation_id: ConversationId) -> None:
+        """Write contents that are not there, one in memory at a time, and remove those that are no longer stored."""
+        stored, there = self._store.finder.attachments, self._mirror.contents
+        wanted, found = stored.sizes(conversation_id), there.sizes(conversation_id)
+        if gone := found.keys() - wanted.keys():
+            there.remove(conversation_id, gone)
+        for name in wanted:
+            if found.get(name) != wanted[name] and (content := stored.get(conversation_id, [name])):
+                there.put(conversation_id, content)
 
     def _catch_up(self) -> None:
         """Write what differs by its time, and remove what is no longer stored."""
@@ -146,6 +174,25 @@ class MirroredStore:
                 self._copy(conversation_id)
         for conversation_id in there.keys() - set(ids):
             self._copy(conversation_id)
+
+
+class _MirroredAttachments:
+    """Satisfies Attachments."""
+
+    def __init__(self, attachments: Attachments, follow: Callable[[ConversationId], Awaitable[None]]) -> None:
+        self._attachments = attachments
+        self._follow = follow
+        self.get, self.sizes = attachments.get, attachments.sizes
+
+    async def put(self, conversation_id: ConversationId, contents: Mapping[str, bytes]) -> None:
+        """Keep them in both places."""
+        await self._attachments.put(conversation_id, contents)
+        await self._follow(conversation_id)
+
+    async def remove(self, conversation_id: ConversationId, hashes: Collection[str]) -> None:
+        """Remove them from both places."""
+        await self._attachments.remove(conversation_id, hashes)
+        await self._follow(conversation_id)
 
 
 class _MirroredTrash:

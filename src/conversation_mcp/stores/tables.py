@@ -36,3 +36,7 @@ class Tables(Protocol):
             SchemaError: they are newer than this program can use.
         """
         ...
+
+    def without_meaning(self) -> str | None:
+        """Return why nothing is found by meaning, and what helps; None if it can be."""
+        ...

@@ -3,7 +3,6 @@
 from pydantic import Field
 
 from conversation_mcp.app import App
-from conversation_mcp.conversations.expiry import Expiries
 from conversation_mcp.conversations.history import HistoryPage, history_page
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.tooling.questions import ConversationIdArgument
@@ -35,7 +34,7 @@ async def get_conversation_history(given: HistoryInput, app: App, caller: Caller
         offset=given.offset,
         with_system_prompt=given.include_system_prompt,
         max_chars=app.settings.max_result_chars,
-        expiry=await Expiries(app.store, app.settings.conversation_timeout_hours).of(view.conversation),
+        expiry=await app.expiries.of(view.conversation),
     )
     return page.noting(view.notices, view.pending_age_seconds)
 

@@ -22,10 +22,11 @@ class FormRefusedError(Exception):
 
 
 class Desk:
-    """Answers with pages."""
+    """Answers with pages, whose style, script and icon have that version."""
 
-    def __init__(self, templates: Environment) -> None:
+    def __init__(self, templates: Environment, version: str) -> None:
         self._templates = templates
+        self._version = version
 
     def app(self, request: Request) -> App:
         """Return the services of who asks, and of nobody else."""
@@ -33,7 +34,8 @@ class Desk:
 
     def page(self, request: Request, template: str, status: int = 200, **facts: object) -> Response:
         """Return the page of a template."""
-        text = self._templates.get_template(f"web/{template}").render(form_token=request.state.form_token, **facts)
+        made = self._templates.get_template(f"web/{template}")
+        text = made.render(form_token=request.state.form_token, version=self._version, **facts)
         return HTMLResponse(visit_of(request).cover(text), status)
 
     def problem(self, request: Request, error: ConversationMCPError) -> Response:

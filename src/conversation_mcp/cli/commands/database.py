@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from conversation_mcp.cli.exit_codes import FAILED
-from conversation_mcp.cli.output.terminal import put
+from conversation_mcp.cli.output.terminal import put, say
 from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.sources import config_path, store_of
 from conversation_mcp.stores.catalog import open_tables
@@ -34,6 +34,7 @@ def show_status(*, url: Url = None) -> None:
     there = f"tables of version {found.present}" if found.present else "no tables yet"
     newer = " and can use these" if found.are_usable and found.present > found.needed else ""
     put(f"{tables.place}: {there}; this version of conversation-mcp needs version {found.needed}{newer}")
+    _say_what_is_missing(tables)
     if not found.are_usable:
         raise typer.Exit(FAILED)
 
@@ -47,6 +48,12 @@ def migrate(*, url: Url = None) -> None:
     tables = _tables(url)
     done = tables.migrate()
     put(f"{tables.place}: {counted(len(done), 'migration')} done, version {tables.versions().present}")
+    _say_what_is_missing(tables)
+
+
+def _say_what_is_missing(tables: Tables) -> None:
+    if missing := tables.without_meaning():
+        say(f"Words alone find conversations and memories: {missing}.")
 
 
 def _tables(url: str | None) -> Tables:

@@ -1,6 +1,7 @@
 """The command `index`: shows or rebuilds the index."""
 
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,7 +10,7 @@ from conversation_mcp.cli.options import AsJson, LogsDir, Owner
 from conversation_mcp.cli.output.progress import progress
 from conversation_mcp.cli.output.terminal import put, put_json
 from conversation_mcp.cli.output.times import when
-from conversation_mcp.cli.setup import finder_from
+from conversation_mcp.cli.setup import finder_from, settings_from
 from conversation_mcp.clock import utc_now
 from conversation_mcp.errors import ConversationMCPError, FilesystemError
 from conversation_mcp.stores.headway import Headway
@@ -57,6 +58,9 @@ def index(
             return
     finder = finder_from(logs_dir, owner)
     found = finder.index
+    if found is None and meaning:
+        _say_how_many(logs_dir, owner)
+        return
     if found is None:
         raise NoIndexError(f"{finder.place} needs none", is_needed=False)
     if rebuild:
@@ -66,6 +70,13 @@ def index(
         put_json(facts)
     else:
         put("\n".join(f"{name:<10}{text}" for name, text in _lines(facts)))
+
+
+def _say_how_many(logs_dir: Path | None, owner: str | None) -> None:
+    from conversation_mcp.cli.checks.vectors import check_vectors
+
+    for finding in check_vectors(settings_from({"logs_dir": logs_dir, "owner": owner}).settings):
+        put(finding.text)
 
 
 def _rebuild(index: "Index") -> None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from conversation_mcp.records.found import Listed, Page
-    from conversation_mcp.searching.vectors.nearest import Neighbourhood
+    from conversation_mcp.searching.vectors.near import Neighbourhood
     from conversation_mcp.stores.finder import Finder
 
 HIGHLIGHT = "bold yellow"

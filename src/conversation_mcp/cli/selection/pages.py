@@ -8,7 +8,7 @@ from conversation_mcp.records.found import Page, Place, Wanted
 from conversation_mcp.stores.headway import Headway
 
 if TYPE_CHECKING:
-    from conversation_mcp.searching.vectors.nearest import Neighbourhood
+    from conversation_mcp.searching.vectors.near import Neighbourhood
     from conversation_mcp.stores.finder import Finder
 
 COMPARING = "checking the files"

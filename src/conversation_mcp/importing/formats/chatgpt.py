@@ -9,8 +9,8 @@ from itertools import pairwise
 from conversation_mcp.importing.base import ImportFormat, ImportProblem, Item, LeftOut, ReadOptions, SourceFile
 from conversation_mcp.importing.entries import each_entry
 from conversation_mcp.importing.formats.chatgpt_assets import AssetNames, asset_names
-from conversation_mcp.importing.formats.chatgpt_messages import ChatGptPath
-from conversation_mcp.importing.messages import Data, list_of, name_of, object_of
+from conversation_mcp.importing.formats.chatgpt_messages import ChatGptPath, is_said
+from conversation_mcp.importing.messages import Data, conversations_in, list_of, name_of, object_of
 from conversation_mcp.importing.trees import Tree, leaves_of, path_to
 from conversation_mcp.records.models import Message
 
@@ -19,12 +19,7 @@ SHARD = re.compile(r"(.*/|)conversations-([0-9]{1,9})\.json")
 
 def claims(_file: SourceFile, entry: object) -> bool:
     """Tell whether the entry has ChatGPT's tree of messages."""
-    return any(isinstance(object_of(each).get("mapping"), dict) for each in _each(entry))
-
-
-def _each(entry: object) -> Sequence[object]:
-    """Return the conversations of an entry that holds them all, else the entry."""
-    return list_of(object_of(entry).get("conversations")) or (entry,)
+    return any(isinstance(object_of(each).get("mapping"), dict) for each in conversations_in(entry))
 
 
 def read(files: Sequence[SourceFile], reading: ReadOptions) -> Iterator[Item]:
@@ -48,7 +43,7 @@ def _missing_shards(files: Sequence[SourceFile]) -> Iterator[ImportProblem]:
 
 
 def _conversations(names: AssetNames, entry: Data, place: str, reading: ReadOptions) -> Iterator[Item]:
-    for each in _each(entry):
+    for each in conversations_in(entry):
         yield from _conversation(names, object_of(each), place, reading)
 
 
@@ -57,8 +52,7 @@ def _conversation(names: AssetNames, entry: Data, place: str, reading: ReadOptio
     if not isinstance(entry.get("mapping"), dict):
         yield ImportProblem(place, "has no mapping, so it has no messages")
         return
-    # The order is that of the parents: some exports have no `children`, and times are missing or equal.
-    parents = {node: _parent(value) for node, value in nodes.items()}
+    parents = _parents(nodes)
 
     def said(path: Sequence[str], left_out: Counter[LeftOut]) -> Sequence[Message]:
         return ChatGptPath(entry, names, reading, left_out).messages(nodes[node] for node in path)
@@ -67,7 +61,7 @@ def _conversation(names: AssetNames, entry: Data, place: str, reading: ReadOptio
         id=name_of(entry.get("conversation_id")) or name_of(entry.get("id")) or f"root {next(iter(nodes), '')}",
         place=place,
         parents=parents,
-        main=path_to(_current(entry, nodes, parents), parents),
+        main=_main(entry, nodes, parents),
         said=said,
         title=name_of(entry.get("title")),
         created_at=reading.moment(entry.get("create_time")),
@@ -76,20 +70,35 @@ def _conversation(names: AssetNames, entry: Data, place: str, reading: ReadOptio
     yield from tree.conversations(reading)
 
 
-def _parent(node: object) -> str | None:
-    parent = object_of(node).get("parent")
-    return parent if isinstance(parent, str) else None
+def _parents(nodes: Data) -> dict[str, str | None]:
+    """Return the parent of each node: the one that it names, else the one that names it as a child.
+
+    Many exports have no `children`, and times are missing or equal.
+    """
+    named = {
+        child: node
+        for node, value in nodes.items()
+        for child in list_of(object_of(value).get("children"))
+        if isinstance(child, str)
+    }
+    given = {node: object_of(value).get("parent") for node, value in nodes.items()}
+    return {
+        node: parent if isinstance(parent, str) and parent in nodes else named.get(node)
+        for node, parent in given.items()
+    }
 
 
-def _current(entry: Data, nodes: Data, parents: dict[str, str | None]) -> str | None:
-    """Return the leaf of the path that was shown: the one that the export names, else the latest, else the last."""
+def _main(entry: Data, nodes: Data, parents: dict[str, str | None]) -> tuple[str, ...]:
+    """Return the path that was shown: to the node that the export names, else to the latest leaf, else to the last."""
     current = entry.get("current_node")
-    if isinstance(current, str) and current in nodes:
-        return current
+    path = path_to(current if isinstance(current, str) else None, parents)
+    if any(is_said(object_of(object_of(nodes[node]).get("message"))) for node in path):
+        return path
     leaves = leaves_of(parents) or tuple(nodes)
     times = {leaf: object_of(object_of(nodes[leaf]).get("message")).get("create_time") for leaf in leaves}
     dated = {leaf: time for leaf, time in times.items() if isinstance(time, int | float)}
-    return max(dated, key=lambda leaf: dated[leaf]) if dated else (leaves[-1] if leaves else None)
+    leaf = max(dated, key=lambda leaf: dated[leaf]) if dated else (leaves[-1] if leaves else None)
+    return path_to(leaf, parents)
 
 
 CHATGPT = ImportFormat("chatgpt", "ChatGPT's export", claims, read)

@@ -6,11 +6,19 @@ from datetime import datetime
 from typing import Any
 
 from conversation_mcp.importing.base import LeftOut, ReadOptions
-from conversation_mcp.importing.citations import cited
+from conversation_mcp.importing.citations import Pages
 from conversation_mcp.importing.documents import WrittenDocuments
 from conversation_mcp.importing.formats.chatgpt_assets import AssetNames, named
 from conversation_mcp.importing.formats.chatgpt_canvas import CANVAS, write_canvas
-from conversation_mcp.importing.formats.chatgpt_contents import pointers_in, texts_in, thoughts_in, unknown_in
+from conversation_mcp.importing.formats.chatgpt_contents import (
+    content_of,
+    pointers_in,
+    texts_in,
+    thoughts_in,
+    unknown_in,
+)
+from conversation_mcp.importing.formats.chatgpt_marks import cited, unmarked
+from conversation_mcp.importing.formats.chatgpt_pages import pages_by_name
 from conversation_mcp.importing.formats.chatgpt_reports import is_told_state, reports_in
 from conversation_mcp.importing.messages import (
     Data,
@@ -28,7 +36,10 @@ from conversation_mcp.importing.messages import (
 from conversation_mcp.records.models import Message
 
 # Among these is the profile of the user, which nobody said in the conversation.
-HIDDEN_TYPES = frozenset({"user_editable_context", "model_editable_context", "reasoning_recap", "system_error"})
+FAILURE = "system_error"
+HIDDEN_TYPES = frozenset({"user_editable_context", "model_editable_context", "reasoning_recap", FAILURE})
+THINKING = "analysis"
+"""The channel of reasoning."""
 NOTHING: Data = {}
 # An answer to anybody else is the call of a tool.
 SHOWN_TO = frozenset({None, "all"})
@@ -47,6 +58,7 @@ class ChatGptPath:
         self._messages: list[Message] = []
         self._thoughts: list[str] = []
         self._pages: Sequence[Any] = ()
+        self._told: dict[str, Pages] = {}
         self._documents = WrittenDocuments()
         self._reports: dict[str, int] = {}
         self._files: list[str] = []
@@ -63,11 +75,12 @@ class ChatGptPath:
 
     def _take(self, said: Data, following: Data) -> None:
         role = name_of(object_of(said.get("author")).get("role"))
-        content = object_of(said.get("content"))
+        content = content_of(said)
         if not said:
             return
+        self._told.update(pages_by_name(said))
         if name_of(content.get("content_type")) == "thoughts":
-            self._thoughts += thoughts_in(content)
+            self._thoughts += (unmarked(each, self._left_out) for each in thoughts_in(content))
             self._count_unknown(content)
         elif role == "tool" or (role == "assistant" and name_of(said.get("recipient")) not in SHOWN_TO):
             self._take_tool(said, following)
@@ -76,13 +89,15 @@ class ChatGptPath:
         elif role == "user":
             self._end_turn()
             self._messages += self._question(said)
+        elif name_of(said.get("channel")) == THINKING:
+            self._thoughts += (unmarked(each, self._left_out) for each in texts_in(content))
         else:
             self._answer(said)
             self._take_reports(said)
 
     def _take_tool(self, said: Data, following: Data) -> None:
         """Add the part of a call or result that is an answer, and count the rest."""
-        metadata, content = object_of(said.get("metadata")), object_of(said.get("content"))
+        metadata, content = object_of(said.get("metadata")), content_of(said)
         author = object_of(said.get("author"))
         is_call = name_of(author.get("role")) == "assistant"
         name = (name_of(said.get("recipient")) if is_call else name_of(author.get("name"))) or "without a name"
@@ -102,6 +117,8 @@ class ChatGptPath:
     def _write(self, tool: str, content: Data, following: Data) -> bool:
         """Apply a call to a canvas, which its result, the next node, identifies."""
         canvas = object_of(object_of(following.get("metadata")).get("canvas"))
+        if name_of(content_of(following).get("content_type")) == FAILURE:
+            return False
         return tool.startswith(CANVAS) and write_canvas(self._documents, content, name_of(canvas.get("textdoc_id")))
 
     def _came_later(self, said: Data) -> bool:
@@ -131,7 +148,7 @@ class ChatGptPath:
 
     def _question(self, said: Data) -> Iterator[Message]:
         text, notices = self._content(said)
-        if text:
+        if text := unmarked(text, self._left_out):
             yield message("user", text, self._reading.moment(said.get("create_time")), notices=notices)
 
     def _answer(self, said: Data) -> bool:
@@ -141,7 +158,8 @@ class ChatGptPath:
         if not text:
             return False
         content = joined((self._documents.shown(), text))
-        content, sources = cited(content, metadata, self._pages, self._left_out)
+        self._told.update(pages_by_name(said))
+        content, sources = cited(content, metadata, self._pages, self._told, self._left_out)
         if not content:
             notices = (*notices, "not imported: marks that have no words")
             content = f"({notices[-1]})"
@@ -161,7 +179,7 @@ class ChatGptPath:
 
     def _show_made(self) -> None:
         """Add documents and pictures that no answer followed, as an answer themselves."""
-        made, _ = cited(self._documents.shown(), {}, (), self._left_out)
+        made = unmarked(self._documents.shown(), self._left_out)
         notices = missing(self._files, self._left_out)
         if content := made or "\n".join(f"({notice})" for notice in notices):
             facts = {"model": self._model, "reasoning": joined(self._thoughts), "notices": notices}
@@ -192,7 +210,7 @@ class ChatGptPath:
 
     def _content(self, said: Data) -> tuple[str, tuple[str, ...]]:
         """Return the text and the notices of what is missing from it; without a text, the notices serve as one."""
-        content, metadata = object_of(said.get("content")), object_of(said.get("metadata"))
+        content, metadata = content_of(said), object_of(said.get("metadata"))
         text, kind = joined(texts_in(content)), name_of(content.get("content_type"))
         files = [name_of(object_of(file).get("name")) for file in list_of(metadata.get("attachments"))]
         names = [name for name in files if name] or [named(each, self._names) for each in pointers_in(content)]
@@ -209,6 +227,11 @@ class ChatGptPath:
 def _spoken(content: Data) -> Data:
     """Return the content with its text where a single word counts as words."""
     return {**content, "text": joined(texts_in(content))}
+
+
+def is_said(said: Data) -> bool:
+    """Tell whether a message has words of a user or a model."""
+    return name_of(object_of(said.get("author")).get("role")) in SPOKEN and any(texts_in(content_of(said)))
 
 
 def _is_hidden(said: Data, content: Data) -> bool:

@@ -5,12 +5,15 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from conversation_mcp.importing.formats.chatgpt_contents import texts_in
+from conversation_mcp.importing.formats.chatgpt_contents import content_of, texts_in
 from conversation_mcp.importing.messages import Data, list_of, name_of, object_of, text_of
 
-STATES = frozenset({"chatgpt_sdk", "tool_response_metadata", "widget_state", "venus_widget_state", "state", "message"})
-"""Fields that hold states, which are nested, some of them as JSON text."""
-REPORTS = ("report_message", "report_messages", "report")
+STATES = frozenset(
+    {"chatgptsdk", "toolresponsemetadata", "widgetstate", "venuswidgetstate", "widget", "state", "message"}
+)
+"""Fields that hold states, which are nested, some of them as JSON text, without `_` and capitals."""
+REPORTS = frozenset({"reportmessage", "reportmessages", "report", "reportmarkdown", "finalreport"})
+TEXTS = ("content", "text", "markdown")
 TOLD_STATE = "The latest state of the widget is:"
 """The text with which a tool introduces a repetition of the state."""
 
@@ -26,10 +29,10 @@ class ResearchReport:
 def reports_in(said: Data) -> Iterator[ResearchReport]:
     """Yield the reports in the states that a message holds, each once."""
     seen: set[str] = set()
-    states = _states(object_of(said.get("metadata")), object_of(said.get("content")))
+    states = _states(object_of(said.get("metadata")), content_of(said))
     for each in _in_states(states):
         report = _report(each)
-        if report.key not in seen and any(text.strip() for text in texts_in(object_of(report.said.get("content")))):
+        if report.key not in seen and any(text.strip() for text in texts_in(content_of(report.said))):
             seen.add(report.key)
             yield report
 
@@ -41,6 +44,7 @@ def is_told_state(content: Data) -> bool:
 
 def _states(metadata: Data, content: Data) -> Iterator[object]:
     yield metadata
+    yield content
     for text in texts_in(content):
         before, found, state = text.partition(TOLD_STATE)
         if found and not before.strip():
@@ -49,26 +53,29 @@ def _states(metadata: Data, content: Data) -> Iterator[object]:
 
 def _in_states(states: Iterator[object]) -> Iterator[object]:
     """Yield the values of these states, and of states within them, in fields for reports."""
-    waiting = deque(states)
+    waiting = deque(map(_decoded, states))
     while waiting:
-        facts = object_of(_decoded(waiting.popleft()))
-        for name in REPORTS:
-            yield from list_of(facts.get(name)) or [facts.get(name)]
-        waiting += [value for name, value in facts.items() if name in STATES]
+        state = waiting.popleft()
+        waiting += map(_decoded, list_of(state))
+        for name, value in ((name.replace("_", "").lower(), value) for name, value in object_of(state).items()):
+            if name in REPORTS:
+                yield from list_of(value) or [value]
+            elif name in STATES:
+                waiting.append(_decoded(value))
 
 
 def _decoded(value: object) -> object:
-    if not isinstance(value, str):
-        return value
+    """Return the value of a JSON text; other values and texts remain what they are."""
     try:
-        return json.loads(value)
+        return json.loads(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):
-        return None
+        return value
 
 
 def _report(told: object) -> ResearchReport:
     """Return a report that is a message, its content, or the text of it."""
+    told = _decoded(told)
     facts = object_of(told)
-    text = text_of(told) or text_of(facts.get("content")) or text_of(facts.get("text"))
-    content = {"text": text} if text else object_of(facts.get("content"))
+    text = text_of(told) or next((text for field in TEXTS if (text := text_of(facts.get(field)))), "")
+    content = {"text": text} if text else content_of(facts)
     return ResearchReport(name_of(facts.get("id")) or "\n".join(texts_in(content)), {**facts, "content": content})

@@ -1,5 +1,6 @@
 """The messages along one path of a conversation with Claude, with documents written by tools and their sources."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,8 +31,13 @@ ROLES: dict[str, Role] = {"human": "user", "user": "user", "assistant": "assista
 SPOKEN = frozenset({"text", "voice_note"})
 DOCUMENT_TEXTS, DOCUMENT_NAMES = ("content", "file_text"), ("title", "path", "file_name", "filename")
 """Fields with the text of a document in the call of a tool, and fields with its name."""
+FILES, NAMELESS = ("files", "files_v2", "sync_sources"), "a file without a name"
+NO_WORDS = "nothing was said here, only thought"
 NOT_SHOWN = re.compile(r"```\s*This block is not supported on your current device yet\.\s*```")
 """The placeholder in `text` for blocks of other kinds."""
+TAGGED = re.compile(r"^<ant(Artifact|Thinking)\b([^<>]*)>(.*?)(?:</ant\1>|\Z)", re.DOTALL | re.MULTILINE)
+"""Documents and reasoning in the text itself, as older answers have them."""
+ATTRIBUTE = re.compile(r'([a-z]+)="([^"]*)"')
 PLACE_FIELDS = ("type", "uuid", "id", "start_timestamp", "stop_timestamp")
 
 
@@ -56,6 +62,7 @@ class ClaudePath:
         self._left_out = left_out
         self._documents = WrittenDocuments()
         self._titles: dict[str, str] = {}
+        self._failed: set[str] = set()
 
     def messages(self, path: Iterable[Data]) -> list[Message]:
         """Return the messages."""
@@ -64,17 +71,20 @@ class ClaudePath:
     def _message(self, said: Data) -> Iterator[Message]:
         role = ROLES.get(name_of(said.get("sender")) or "")
         made = self._made(_blocks(said.get("content")))
+        # The field repeats what the blocks say, so it serves only if these say nothing.
+        text = made.text if made.text.strip() else NOT_SHOWN.sub("", text_of(said.get("text")))
+        text = self._untagged(text, made) if role == "assistant" else text
         attachments = [object_of(each) for each in list_of(said.get("attachments"))]
         pasted = [each for each in attachments if text_of(each.get("extracted_content")).strip()]
-        files = [*(each for each in attachments if each not in pasted), *map(object_of, list_of(said.get("files")))]
-        names = [name_of(each.get("file_name")) or "a file without a name" for each in files]
-        notices = missing(names, self._left_out)
+        files = [each for each in attachments if each not in pasted]
+        files += [object_of(each) for field in FILES for each in list_of(said.get(field))]
+        # The same file may be in several of these lists.
+        names = dict.fromkeys(name_of(each.get("file_name") or each.get("name")) or NAMELESS for each in files)
+        notices = missing(tuple(names), self._left_out)
         quoted = [
             fenced(name_of(each.get("file_name")) or "Pasted text", text_of(each["extracted_content"]))
             for each in pasted
         ]
-        # The field repeats what the blocks say, so it serves only if these say nothing.
-        text = made.text if made.text.strip() else NOT_SHOWN.sub("", text_of(said.get("text")))
         content = joined((text, *quoted, self._documents.shown())) or "\n".join(f"({notice})" for notice in notices)
         at = self._reading.moment(said.get("created_at"))
         if role is None:
@@ -90,12 +100,16 @@ class ClaudePath:
             yield message(role, content, at, **facts)
         elif made.called and role == "assistant":
             yield only_tools(made.called, at)
+        elif role == "assistant" and joined(made.reasoning):
+            yield message(role, f"({NO_WORDS})", at, reasoning=joined(made.reasoning), notices=(NO_WORDS,))
 
     def _made(self, blocks: Sequence[Data]) -> _Made:
         made = _Made()
         for block in blocks:
             if name_of(block.get("type")) == "tool_result":
                 made.found += self._pages(block)
+                if block.get("is_error") is True and (call := name_of(block.get("tool_use_id"))):
+                    self._failed.add(call)
         before: Data = {}
         for block in blocks:
             kind = name_of(block.get("type"))
@@ -105,10 +119,11 @@ class ClaudePath:
                 text = self._cited(block, made.numbers)
                 made.text = made.text + text if is_cut else joined((made.text, text))
             elif kind == "thinking":
-                made.reasoning.append(text_of(block.get("thinking")))
+                summaries = (text_of(object_of(each).get("summary")) for each in list_of(block.get("summaries")))
+                made.reasoning.append(text_of(block.get("thinking")) or joined(summaries))
             elif kind in {"tool_use", "tool_result"}:
                 name = name_of(block.get("name")) or "without a name"
-                if kind == "tool_result" or not self._write(name, object_of(block.get("input"))):
+                if kind == "tool_result" or not self._write(name, block):
                     count_tool(name, self._left_out)
                     made.called[name] = None
             else:
@@ -116,15 +131,36 @@ class ClaudePath:
             before = block
         return made
 
-    def _write(self, tool: str, given: Data) -> bool:
-        """Apply a call to a document; return False if it is a call of another kind."""
+    def _untagged(self, text: str, made: _Made) -> str:
+        """Return a text without the documents and the reasoning that stand in it in tags."""
+
+        def taken(found: re.Match[str]) -> str:
+            if text.count("```", 0, found.start()) % 2:
+                return found[0]  # an example in code
+            told = dict(ATTRIBUTE.findall(found[2]))
+            if found[1] == "Thinking":
+                made.reasoning.append(found[3].strip())
+                return ""
+            name = told.get("title") or told.get("identifier") or "Artifact"
+            self._documents.write(told.get("identifier") or name, found[3].strip("\n"), name)
+            return self._documents.shown()
+
+        return TAGGED.sub(taken, text).strip() if "<ant" in text else text
+
+    def _write(self, tool: str, block: Data) -> bool:
+        """Apply a call to a document; return False if it is a call of another kind, or failed."""
+        given = _input(block)
+        if name_of(block.get("id")) in self._failed:
+            return False
         key = next((name for field in ("id", *DOCUMENT_NAMES) if (name := name_of(given.get(field)))), tool)
         named = next((name for field in DOCUMENT_NAMES if (name := name_of(given.get(field)))), None)
         name = PurePosixPath(named).name if named and "title" not in given else named
         text = next((text for field in DOCUMENT_TEXTS if (text := text_of(given.get(field))).strip()), "")
         if text and (named or tool == "artifacts"):
             self._documents.write(key, text, name)
-        elif tool == "artifacts" or (key in self._documents and "old_str" in given):
+        elif key in self._documents and isinstance(line := given.get("insert_line"), int):
+            self._documents.insert(key, line, text_of(given.get("new_str")) or text_of(given.get("insert_text")))
+        elif "old_str" in given and (tool == "artifacts" or key in self._documents):
             self._documents.change(key, text_of(given.get("old_str")), text_of(given.get("new_str")), name)
         else:
             return False
@@ -146,19 +182,38 @@ class ClaudePath:
         text = text_of(block.get("text"))
         pages: dict[int, Pages] = {}
         for citation in sorted(_citations(block), key=lambda each: _end(each, len(text))):
-            details = object_of(citation.get("details"))
-            url = name_of(details.get("url")) or name_of(citation.get("url"))
-            if url is None:
-                self._left_out["citation marks"] += 1
-                continue
-            title = name_of(details.get("title")) or name_of(citation.get("title")) or self._titles.get(url)
-            pages.setdefault(_end(citation, len(text)), []).append((url, title))
+            found = [*self._pages_of(citation)]
+            self._left_out["citation marks"] += not found
+            if found:
+                pages.setdefault(_end(citation, len(text)), []).extend(found)
         pieces: list[str] = []
         place = 0
         for end, cited in pages.items():
             pieces += (text[place:end], numbers.marks(cited))
             place = end
         return "".join((*pieces, text[place:]))
+
+    def _pages_of(self, citation: Data) -> Iterator[tuple[str, str | None]]:
+        """Yield the pages of a citation: its own, else those in its list."""
+        details = object_of(citation.get("details"))
+        if url := name_of(details.get("url")) or name_of(citation.get("url")):
+            title = name_of(details.get("title")) or name_of(citation.get("title")) or self._titles.get(url)
+            yield url, title
+        else:
+            for each in (*list_of(details.get("sources")), *list_of(citation.get("sources"))):
+                yield from self._pages_of({"url": object_of(each).get("url"), "title": object_of(each).get("title")})
+
+
+def _input(block: Data) -> Data:
+    """Return the arguments of a call, which may be JSON text, or what arrived of it."""
+    for given in (block.get("input"), block.get("partial_json")):
+        try:
+            told = json.loads(given) if isinstance(given, str) else given
+        except (ValueError, RecursionError):
+            continue
+        if object_of(told):
+            return object_of(told)
+    return {}
 
 
 def _blocks(content: object) -> list[Data]:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from conversation_mcp.errors import EmbeddingsError
 from conversation_mcp.searching.numeric import prepare_numpy
 from conversation_mcp.searching.stamped import batched
-from conversation_mcp.searching.vectors.index import VectorIndex
+from conversation_mcp.searching.vectors.base import KeptVectors, ModelVectors
 from conversation_mcp.searching.vectors.pieces import PackedVector, TextPiece, TextSource, digest_of
-from conversation_mcp.searching.vectors.rows import VectorRows
 
 if TYPE_CHECKING:
     from conversation_mcp.searching.vectors.numbers import Floats
@@ -59,7 +58,7 @@ class VectorHeadway:
 class Builder:
     """Makes the vectors that are missing, and removes those whose texts are gone."""
 
-    def __init__(self, index: VectorIndex, source: TextSource, maker: Maker) -> None:
+    def __init__(self, index: KeptVectors, source: TextSource, maker: Maker) -> None:
         self._index = index
         self._source = source
         self._maker = maker
@@ -77,7 +76,7 @@ class Builder:
                 headway.is_elsewhere = True
                 yield headway
                 return
-            known = self._index.states(self._maker.name, self._maker.choice)
+            known = self._write(lambda rows: rows.states())
             waiting, gone = self._compared(known, headway)
             yield headway
             for names in batched(gone):
@@ -88,7 +87,7 @@ class Builder:
                     yield headway
                 headway.done += len(groups)
                 yield headway
-            self._write(VectorRows.settle_all)
+            self._write(lambda rows: rows.settle_all())
             self._index.clean()
 
     def take_in(self, group: str) -> None:
@@ -99,9 +98,9 @@ class Builder:
         is_whole = any(model.is_whole and model.name == self._maker.name for model in self._index.models())
         if is_whole or self._index.count(self._maker.name) > FEW:
             return
-        waiting, gone = self._compared(self._index.states(self._maker.name, self._maker.choice), VectorHeadway())
+        waiting, gone = self._compared(self._write(lambda rows: rows.states()), VectorHeadway())
         if not waiting and not any(gone):
-            self._write(VectorRows.settle_all)
+            self._write(lambda rows: rows.settle_all())
 
     def _compared(
         self, known: Mapping[str, str | None], headway: VectorHeadway
@@ -164,13 +163,12 @@ class Builder:
             yield
         self._if_still(groups, lambda rows, group: rows.settle(group.name, group.state, group.digests))
 
-    def _if_still(self, groups: Sequence[ReadGroup], work: Callable[[VectorRows, ReadGroup], object]) -> None:
-        """Do the work for groups that are as they were read; who deletes something for good does that, then forgets."""
+    def _if_still(self, groups: Sequence[ReadGroup], work: Callable[[ModelVectors, ReadGroup], object]) -> None:
+        """Do the work for groups that are as they were read; what has changed is made with the next build."""
 
-        def do(rows: VectorRows) -> None:
+        def do(rows: ModelVectors) -> None:
             for group in groups:
-                # Looked up while nobody else can write. What has changed is made with the next build.
-                now = self._source.state(group.name)
+                now = rows.state_now(self._source, group.name)
                 if now == group.state:
                     work(rows, group)
                 elif now is None:
@@ -232,17 +230,17 @@ class Builder:
         vector = np.sum([memory[part.text] * np.float32(part.weight) for part in known], axis=0)
         return next(packed(vector[None] / (np.linalg.norm(vector) or 1)))
 
-    def _write(self, work: Callable[[VectorRows], T]) -> T:
-        return self._index.write(lambda database: work(VectorRows.of(database, self._maker.name, self._maker.choice)))
+    def _write(self, work: Callable[[ModelVectors], T]) -> T:
+        return self._index.write(self._maker.name, self._maker.choice, work)
 
 
 def _missing(
-    groups: Sequence[ReadGroup], rows: VectorRows
-) -> tuple[list[tuple[ReadGroup, str]], dict[bytes, PackedVector]]:
+    groups: Sequence[ReadGroup], rows: ModelVectors
+) -> tuple[list[tuple[ReadGroup, str]], Mapping[bytes, PackedVector]]:
     """Return the items that have no vector of their present text, and the vectors that there are of the same texts."""
     missing: list[tuple[ReadGroup, str]] = []
     for group in groups:
-        known = rows.known(group.name)
-        changed = (item for item, digest in group.digests.items() if item not in known or known[item].digest != digest)
+        known = rows.digests(group.name)
+        changed = (item for item, digest in group.digests.items() if known.get(item) != digest)
         missing += ((group, item) for item in changed)
     return missing, rows.twins({group.digests[item] for group, item in missing})

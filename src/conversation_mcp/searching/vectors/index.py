@@ -12,13 +12,15 @@ from conversation_mcp.errors import ConversationMCPError, IndexNotErasedError
 from conversation_mcp.searching.cache import Cache
 from conversation_mcp.searching.database import LOCKS, IndexDamagedError, IndexFile, IndexUnusableError, transaction
 from conversation_mcp.searching.numeric import prepare_numpy
+from conversation_mcp.searching.vectors.base import Model
 from conversation_mcp.searching.vectors.pieces import TextSource, digest_of
-from conversation_mcp.searching.vectors.rows import Model, VectorRows, models
+from conversation_mcp.searching.vectors.rows import VectorRows, models
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from conversation_mcp.searching.vectors.nearest import Codes, CodeTable, Kinship, Neighbourhood
+    from conversation_mcp.searching.vectors.near import Kinship, Neighbourhood
+    from conversation_mcp.searching.vectors.nearest import Codes, CodeTable
     from conversation_mcp.searching.vectors.numbers import Floats
 
 T = TypeVar("T")
@@ -26,10 +28,7 @@ BUILDING = "building.lock"
 
 
 class VectorIndex:
-    """The vectors of the texts of one kind, of one or more models. Every call blocks; none that reads raises anything.
-
-    The vectors of another model are made beside those of the old one, which serve until the new ones are whole.
-    """
+    """The vectors of the texts of one kind; satisfies KeptVectors."""
 
     def __init__(self, file: IndexFile) -> None:
         self._file = file
@@ -57,10 +56,6 @@ class VectorIndex:
         counted = "SELECT count(*) FROM codes WHERE model = (SELECT id FROM models WHERE name = ?)"
         return self._look(lambda database: database.execute(counted, (model,)).fetchone()[0], 0)
 
-    def states(self, model: str, choice: str) -> Mapping[str, str | None]:
-        """Return the states of the groups that the model knows. Raises as `write`."""
-        return self.write(lambda database: VectorRows.of(database, model, choice).states())
-
     def made(self, model: str) -> Mapping[str, str | None]:
         """Return the states of the groups that the model knows, and change nothing."""
 
@@ -73,51 +68,28 @@ class VectorIndex:
     def nearest(
         self, model: str, query: "Floats", limit: int, within: Collection[str] | None = None
     ) -> "Neighbourhood":
-        """Return the pieces whose vectors are nearest to the question's, among all groups or those named.
-
-        Nothing is found without a file, in a damaged one, or of a model that it does not know.
-        """
+        """Return the pieces nearest to a question; none without a file or in a damaged one."""
         prepare_numpy()
-        from conversation_mcp.searching.vectors.nearest import Neighbourhood
+        from conversation_mcp.searching.vectors.near import Neighbourhood
 
         return self._look(partial(self._nearest, model, query, limit, within), Neighbourhood())
 
     def kin(self, model: str, group: str, limit: int) -> "Mapping[str, Kinship]":
-        """Return how near other groups are to one, of those with a piece among the `limit` nearest to one of its own.
-
-        Nothing is found as in `nearest`, and of a group that has no vectors yet.
-        """
+        """Return how near other groups are to one; nothing as in `nearest`."""
         prepare_numpy()
         return self._look(partial(self._kin, model, group, limit), {})
 
     def forget(self, groups: Collection[str], source: TextSource | None = None) -> None:
-        """Remove all vectors of these groups, of every model, also from the bytes of the file.
-
-        With a source, the vectors of what it still has stay.
-
-        Raises:
-            IndexNotErasedError: the file cannot be written.
-        """
+        """Remove the vectors also from the bytes of the file."""
         self._erase(partial(_trim, {group: _digests(source, group) for group in groups}))
 
     def keep_only(self, groups: Collection[str]) -> None:
         """Remove the vectors of all other groups, as `forget` does. Raises as `forget`."""
         self._erase(partial(_drop_others, groups))
 
-    def write(self, work: "Callable[[sqlite3.Connection], T]") -> T:
-        """Return the result of work in one transaction, in a new file if there is none or it is damaged.
-
-        Raises:
-            IndexUnusableError: no file can be written.
-        """
-
-        def do(database: "sqlite3.Connection") -> T:
-            # The bytes of what is deleted would else stay in the file until others are written over them.
-            database.execute("PRAGMA secure_delete = ON")
-            with transaction(database):
-                return work(database)
-
-        return self._cache.in_file(do)
+    def write(self, model: str, choice: str, work: Callable[[VectorRows], T]) -> T:
+        """Do the work in a new file if there is none or it is damaged."""
+        return self._write(lambda database: work(VectorRows.of(database, model, choice)))
 
     def clean(self) -> None:
         """Take what was deleted out of the journal, too, unless somebody is reading."""
@@ -137,6 +109,15 @@ class VectorIndex:
         finally:
             if lock:
                 lock.release()
+
+    def _write(self, work: "Callable[[sqlite3.Connection], T]") -> T:
+        def do(database: "sqlite3.Connection") -> T:
+            # The bytes of what is deleted would else stay in the file until others are written over them.
+            database.execute("PRAGMA secure_delete = ON")
+            with transaction(database):
+                return work(database)
+
+        return self._cache.in_file(do)
 
     def _nearest(
         self,
@@ -188,7 +169,7 @@ class VectorIndex:
     def _erase(self, work: "Callable[[sqlite3.Connection], object]") -> None:
         try:
             if self._file.path.exists():
-                self.write(work)
+                self._write(work)
                 self._cache.in_file(self._truncate)
         except (OSError, IndexUnusableError) as error:
             raise IndexNotErasedError(self.location, str(error)) from error

@@ -1,15 +1,15 @@
 """The search for the nearest vectors: candidates by the signs of their numbers, then by the numbers themselves."""
 
-import math
 import os
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from conversation_mcp.searching.stamped import batched
+from conversation_mcp.searching.vectors.near import QUESTIONS, Kinship, Near, Neighbourhood, kinships
 from conversation_mcp.searching.vectors.numbers import WORD_BITS, Floats, codes_of, distances, unit, unpacked
 from conversation_mcp.searching.vectors.rows import group_rows, marked
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 CANDIDATES = 500
 """How many are looked at closely; among them are 99 % of the ten nearest."""
 SAMPLE = 256
-QUESTIONS = 16
-"""How many pieces of a group are compared with those of others."""
 CODES = "SELECT id, grp, code FROM codes WHERE model = ? AND id > ? ORDER BY id"
 VECTORS = "SELECT id, scale, numbers FROM vectors WHERE id IN (MARKS)"
 NAMES = """
@@ -30,43 +28,6 @@ STATE = """
     SELECT (SELECT token FROM file), deletions, (SELECT coalesce(max(id), 0) FROM codes)
     FROM models WHERE id = ?
 """
-
-
-class Near(NamedTuple):
-    """A piece whose vector is near the question's; `similarity` is the cosine between the two."""
-
-    group: str
-    item: str
-    digest: bytes
-    similarity: float
-
-
-class Kinship(NamedTuple):
-    """How similar a group of pieces is to another one, and how many standard deviations nearer than usual."""
-
-    similarity: float
-    nearness: float
-
-
-class Neighbourhood(NamedTuple):
-    """The nearest pieces, nearest first, and what the similarity of any piece is."""
-
-    found: tuple[Near, ...] = ()
-    usual: float = 0.0
-    """The mean similarity of all pieces."""
-    spread: float = 1.0
-    """The standard deviation of their similarities."""
-    pieces: int = 0
-    """How many pieces there are."""
-
-    def nearness(self, near: Near) -> float:
-        """Return how many standard deviations a piece is nearer than usual."""
-        return (near.similarity - self.usual) / (self.spread or 1)
-
-    @property
-    def chance(self) -> float:
-        """How many standard deviations the nearest of so many pieces is nearer than usual by chance alone."""
-        return math.sqrt(2 * math.log(max(2, self.pieces)))
 
 
 @dataclass(frozen=True)
@@ -171,22 +132,8 @@ def kin(database: "sqlite3.Connection", model: int, codes: Codes, group: str, li
     if not len(rows):
         return {}
     some = rows[np.linspace(0, len(rows) - 1, min(QUESTIONS, len(rows))).astype(np.int64)]
-    sums: dict[str, list[Kinship]] = {}
-    questions = unpacked(list(_vectors(database, some.tolist()).values()))
-    usual: list[float] = []
-    for question in unit(questions):
-        around = nearest(database, model, codes, question, limit, None)
-        usual.append(around.usual)
-        for name, near in {near.group: near for near in reversed(around.found)}.items():
-            sums.setdefault(name, []).append(Kinship(near.similarity, around.nearness(near)))
-    sums.pop(group, None)
-    return {name: _mean(found, len(questions), float(np.mean(usual))) for name, found in sums.items()}
-
-
-def _mean(found: list[Kinship], questions: int, usual: float) -> Kinship:
-    """Return the mean; to a question to which nothing of the group is near, it is as similar as anything."""
-    similarity = sum(each.similarity for each in found) + usual * (questions - len(found))
-    return Kinship(similarity / questions, sum(each.nearness for each in found) / questions)
+    questions = unit(unpacked(list(_vectors(database, some.tolist()).values())))
+    return kinships(group, [nearest(database, model, codes, question, limit, None) for question in questions])
 
 
 def _vectors(database: "sqlite3.Connection", rows: list[int]) -> dict[int, tuple[float, bytes]]:

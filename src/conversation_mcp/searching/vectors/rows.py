@@ -5,7 +5,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from conversation_mcp.searching.stamped import batched
-from conversation_mcp.searching.vectors.pieces import PackedVector
+from conversation_mcp.searching.vectors.base import Model
+from conversation_mcp.searching.vectors.pieces import PackedVector, TextSource
 
 if TYPE_CHECKING:
     import sqlite3
@@ -19,15 +20,6 @@ DROP_MODEL = (
 )
 DROP_PIECES = ("DELETE FROM codes WHERE id = ?", "DELETE FROM vectors WHERE id = ?")
 GROUPS = "SELECT id FROM groups WHERE model = ? AND name IN (MARKS)"
-
-
-class Model(NamedTuple):
-    """A model whose vectors are kept: its name, the choice of the user that opens it, and whether all are there."""
-
-    row: int
-    name: str
-    choice: str
-    is_whole: bool
 
 
 class KnownPiece(NamedTuple):
@@ -44,7 +36,7 @@ def models(database: "sqlite3.Connection") -> list[Model]:
 
 
 class VectorRows:
-    """The groups of a model, and the pieces in them."""
+    """The groups of a model, and the pieces in them; satisfies ModelVectors."""
 
     def __init__(self, database: "sqlite3.Connection", model: int) -> None:
         self._database = database
@@ -61,10 +53,13 @@ class VectorRows:
         found = self._database.execute("SELECT name, state FROM groups WHERE model = ?", (self._model,))
         return {os.fsdecode(name): state for name, state in found}
 
-    def known(self, group: str) -> dict[str, KnownPiece]:
-        """Return the pieces of a group by their items."""
-        found = self._database.execute("SELECT id, item, digest FROM codes WHERE grp = ?", (self._group(group),))
-        return {item: KnownPiece(row, digest) for row, item, digest in found}
+    def digests(self, group: str) -> dict[str, bytes]:
+        """Return the digests of the pieces of a group by their items."""
+        return {item: piece.digest for item, piece in self._known(group).items()}
+
+    def state_now(self, source: TextSource, group: str) -> str | None:
+        """Ask the source: nobody else can write until the transaction ends."""
+        return source.state(group)
 
     def twins(self, digests: Iterable[bytes]) -> "dict[bytes, PackedVector]":
         """Return the vectors of pieces with these digests, wherever they are."""
@@ -84,7 +79,7 @@ class VectorRows:
         self._database.execute(
             "INSERT OR IGNORE INTO groups (model, name) VALUES (?, ?)", (self._model, os.fsencode(group))
         )
-        owner, known = self._group(group), self.known(group)
+        owner, known = self._group(group), self._known(group)
         self._drop([known[item].row for item in made if item in known])
         for item, (digest, vector) in made.items():
             row = self._database.execute(
@@ -95,7 +90,7 @@ class VectorRows:
 
     def settle(self, group: str, state: str, items: Collection[str]) -> None:
         """Note that all pieces of a group in this state are known, and drop all others."""
-        self._drop([known.row for item, known in self.known(group).items() if item not in items])
+        self._drop([known.row for item, known in self._known(group).items() if item not in items])
         self._database.execute(
             "INSERT INTO groups (model, name, state) VALUES (?, ?, ?) "
             "ON CONFLICT (model, name) DO UPDATE SET state = excluded.state",
@@ -112,7 +107,7 @@ class VectorRows:
     def drop(self, groups: Iterable[str]) -> None:
         """Remove groups with all that is in them."""
         for group in groups:
-            self._drop([known.row for known in self.known(group).values()])
+            self._drop([known.row for known in self._known(group).values()])
             self._database.execute("DELETE FROM groups WHERE model = ? AND name = ?", (self._model, os.fsencode(group)))
 
     def trim(self, groups: "Mapping[str, Mapping[str, bytes]]") -> None:
@@ -120,7 +115,11 @@ class VectorRows:
         for group, digests in groups.items():
             if not digests:
                 self.drop([group])
-            self._drop([known.row for item, known in self.known(group).items() if digests.get(item) != known.digest])
+            self._drop([known.row for item, known in self._known(group).items() if digests.get(item) != known.digest])
+
+    def _known(self, group: str) -> dict[str, KnownPiece]:
+        found = self._database.execute("SELECT id, item, digest FROM codes WHERE grp = ?", (self._group(group),))
+        return {item: KnownPiece(row, digest) for row, item, digest in found}
 
     def _drop(self, rows: Sequence[int]) -> None:
         if rows:

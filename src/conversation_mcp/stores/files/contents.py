@@ -23,7 +23,6 @@ from conversation_mcp.stores.files.vault import Vault
 if TYPE_CHECKING:
     from conversation_mcp.records.models import ConversationId
 
-CACHE_BYTES = 16 * 1024 * 1024
 WRITE_WAIT_SECONDS = 30.0
 ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO, errno.EISDIR, errno.EFBIG})
 """What reading a name tells that does not lead to a file as this program writes them."""
@@ -33,14 +32,21 @@ Written = tuple[int, int, int, int]
 
 
 class ContentFiles:
-    """Reads and writes them. What was read is remembered, up to `cache_bytes`, and read again once it has changed."""
+    """Reads and writes them. What was read is remembered where that is wanted, and read again once it has changed."""
 
-    def __init__(self, root: Path, vault: Vault, *, is_durable: bool = True, cache_bytes: int = 0) -> None:
+    def __init__(
+        self,
+        root: Path,
+        vault: Vault,
+        *,
+        is_durable: bool = True,
+        recent: Recent[tuple[Path, str], Written, bytes] | None = None,
+    ) -> None:
         self._root = root
         self._vault = vault
         self._locks = LockFolder(root / LOCKS)
         self._is_durable = is_durable
-        self._recent = Recent[str, Written, bytes](cache_bytes)
+        self._recent = recent or Recent[tuple[Path, str], Written, bytes](0)
 
     def put(self, conversation_id: "ConversationId", contents: Mapping[str, bytes]) -> None:
         """Write those that are not there, or not intact; keeps the promises of `Attachments.put`."""
@@ -95,7 +101,7 @@ class ContentFiles:
     def forget(self, conversation_id: "ConversationId") -> None:
         """Drop from memory what was read of a conversation."""
         start = f"{self._folder(conversation_id)}{os.sep}"
-        self._recent.drop(lambda path: path.startswith(start))
+        self._recent.drop(lambda key: key[0] == self._root and key[1].startswith(start))
 
     def _folder(self, conversation_id: "ConversationId") -> Path:
         return self._root / check_id(conversation_id) / FILES
@@ -111,7 +117,7 @@ class ContentFiles:
         """Return the content if it has its hash."""
         try:
             written = _written(path)
-            if (data := self._recent.get(path, written)) is not None:
+            if (data := self._recent.get((self._root, path), written)) is not None:
                 return data
             stored = disk.read_file(Path(path))
         except OSError as error:
@@ -121,7 +127,7 @@ class ContentFiles:
         data = self._vault.open_content(path, owner, name, stored)
         if data is None or hash_of(data) != name:
             return None
-        self._recent.put(path, written, data, len(data))
+        self._recent.put((self._root, path), written, data, len(data))
         return data
 
     def _write(self, folder: Path, contents: Mapping[str, bytes]) -> None:
@@ -153,7 +159,7 @@ class ContentFiles:
             raise FilesystemError(str(folder / name), problem, folder.parent.name)
         return stored
 
-    def _writing(self, conversation_id: "ConversationId") -> AbstractContextManager[None]:
+    def _writing(self, conversation_id: "ConversationId") -> AbstractContextManager[object]:
         """Keep others from making or removing the key of the conversation meanwhile."""
         if not self._vault.is_sealing:
             return nullcontext()

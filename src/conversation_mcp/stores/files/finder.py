@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from conversation_mcp.records.models import ConversationId
     from conversation_mcp.sealing.keys import Encryption
     from conversation_mcp.searching.database import IndexFile
-    from conversation_mcp.searching.vectors.nearest import Neighbourhood
-    from conversation_mcp.searching.vectors.pieces import TextSource
+    from conversation_mcp.searching.vectors.index import VectorIndex
+    from conversation_mcp.searching.vectors.near import Neighbourhood
     from conversation_mcp.stores.files.index.sqlite import SqliteIndex
     from conversation_mcp.stores.files.inspector import FolderInspector
+    from conversation_mcp.stores.files.turns import TurnTexts
     from conversation_mcp.stores.finder import Finder, Standing, TextVectors
 
 VectorKind = Literal["turns", "memories"]
@@ -79,16 +80,18 @@ class FileFinder:
         """The vectors of turns, beside the index; None if conversations are encrypted, and found by words alone."""
         if self._vault.is_sealing:
             return None
-        from conversation_mcp.stores.files.turns import TurnTexts
+        from conversation_mcp.stores.finder import TextVectors
 
-        return self._vectors("turns", TurnTexts(self._folder.absolute(), self._now, self._vault))
+        return TextVectors(self._vectors("turns"), self._turn_texts())
 
     @property
     def remembered(self) -> "TextVectors | None":
         """The vectors of memories, beside the index; None as for turns."""
         if self._vault.is_sealing:
             return None
-        return self._vectors("memories", self.index.memory_texts)
+        from conversation_mcp.stores.finder import TextVectors
+
+        return TextVectors(self._vectors("memories"), self.index.memory_texts)
 
     def index_files(self) -> "tuple[IndexFile, ...]":
         """Return the files of all that is made from the conversations and kept elsewhere."""
@@ -205,18 +208,21 @@ class FileFinder:
         try:
             self.index.erase(ids)
         finally:
-            turns, remembered = self.turns, self.remembered
-            if turns and remembered:
+            if not self._vault.is_sealing:
                 try:
-                    turns.vectors.forget(ids, turns.source)
+                    self._vectors("turns").forget(ids, self._turn_texts())
                 finally:
-                    remembered.vectors.keep_only({name for name, _ in remembered.source.groups()})
+                    self._vectors("memories").keep_only({name for name, _ in self.index.memory_texts.groups()})
 
-    def _vectors(self, kind: VectorKind, source: "TextSource") -> "TextVectors":
+    def _vectors(self, kind: VectorKind) -> "VectorIndex":
         from conversation_mcp.searching.vectors.index import VectorIndex
-        from conversation_mcp.stores.finder import TextVectors
 
-        return TextVectors(VectorIndex(self._vectors_file(kind)), source)
+        return VectorIndex(self._vectors_file(kind))
+
+    def _turn_texts(self) -> "TurnTexts":
+        from conversation_mcp.stores.files.turns import TurnTexts
+
+        return TurnTexts(self._folder.absolute(), self._now, self._vault)
 
     def _vectors_file(self, kind: VectorKind) -> "IndexFile":
         from conversation_mcp.searching.database import IndexFile

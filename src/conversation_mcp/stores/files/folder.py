@@ -22,15 +22,12 @@ from conversation_mcp.records.origins import Origin
 from conversation_mcp.stores.base import Change, Stamp
 from conversation_mcp.stores.files.contents import WRITE_WAIT_SECONDS, write_lock
 from conversation_mcp.stores.files.known import KnownFiles
+from conversation_mcp.stores.files.memory import FileMemory
 from conversation_mcp.stores.files.owners import claim
 from conversation_mcp.stores.files.vault import MARK, SEEN_BYTES, PlainVault, Vault
 
 STRAY_AFTER = timedelta(hours=1)
 """A reserved folder is filled within seconds; one that is still empty after this time was abandoned."""
-RECENT_BYTES, LARGEST_BYTES = 4 * 1024 * 1024, 16 * 1024 * 1024
-"""How much is remembered of the last read files, and of a single one; parsed, it takes several times as much."""
-OWNER_RECENT_BYTES, OWNER_LARGEST_BYTES = 32 * 1024, 256 * 1024
-"""The same for each of many owners, whose homes may all be open at once."""
 HEAD_BYTES = 64 * 1024
 IMPORT_LOCK = "import.lock"
 OLD_AFTER = timedelta(minutes=1)
@@ -47,6 +44,7 @@ class ConversationFolder:
         vault: Vault | None = None,
         *,
         is_durable: bool,
+        memory: FileMemory | None = None,
     ) -> None:
         self._root = root
         self._vault = vault or PlainVault(root)
@@ -55,8 +53,7 @@ class ConversationFolder:
         self._is_durable = is_durable
         self._locks = LockFolder(root / LOCKS)
         self._taken_milliseconds = range(0)
-        limits = (RECENT_BYTES, LARGEST_BYTES) if owner == LOCAL else (OWNER_RECENT_BYTES, OWNER_LARGEST_BYTES)
-        self._known = KnownFiles(root, self._vault, *limits)
+        self._known = KnownFiles(root, self._vault, (memory or FileMemory()).conversations)
 
     def file(self, conversation_id: str) -> Path:
         """Return the path of a conversation's file. The id is checked first, so that it cannot leave the folder."""

@@ -15,33 +15,35 @@ from conversation_mcp.stores.files.vault import Vault
 
 
 class KnownFiles:
-    """Reads files, and remembers up to `max_bytes` of them, or a single one of up to `largest_bytes`."""
+    """Reads files, and remembers them."""
 
-    def __init__(self, root: Path, vault: Vault, max_bytes: int, largest_bytes: int) -> None:
+    def __init__(self, root: Path, vault: Vault, recent: Recent[tuple[Path, str], bytes, Coded]) -> None:
         self._root = root
         self._vault = vault
-        self._recent = Recent[ConversationId, bytes, Coded](max_bytes, largest_bytes)
+        self._recent = recent
 
     def read(self, path: Path, conversation_id: ConversationId) -> Coded:
         """Read the file as it is now; parsed is what differs from what was read or written last."""
         with readable(path, conversation_id, self._root):
             stored = disk.read_file(path)
             # The bytes are compared, not the times of the file: an edit within one tick of the clock counts, too.
-            known = self._recent.get(conversation_id, stored)
+            known = self._recent.get((self._root, conversation_id), stored)
             if known is None:
                 data = self._vault.open(str(path), conversation_id, stored)
-                known = decoded(data, str(path), conversation_id, self._recent.last(conversation_id))
+                last = self._recent.last((self._root, conversation_id))
+                self._recent.make_room((self._root, conversation_id), len(stored))
+                known = decoded(data, str(path), conversation_id, last)
                 self.keep(conversation_id, stored, known)
         return known
 
     def keep(self, conversation_id: ConversationId, stored: bytes, known: Coded) -> None:
         """Remember a file that was written with those bytes."""
         size = len(stored) if known.data is stored else len(stored) + len(known.data)
-        self._recent.put(conversation_id, stored, known, size)
+        self._recent.put((self._root, conversation_id), stored, known, size)
 
     def forget(self, conversation_id: ConversationId) -> None:
         """Drop what is remembered of a conversation."""
-        self._recent.drop(lambda known: known == conversation_id)
+        self._recent.drop(lambda key: key == (self._root, conversation_id))
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The mirror of a store: a folder laid out like that of the file store, with the files of conversations alone."""
+"""The mirror of a store: a folder laid out like that of the file store, with conversations and their contents alone."""
 
 import os
 import shutil
@@ -12,7 +12,9 @@ from conversation_mcp.owners import LOCAL
 from conversation_mcp.records.ids import SHAPE
 from conversation_mcp.records.layout import FILE_NAME
 from conversation_mcp.records.models import ConversationId
+from conversation_mcp.stores.files.contents import ContentFiles
 from conversation_mcp.stores.files.owners import claim, home_of
+from conversation_mcp.stores.files.vault import PlainVault
 
 
 class MirrorFolder:
@@ -21,13 +23,19 @@ class MirrorFolder:
     def __init__(self, root: Path, owner: str) -> None:
         self._owner = owner
         self._home = home_of(root, owner)
+        self._contents = ContentFiles(self._home, PlainVault(self._home), is_durable=False)
+
+    @property
+    def contents(self) -> ContentFiles:
+        """The files and images that questions name, beside the file of their conversation."""
+        return self._contents
 
     @property
     def place(self) -> str:
         """The path of the owner's folder."""
         return str(self._home)
 
-    def write(self, conversation_id: ConversationId, body: bytes, milliseconds: int) -> None:
+    def write(self, conversation_id: ConversationId, body: bytes) -> None:
         """Replace the file in one step; nobody waits for the disk, because the mirror is caught up after a crash."""
         folder = self._home / conversation_id
         with explained(folder):
@@ -35,8 +43,13 @@ class MirrorFolder:
                 disk.make_private_folder(self._home)
                 claim(self._home, self._owner, is_durable=False)
                 disk.make_private_folder(folder)
-            path = folder / FILE_NAME
-            disk.replace_file(path, body, is_durable=False)
+            disk.replace_file(folder / FILE_NAME, body, is_durable=False)
+        self.date(conversation_id, 0)
+
+    def date(self, conversation_id: ConversationId, milliseconds: int) -> None:
+        """Set the time of the file."""
+        path = self._home / conversation_id / FILE_NAME
+        with explained(path):
             os.utime(path, ns=(milliseconds * 1_000_000, milliseconds * 1_000_000))
 
     def remove(self, conversation_id: ConversationId) -> None:

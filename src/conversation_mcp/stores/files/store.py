@@ -22,11 +22,12 @@ from conversation_mcp.records.origins import Origin
 from conversation_mcp.stores.base import Change, OnWait, Report, Stamp, Store
 from conversation_mcp.stores.ears import Ear, hear_nothing
 from conversation_mcp.stores.files.calls import CallFiles
-from conversation_mcp.stores.files.contents import CACHE_BYTES, ContentFiles
+from conversation_mcp.stores.files.contents import ContentFiles
 from conversation_mcp.stores.files.finder import FileFinder
 from conversation_mcp.stores.files.folder import ConversationFolder
 from conversation_mcp.stores.files.keeper import IndexKeeper
 from conversation_mcp.stores.files.limits import LimitFiles
+from conversation_mcp.stores.files.memory import FileMemory
 from conversation_mcp.stores.files.owners import home_for
 from conversation_mcp.stores.files.retention import age_in
 from conversation_mcp.stores.files.sizes import size_of
@@ -59,20 +60,22 @@ class FileStore:
         keeper: IndexKeeper | None = None,
         encryption: "Encryption | None" = None,
         is_durable: bool = True,
+        memory: FileMemory | None = None,
     ) -> None:
         self._root = folder.absolute()
         self._now = now
         self._owner = owner
         self._encryption = encryption
+        self._memory = memory or FileMemory()
         vault = vault_of(self._root, owner, encryption, is_durable=is_durable)
         self._keeper = keeper or IndexKeeper(FileFinder(self._root, now, vault=vault), now, purges=owner == LOCAL)
-        self._folder = ConversationFolder(self._root, now, owner, vault, is_durable=is_durable)
+        self._folder = ConversationFolder(self._root, now, owner, vault, is_durable=is_durable, memory=self._memory)
         self._load = wrap(self._folder.load)
         self._writers = Lines()
         self._turns = TurnLocks(self._folder.try_turn)
         self._calls = CallFiles(self._root, now, vault)
         self._limits = LimitFiles(self._root, now)
-        self._contents = ContentFiles(self._root, vault, is_durable=is_durable, cache_bytes=CACHE_BYTES)
+        self._contents = ContentFiles(self._root, vault, is_durable=is_durable, recent=self._memory.contents)
         self._attachments = ThreadedAttachments(self._contents)
         self._trash = TrashFiles(
             self._root, self._folder, vault, self._calls, now, self._note_move, is_durable=is_durable
@@ -205,10 +208,13 @@ class FileStore:
         return await self._keeper.freshen(patience_seconds, report)
 
     async def run(self) -> None:
-        """Sweep once, and keep the index up to date."""
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self.sweep)
-            await self._keeper.run()
+        """Sweep once, and keep the index up to date; in the end, forget what was read."""
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self.sweep)
+                await self._keeper.run()
+        finally:
+            self._memory.forget(self._root)
 
     async def sweep(self) -> None:
         """Sweep some folders at a time, so that neither the start nor the exit of the program waits for it."""
@@ -252,6 +258,9 @@ def build(
     *,
     encryption: "Encryption | None" = None,
     is_durable: bool = True,
+    common: FileMemory | None = None,
 ) -> Store:
     """Make the store of the owner's folder below the one that the URL names."""
-    return FileStore(home_for(url, owner), now=now, owner=owner, encryption=encryption, is_durable=is_durable)
+    return FileStore(
+        home_for(url, owner), now=now, owner=owner, encryption=encryption, is_durable=is_durable, memory=common
+    )

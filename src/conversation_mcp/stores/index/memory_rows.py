@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from conversation_mcp.records.found import MemoryFacts
-from conversation_mcp.records.hashes import hash_of
 from conversation_mcp.records.memory_facts import facts_text, searched_text
 from conversation_mcp.records.memory_ids import same_text
 from conversation_mcp.searching.words import Indexer
+from conversation_mcp.stores.meant_texts import embedding_hash
 from conversation_mcp.text import fold
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ class MemoryRows:
 
     def _add(self, row: int, memory: MemoryFacts, facts: str) -> None:
         same = same_text(memory.content)
-        embedding = hash_of("\0".join(memory.embedding.values()).encode()) if memory.embedding else None
-        self._database.execute(PUT, (row, memory.memory_id, same, memory.created_milliseconds, embedding, facts))
+        values = row, memory.memory_id, same, memory.created_milliseconds, embedding_hash(memory), facts
+        self._database.execute(PUT, values)
         tags = ((tag, row) for tag in {fold(tag) for tag in memory.tags})
         self._database.executemany("INSERT INTO memory_tags VALUES (?, ?)", tags)
         words = self._indexer.indexed_text(searched_text(memory))

@@ -10,14 +10,11 @@ from conversation_mcp.stores.index.conversations import StampedConversations
 from conversation_mcp.stores.index.queries import Select, best_first, newest, newest_first
 from conversation_mcp.stores.index.rarity import limits_of, narrowed
 from conversation_mcp.stores.index.refresh import standing, take_in
-from conversation_mcp.text import counted
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from conversation_mcp.searching.vectors.nearest import Neighbourhood
-
-BY_MEANING = "found by meaning alone, with none of the words: {}"
+    from conversation_mcp.searching.vectors.near import Neighbourhood
 
 
 def look_up(
@@ -41,9 +38,8 @@ def look_up(
         notices += (*asked.notices, *limits_of(search, "messages"))
     found, has_more = _up_to_date(database, conversations, select, wanted, limit)
     if fused:
-        found = [facts._replace(found_by=fused.by(facts.conversation_id)) for facts in found]
-    if by_meaning := fused and sum(facts.conversation_id in fused.alone for facts in found):
-        notices.append(BY_MEANING.format(counted(by_meaning, "conversation")))
+        found, meant = fused.told(found)
+        notices += meant
     following = None
     if has_more:
         shown = (place.shown if place else 0) + len(found)

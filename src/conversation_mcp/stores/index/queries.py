@@ -1,19 +1,19 @@
 """The statements that find conversations, newest or best first."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from conversation_mcp.records.found import COMPLETED, Listed, Place, Wanted
-from conversation_mcp.stores.index.meant import SPOKEN, Fused, fuse
+from conversation_mcp.stores.index.meant import Fused, fuse
 from conversation_mcp.stores.index.memory_rows import NUMBER_BITS
 from conversation_mcp.stores.index.rarity import RANKED_MESSAGES, Search
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from conversation_mcp.searching.vectors.nearest import Neighbourhood
+    from conversation_mcp.searching.vectors.near import Neighbourhood
 
 NEWEST_FIRST = """
     SELECT c.stamp, c.facts, NULL FROM conversations c
@@ -25,6 +25,12 @@ BEST_FIRST = """
 """
 """The smallest rank is the best, and a conversation ranks as its best message."""
 AMONG = "AND rowid >> BITS IN (SELECT c.key FROM conversations c WHERE CONDITIONS)".replace("BITS", str(NUMBER_BITS))
+SPOKEN = """
+    SELECT rowid >> BITS AS key, rowid & ((1 << BITS) - 1) AS number, min(rank) AS score FROM (
+        SELECT rowid, rank FROM messages WHERE messages MATCH ? AMONG ORDER BY rowid DESC LIMIT ?
+    ) GROUP BY 1
+""".replace("BITS", str(NUMBER_BITS))
+KEYS = "SELECT key, id FROM conversations WHERE problem IS NULL AND id IN (SELECT value FROM json_each(?))"
 FUSED = """
     SELECT json_extract(value, '$[0]') AS key, json_extract(value, '$[1]') AS number,
         json_extract(value, '$[2]') AS score FROM json_each(?)
@@ -63,7 +69,7 @@ def best_first(
     search: Search,
     place: Place | None,
     around: "Neighbourhood | None" = None,
-) -> tuple[Select, Fused | None]:
+) -> tuple[Select, Fused[int] | None]:
     """Rank again for each page, but only what existed at the first, and continue after the last conversation shown.
 
     With turns around the query, what is near in meaning is ranked, too.
@@ -80,8 +86,12 @@ def best_first(
         bound = [search.match, *(values if is_filtered else ()), RANKED_MESSAGES]
     hits, fused = SPOKEN.replace("AMONG", among).replace("CONDITIONS", conditions), None
     if around:
-        fused = fuse(database, database.execute(hits, bound).fetchall(), around)
-        hits, bound = FUSED, [fused.hits]
+
+        def named(ids: Collection[str]) -> dict[int, str]:
+            return dict(database.execute(KEYS, (json.dumps(list(ids)),)))
+
+        fused = fuse(database.execute(hits, bound).fetchall(), around, named)
+        hits, bound = FUSED, [json.dumps(fused.hits)]
     bound += values
     sql = BEST_FIRST.replace("HITS", hits).replace("CONDITIONS", conditions)
 

@@ -13,9 +13,9 @@ from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.base import Call
 from conversation_mcp.stores.ears import Ear
 from conversation_mcp.stores.leases import HeldName, Lease, turn_of
+from conversation_mcp.stores.news import OwnerNews
 from conversation_mcp.stores.postgresql.connections import Connection, Database
 from conversation_mcp.stores.postgresql.leases import LeaseRows
-from conversation_mcp.stores.postgresql.news import OwnerNews
 
 FORGET_AFTER = timedelta(days=1)
 FIND = "SELECT conversation_id, started_at, is_told FROM calls WHERE owner = %s AND key = %s AND noted_at >= %s"

@@ -10,18 +10,22 @@ from conversation_mcp.records.found import Listed, MemoryPage, Page, Place, Want
 from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.parts import joined
 from conversation_mcp.records.plain import Data, read_data
-from conversation_mcp.stores.finder import pages
+from conversation_mcp.stores.finder import TextVectors, pages
 from conversation_mcp.stores.headway import Headway
 from conversation_mcp.stores.leases import turn_of
 from conversation_mcp.stores.postgresql.connections import Database
 from conversation_mcp.stores.postgresql.contents import ContentRows
 from conversation_mcp.stores.postgresql.inspector import DatabaseInspector
 from conversation_mcp.stores.postgresql.leases import is_held
+from conversation_mcp.stores.postgresql.meant_texts import StoredMemoryTexts, StoredTexts, StoredTurns
 from conversation_mcp.stores.postgresql.memories import look_up_memories
 from conversation_mcp.stores.postgresql.pages import Pages
+from conversation_mcp.stores.postgresql.schema import missing_vectors
+from conversation_mcp.stores.postgresql.vectors import VectorTables
 
 if TYPE_CHECKING:
     from conversation_mcp.records.models import ConversationId
+    from conversation_mcp.searching.vectors.near import Neighbourhood
 
 T = TypeVar("T")
 
@@ -47,6 +51,7 @@ class DatabaseFinder:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._pages = Pages(database)
+        self._has_vectors = False
 
     @property
     def place(self) -> str:
@@ -62,12 +67,14 @@ class DatabaseFinder:
         """None: its index is part of its tables."""
 
     @property
-    def turns(self) -> None:
-        """None: words alone are searched for."""
+    def turns(self) -> TextVectors | None:
+        """The vectors of turns; None in a database that cannot keep vectors."""
+        return self._meant(StoredTurns(self._database))
 
     @property
-    def remembered(self) -> None:
-        """Nothing, for the same reason."""
+    def remembered(self) -> TextVectors | None:
+        """The vectors of memories; None as for turns."""
+        return self._meant(StoredMemoryTexts(self._database))
 
     @property
     def attachments(self) -> ContentRows:
@@ -89,10 +96,11 @@ class DatabaseFinder:
     def take_in_written(self) -> None:
         """Do nothing, for the same reason."""
 
-    def page(self, wanted: Wanted, limit: int, place: Place | None = None, around: object = None) -> Page:
-        """Return the next conversations after a place; words alone are searched for."""
-        del around
-        return self._pages.look_up(wanted, limit, place)
+    def page(
+        self, wanted: Wanted, limit: int, place: Place | None = None, around: "Neighbourhood | None" = None
+    ) -> Page:
+        """Return the next conversations after a place."""
+        return self._pages.look_up(wanted, limit, place, around)
 
     def memories(self, wanted: WantedMemories, limit: int, skip: int = 0) -> MemoryPage:
         """Return the next memories."""
@@ -153,7 +161,14 @@ class DatabaseFinder:
             return False
 
     def erase(self, ids: "Collection[ConversationId]") -> None:
-        """Do nothing: the words of a conversation go with it."""
+        """Delete the vectors of turns that are gone; the words of a conversation and its memories go with them."""
+        if turns := self.turns:
+            turns.vectors.forget(ids, turns.source)
+
+    def _meant(self, texts: StoredTexts) -> TextVectors | None:
+        if not self._has_vectors:
+            self._has_vectors = self._database.run(missing_vectors) is None
+        return TextVectors(VectorTables(self._database, texts), texts) if self._has_vectors else None
 
 
 def build(url: str, now: Callable[[], datetime], owner: str) -> DatabaseFinder:

@@ -4,8 +4,8 @@ from collections.abc import Collection
 
 from conversation_mcp.errors import TurnLostError
 from conversation_mcp.stores.leases import LEASE_SECONDS, HeldLeases, Lease
+from conversation_mcp.stores.news import OwnerNews
 from conversation_mcp.stores.postgresql.connections import Connection, Database
-from conversation_mcp.stores.postgresql.news import OwnerNews
 
 TAKE = """
     INSERT INTO leases AS held (owner, name, fence, expires_at)

@@ -11,6 +11,7 @@ from conversation_mcp.records.memory_ids import same_text
 from conversation_mcp.searching.likeness import words_of
 from conversation_mcp.searching.words import MAX_TERMS, NO_WORDS, notices_of_left_out
 from conversation_mcp.stores.index.queries import title_in
+from conversation_mcp.stores.meant_texts import embedding_hash
 from conversation_mcp.stores.postgresql.connections import Connection, Database
 from conversation_mcp.stores.postgresql.ranking import Condition
 from conversation_mcp.stores.postgresql.texts import lexeme, lexemes_of, quoted
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
 
 DROP = "DELETE FROM memories WHERE owner = %s AND slot = %s AND id = ANY(%s)"
 ADD = """
-    INSERT INTO memories (same, created_milliseconds, tags, lexemes, facts, id, owner, slot, number)
-    SELECT %s, %s, %s, array_to_tsvector(%s::text[]), %s, %s, key.owner, key.slot,
+    INSERT INTO memories (same, created_milliseconds, tags, lexemes, embedding, facts, id, owner, slot, number)
+    SELECT %s, %s, %s, array_to_tsvector(%s::text[]), %s, %s, %s, key.owner, key.slot,
         coalesce((SELECT max(number) FROM memories m WHERE m.owner = key.owner AND m.slot = key.slot), 0) + 1
     FROM (VALUES (%s::text, %s::bigint)) AS key (owner, slot)
 """
 CHANGE = """
     UPDATE memories SET same = %s, created_milliseconds = %s, tags = %s, lexemes = array_to_tsvector(%s::text[]),
-        facts = %s
+        embedding = %s, facts = %s
     WHERE id = %s AND owner = %s AND slot = %s
 """
 COMMON = "length(m.lexemes) - length(ts_delete(m.lexemes, %s::text[]))"
@@ -115,6 +116,7 @@ def _columns(memory: MemoryFacts) -> tuple[object, ...]:
         memory.created_milliseconds,
         list({fold(tag) for tag in memory.tags}),
         lexemes_of(sorted(words_of(searched_text(memory)))),
+        embedding_hash(memory),
         facts_text(memory),
         memory.memory_id,
     )

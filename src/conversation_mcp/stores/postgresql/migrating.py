@@ -19,6 +19,7 @@ CREATE = """
     ALTER TABLE conversation_mcp_migrations ADD COLUMN IF NOT EXISTS usable_from integer
 """
 DONE = "INSERT INTO conversation_mcp_migrations (number, usable_from) VALUES (%s, %s)"
+ADD_VECTORS = "SELECT add_vectors()"
 REMEMBERING = """
     SELECT slot FROM conversations
     WHERE owner = %s AND deleted_milliseconds IS NULL AND head::text LIKE '%%"memories"%%' ORDER BY slot FOR UPDATE
@@ -29,7 +30,8 @@ HEAD = "SELECT head::text FROM conversations WHERE owner = %s AND slot = %s"
 def migrate(connection: Connection, place: str) -> list[int]:
     """Run the migrations that are missing, in one transaction that keeps others out, and return their numbers.
 
-    Newer tables that this program can use are left as they are.
+    Vectors are added as soon as the database can have them. Newer tables that this program can use are left as they
+    are.
 
     Raises:
         SchemaError: the tables are newer than this program can use.
@@ -48,6 +50,7 @@ def migrate(connection: Connection, place: str) -> list[int]:
             AFTERWARDS.get(number, _nothing)(connection)
             oldest = OLDEST.match(script)
             connection.execute(DONE, (number, int(oldest[1]) if oldest else number))
+        connection.execute(ADD_VECTORS)
     return missing
 
 
@@ -65,5 +68,5 @@ def _make_memories(connection: Connection) -> None:
             add_memories(connection, owner, slot, memories_of(data, milliseconds_of))
 
 
-AFTERWARDS: Mapping[int, Callable[[Connection], None]] = {6: _make_memories}
+AFTERWARDS: Mapping[int, Callable[[Connection], None]] = {8: _make_memories}
 """What only this program can do once a migration has run."""

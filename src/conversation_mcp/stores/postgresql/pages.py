@@ -1,15 +1,20 @@
 """The statements that find conversations, newest, largest or best first."""
 
 import json
-from typing import Any
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
 
 from conversation_mcp.records.found import COMPLETED, Listed, Page, Place, Wanted
 from conversation_mcp.records.plain import Data
 from conversation_mcp.searching.snippets import snippets
 from conversation_mcp.searching.words import NO_WORDS, Expression, expression
+from conversation_mcp.stores.index.meant import Fused, fuse
 from conversation_mcp.stores.postgresql.connections import Database
 from conversation_mcp.stores.postgresql.facets import facet_text
 from conversation_mcp.stores.postgresql.ranking import Condition, ranking
+
+if TYPE_CHECKING:
+    from conversation_mcp.searching.vectors.near import Neighbourhood
 
 # No statement looks into a column of JSON: what was typed may have a NUL, which PostgreSQL cannot make a text of.
 HELD = """EXISTS (
@@ -23,9 +28,20 @@ NEWEST = """
     SELECT coalesce(max(updated_milliseconds), 0) FROM conversations
     WHERE owner = %s AND deleted_milliseconds IS NULL AND head IS NOT NULL AND NOT archived
 """
+BEST_OF_EACH = "best AS (SELECT DISTINCT ON (slot) slot, number, score FROM hits ORDER BY slot, score, number DESC)"
+SPOKEN = """
+    WITH RANKED SELECT c.id, best.number, best.score
+    FROM best JOIN conversations c ON c.owner = %s AND c.slot = best.slot AND c.deleted_milliseconds IS NULL
+"""
+FUSED = """
+    best AS (
+        SELECT c.slot, hit.number, hit.score
+        FROM unnest(%s::text[], %s::integer[], %s::float8[]) AS hit (id, number, score)
+        JOIN conversations c ON c.owner = %s AND c.id = hit.id AND c.deleted_milliseconds IS NULL
+    )
+"""
 BEST = f"""
-    WITH RANKED,
-    best AS (SELECT DISTINCT ON (slot) slot, number, score FROM hits ORDER BY slot, score, number DESC)
+    WITH RANKED
     SELECT c.facts::text, {STATE}, best.number, ({NEWEST})
     FROM best JOIN conversations c ON c.owner = %s AND c.slot = best.slot
     WHERE CONDITIONS ORDER BY best.score, c.updated_milliseconds DESC, c.id DESC LIMIT %s
@@ -44,11 +60,11 @@ class Pages:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def look_up(self, wanted: Wanted, limit: int, place: Place | None) -> Page:
+    def look_up(self, wanted: Wanted, limit: int, place: Place | None, around: "Neighbourhood | None" = None) -> Page:
         """Return the next conversations after a place."""
         asked = expression(wanted.query)
         if asked.match:
-            return self._best_first(wanted, asked, limit, place)
+            return self._best_first(wanted, asked, limit, place, around)
         if wanted.query.strip():
             return _page((), None, (NO_WORDS,))
         return self.newest_first(wanted, limit, place)
@@ -75,28 +91,44 @@ class Pages:
         known = {each.conversation_id: each for each in self._rows(sql, (self._database.owner, ids))}
         return [known[each]._replace(state=None) for each in ids if each in known]
 
-    def _best_first(self, wanted: Wanted, asked: Expression, limit: int, place: Place | None) -> Page:
+    def _best_first(
+        self, wanted: Wanted, asked: Expression, limit: int, place: Place | None, around: "Neighbourhood | None"
+    ) -> Page:
         """Rank anew, but only what existed at the first page, and continue after the last conversation shown."""
+        ranks, fused = self._ranks(asked, around)
+        if ranks is None:
+            return _page((), None, asked.notices)
         already = place.shown if place else 0
-        begin, (found, newest) = already, self._ranked(wanted, asked, place, already + limit + 1)
+        begin, (found, newest) = already, self._ranked(wanted, ranks, place, already + limit + 1)
         last = next(
             (n for n, each in enumerate(found, 1) if place and each.conversation_id == place.conversation_id), 0
         )
         if last > already:  # the one shown last has moved down since
-            begin, (found, newest) = last, self._ranked(wanted, asked, place, last + limit + 1)
+            begin, (found, newest) = last, self._ranked(wanted, ranks, place, last + limit + 1)
         elif last:
             begin = last
         shown = found[begin : begin + limit]
         has_more = 0 < len(shown) < len(found) - begin
         following = Place(*_age(shown[-1]), begin + len(shown), newest) if has_more else None
-        return _page(self._with_snippets(shown, asked.match), following, asked.notices)
+        shown, meant = fused.told(shown) if fused else (shown, ())
+        return _page(self._with_snippets(shown, asked.match), following, (*asked.notices, *meant))
 
-    def _ranked(self, wanted: Wanted, asked: Expression, place: Place | None, count: int) -> tuple[list[Listed], int]:
-        """Return the best, and the time of the newest at the first page."""
+    def _ranks(self, asked: Expression, around: "Neighbourhood | None") -> tuple[Condition | None, "Fused[str] | None"]:
+        """Return the tables that end in `best`: what words find, and with turns around the query what is near it."""
         owner = self._database.owner
         ranks = ranking(owner, asked)
-        if ranks is None:
-            return [], 0
+        if ranks is not None:
+            ranks = ranks._replace(sql=f"{ranks.sql}, {BEST_OF_EACH}")
+        if around is None:
+            return ranks, None
+        spoken = self._database.look(SPOKEN.replace("RANKED", ranks.sql), (*ranks.values, owner)) if ranks else []
+        fused = fuse(((str(name), number, score) for name, number, score in spoken), around, _by_id)
+        ids, numbers, scores = zip(*fused.hits, strict=True) if fused.hits else ((), (), ())
+        return Condition(FUSED, (list(ids), list(numbers), list(scores), owner)), fused
+
+    def _ranked(self, wanted: Wanted, ranks: Condition, place: Place | None, count: int) -> tuple[list[Listed], int]:
+        """Return the best, and the time of the newest at the first page."""
+        owner = self._database.owner
         sql, values = self._conditions(wanted)
         if place:
             sql += " AND c.updated_milliseconds <= %s"
@@ -132,6 +164,11 @@ class Pages:
         known = {name: _text(name, body, head) for name, body, head in rows}
         texts = [known.get(name, "") for name in ids]
         return [each._replace(snippet=snippet) for each, snippet in zip(shown, snippets(texts, match), strict=True)]
+
+
+def _by_id(ids: Collection[str]) -> dict[str, str]:
+    """Return conversations by their keys, which are their ids."""
+    return {each: each for each in ids}
 
 
 def _text(conversation_id: str, body: str | None, head: str | None) -> str:

@@ -14,6 +14,18 @@ if TYPE_CHECKING:
 EXISTS = "SELECT to_regclass('conversation_mcp_migrations') IS NOT NULL"
 VERSION = "SELECT coalesce(max(number), 0) FROM conversation_mcp_migrations"
 USABLE_FROM = "SELECT max(coalesce(usable_from, number)) FROM conversation_mcp_migrations"
+HAS_VECTORS = """
+    SELECT EXISTS (
+        SELECT FROM pg_attribute
+        WHERE attrelid = to_regclass('vectors') AND attname = 'numbers' AND NOT attisdropped
+    )
+"""
+HAS_EXTENSION = "SELECT to_regtype('halfvec') IS NOT NULL"
+NO_EXTENSION = (
+    "there are no searches by meaning: the database has no extension vector of version 0.7 or later. Where pgvector is "
+    "installed, have a superuser run CREATE EXTENSION vector there, then run conversation-mcp database migrate"
+)
+NOT_MIGRATED = "there are no searches by meaning before conversation-mcp database migrate is run once more"
 OLDEST = re.compile(rb"-- usable from (\d+)\n")
 """The first line of a migration that programs go on with which need no more than tables of that version."""
 
@@ -49,6 +61,13 @@ def migrations() -> list[int]:
 def script_of(number: int) -> bytes:
     """Return the statements of a migration."""
     return (_folder() / f"{number:04d}.sql").read_bytes()
+
+
+def missing_vectors(connection: "psycopg.Connection[tuple[Any, ...]]") -> str | None:
+    """Return why the database cannot keep vectors, and what helps; None if it can."""
+    if connection.execute(HAS_VECTORS).fetchone() == (True,):
+        return None
+    return NOT_MIGRATED if connection.execute(HAS_EXTENSION).fetchone() == (True,) else NO_EXTENSION
 
 
 def _folder() -> Traversable:

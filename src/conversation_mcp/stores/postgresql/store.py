@@ -1,7 +1,8 @@
 """The store that keeps conversations in the tables of a PostgreSQL database."""
 
+import logging
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from datetime import datetime, timedelta
 from functools import partial
 from uuid import uuid4
@@ -19,6 +20,7 @@ from conversation_mcp.stores.base import Change, OnWait, Report, Stamp
 from conversation_mcp.stores.ears import Ear
 from conversation_mcp.stores.leases import Lease, import_lease, turn_of
 from conversation_mcp.stores.lines import Lines
+from conversation_mcp.stores.news import NewsHub, OwnerNews
 from conversation_mcp.stores.postgresql.calls import CallRows
 from conversation_mcp.stores.postgresql.connections import Connection, Database
 from conversation_mcp.stores.postgresql.contents import ContentRows
@@ -26,8 +28,8 @@ from conversation_mcp.stores.postgresql.conversations import StoredRows
 from conversation_mcp.stores.postgresql.finder import DatabaseFinder
 from conversation_mcp.stores.postgresql.leases import LeaseRows, is_held
 from conversation_mcp.stores.postgresql.limits import LimitRows
-from conversation_mcp.stores.postgresql.news import NewsHub, OwnerNews
 from conversation_mcp.stores.postgresql.removal import left_rows, remove_rows
+from conversation_mcp.stores.postgresql.schema import missing_vectors
 from conversation_mcp.stores.postgresql.trash import TrashRows
 from conversation_mcp.stores.reserving import first_free
 from conversation_mcp.stores.threaded_attachments import ThreadedAttachments
@@ -61,6 +63,8 @@ EXPORT = """
 SWEEP = "DELETE FROM conversations WHERE owner = %s AND head IS NULL AND changed_at < %s"
 KEPT_FOR = "SELECT keep FROM owners WHERE owner = %s"
 SWEEP_LEASES = "DELETE FROM leases WHERE owner = %s AND expires_at < clock_timestamp() - interval '1 day'"
+
+logger = logging.getLogger(__name__)
 
 
 class DatabaseStore:
@@ -163,7 +167,8 @@ class DatabaseStore:
         del patience_seconds, report
 
     async def run(self) -> None:
-        """Sweep now and then."""
+        """Say if nothing can be found by meaning, and sweep now and then."""
+        await to_thread.run_sync(self._warn)
         while True:
             await self.sweep()
             await sleep(SWEEP_SECONDS)
@@ -257,6 +262,11 @@ class DatabaseStore:
             raise ConversationNotFoundError(conversation_id, self._database.place)
         return found[0]
 
+    def _warn(self) -> None:
+        with suppress(ConversationMCPError):  # whoever asks next is told
+            if missing := self._database.run(missing_vectors):
+                logger.warning("%s: %s", self._database.place, missing)
+
     def _sweep(self, connection: Connection) -> None:
         connection.execute(SWEEP, (self._database.owner, self._now() - STRAY_AFTER))
         connection.execute(SWEEP_LEASES, (self._database.owner,))
@@ -264,7 +274,7 @@ class DatabaseStore:
 
 
 def build(
-    url: str, now: Callable[[], datetime], owner: str, *, is_durable: bool = True, news: NewsHub | None = None
+    url: str, now: Callable[[], datetime], owner: str, *, is_durable: bool = True, common: NewsHub | None = None
 ) -> DatabaseStore:
     """Make the store of the owner's part of the database."""
-    return DatabaseStore(Database(url, owner, is_durable=is_durable), url, now, news)
+    return DatabaseStore(Database(url, owner, is_durable=is_durable), url, now, common)

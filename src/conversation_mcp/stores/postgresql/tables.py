@@ -5,7 +5,7 @@ from contextlib import closing
 from conversation_mcp.stores.postgresql.connections import connect, place_of
 from conversation_mcp.stores.postgresql.faults import explained
 from conversation_mcp.stores.postgresql.migrating import migrate
-from conversation_mcp.stores.postgresql.schema import versions
+from conversation_mcp.stores.postgresql.schema import missing_vectors, versions
 from conversation_mcp.stores.tables import TableVersions
 
 
@@ -25,6 +25,11 @@ class DatabaseTables:
         """Run what is missing."""
         with explained(self.place), closing(connect(self._url)) as connection:
             return migrate(connection, self.place)
+
+    def without_meaning(self) -> str | None:
+        """Ask the database."""
+        with explained(self.place), closing(connect(self._url)) as connection:
+            return missing_vectors(connection)
 
 
 def build(url: str) -> DatabaseTables:

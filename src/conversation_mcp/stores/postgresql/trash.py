@@ -96,7 +96,7 @@ class TrashRows:
             at += 1
         sql = "UPDATE conversations SET deleted_milliseconds = %s WHERE owner = %s AND slot = %s"
         connection.execute(sql, (at, owner, found[0]))
-        for table in ("words", "memories"):
+        for table in ("words", "memories", "vector_groups"):
             connection.execute(f"DELETE FROM {table} WHERE owner = %s AND slot = %s".encode(), (owner, found[0]))
         return self._trashed(conversation_id, at)
 

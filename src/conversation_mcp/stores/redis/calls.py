@@ -11,8 +11,9 @@ from conversation_mcp.cancellation import finish
 from conversation_mcp.records.ids import check_id, milliseconds_of
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.base import Call
-from conversation_mcp.stores.ears import Ear, hear_nothing
-from conversation_mcp.stores.leases import HeldName
+from conversation_mcp.stores.ears import Ear
+from conversation_mcp.stores.leases import HeldName, turn_of
+from conversation_mcp.stores.news import OwnerNews
 from conversation_mcp.stores.redis.keyspace import Keyspace
 from conversation_mcp.stores.redis.leases import LEASE_MILLISECONDS, LeaseKeys
 
@@ -22,10 +23,11 @@ FORGET_AFTER = timedelta(days=1)
 class CallHashes:
     """Calls whose result was not delivered, by name; satisfies CallRegister."""
 
-    def __init__(self, keyspace: Keyspace, leases: LeaseKeys, now: Callable[[], datetime]) -> None:
+    def __init__(self, keyspace: Keyspace, leases: LeaseKeys, now: Callable[[], datetime], news: OwnerNews) -> None:
         self._keyspace = keyspace
         self._leases = leases
         self._now = now
+        self._news = news
 
     async def take(self, key: str, planned: Call | None = None) -> tuple[HeldName | None, Call | None]:
         """Take the lease of the name, then look what it stands for, at once."""
@@ -47,10 +49,11 @@ class CallHashes:
         """Leave word for the process that runs the turn."""
         stops = [self._keyspace.key("stops")]
         await self._keyspace.ask("note", stops, check_id(call.conversation_id), self._noted(call))
+        self._news.tell(turn_of(call.conversation_id))
 
     def hear(self, key: str) -> AbstractContextManager[Ear]:
-        """Hear nothing: whoever waits looks."""
-        return hear_nothing(key)
+        """Hear of the end of the lease."""
+        return self._news.hear(_name_of(key))
 
     async def asked_to_stop(self, calls: Collection[Call]) -> list[Call]:
         """Return the turns for which word was left, and remove whatever was left."""
@@ -63,7 +66,7 @@ class CallHashes:
         self._keyspace.run("sweep", [], self._oldest())
 
     def _take(self, key: str, planned: Call | None) -> tuple[HeldName | None, Call | None]:
-        name, plan = f"call:{key}", self._noted(planned) if planned else ""
+        name, plan = _name_of(key), self._noted(planned) if planned else ""
         keys = [self._leases.key(name)]
         fence, found = self._keyspace.run("take_name", keys, key, LEASE_MILLISECONDS, self._oldest(), plan)
         lease = self._leases.noted(name, fence)
@@ -82,3 +85,7 @@ def _call(noted: bytes | None) -> Call | None:
         return None
     data = json.loads(noted)
     return Call(ConversationId(data["conversationId"]), data["startedAt"], data["isTold"])
+
+
+def _name_of(key: str) -> str:
+    return f"call:{key}"

@@ -47,7 +47,7 @@ class Keyspace:
         self._lifetime_milliseconds = (lifetime or timedelta()) // timedelta(milliseconds=1)
         self.place = place_of(url, owner)
         self._url = url
-        self._client = _client(url)
+        self._client = client_of(url)
         weakref.finalize(self, self._client.connection_pool.disconnect)
 
     def location(self, conversation_id: str) -> str:
@@ -104,7 +104,12 @@ class Keyspace:
         return Keyspace(self._url, owner, lifetime)
 
 
-def _client(url: str) -> Any:  # noqa: ANN401 -- the types of the driver are incomplete
+def client_of(url: str) -> Any:  # noqa: ANN401 -- the types of the driver are incomplete
+    """Make a client, which connects when it is used.
+
+    Raises:
+        InvalidInputError: it is no address of a server.
+    """
     driver: Any = Redis
     scheme, _, rest = url.partition(":")
     try:

@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 from conversation_mcp.errors import ConversationNotFoundError
 from conversation_mcp.stores.leases import LEASE_SECONDS, TURN, HeldLeases, Lease, turn_of
+from conversation_mcp.stores.news import OwnerNews
 from conversation_mcp.stores.redis.keyspace import Keyspace
 
 LEASE_MILLISECONDS = round(LEASE_SECONDS * 1000)
@@ -12,9 +13,10 @@ LEASE_MILLISECONDS = round(LEASE_SECONDS * 1000)
 class LeaseKeys(HeldLeases):
     """The leases that this process holds on the server."""
 
-    def __init__(self, keyspace: Keyspace) -> None:
+    def __init__(self, keyspace: Keyspace, news: OwnerNews) -> None:
         super().__init__()
         self._keyspace = keyspace
+        self._news = news
 
     def take(self, name: str) -> Lease | None:
         """Take the lease if nobody has it or its holder let it lapse, and renew it from now on."""
@@ -45,8 +47,9 @@ class LeaseKeys(HeldLeases):
             self._keyspace.run("renew", keys, lease.fence, LEASE_MILLISECONDS, conversation_id)
 
     def free(self, lease: Lease) -> None:
-        """Delete the hash."""
+        """Delete the hash, and tell."""
         self._keyspace.run("release", [self.key(lease.name)], lease.fence)
+        self._news.tell(lease.name)
 
     def fence_of(self, name: str) -> str:
         """Return the fence that a write names; nothing if this process did not take the lease."""

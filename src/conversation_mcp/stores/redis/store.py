@@ -17,10 +17,11 @@ from conversation_mcp.records.ids import check_id, milliseconds_of
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.origins import Origin
 from conversation_mcp.stores.base import Change, OnWait, Report, Stamp
-from conversation_mcp.stores.ears import Ear, hear_nothing
+from conversation_mcp.stores.ears import Ear
 from conversation_mcp.stores.headway import Headway
 from conversation_mcp.stores.leases import import_lease, turn_of
 from conversation_mcp.stores.lines import Lines
+from conversation_mcp.stores.news import NewsHub, OwnerNews
 from conversation_mcp.stores.redis.calls import CallHashes
 from conversation_mcp.stores.redis.contents import EXPORT, FILE
 from conversation_mcp.stores.redis.conversations import StoredHashes
@@ -48,16 +49,17 @@ logger = logging.getLogger(__name__)
 class KeyspaceStore:
     """Conversations of one owner on a server, shared with every process that uses it; satisfies Store."""
 
-    def __init__(self, keyspace: Keyspace, now: Callable[[], datetime]) -> None:
+    def __init__(self, keyspace: Keyspace, now: Callable[[], datetime], hub: NewsHub | None = None) -> None:
         self._keyspace = keyspace
         self._now = now
-        self._leases = LeaseKeys(keyspace)
+        self._news = OwnerNews(hub, keyspace.owner)
+        self._leases = LeaseKeys(keyspace, self._news)
         self._hashes = StoredHashes(keyspace, self._leases, now)
-        self._calls = CallHashes(keyspace, self._leases, now)
+        self._calls = CallHashes(keyspace, self._leases, now, self._news)
         self._trash = TrashHashes(keyspace, now)
         self._finder = KeyspaceFinder(keyspace, now)
         self._writers = Lines()
-        self._turns = TurnLocks(self._leases.take_turn, is_remote=True)
+        self._turns = TurnLocks(self._leases.take_turn, is_remote=True, hear=self.hear)
 
     @property
     def calls(self) -> CallHashes:
@@ -104,6 +106,7 @@ class KeyspaceStore:
         """Write into the reserved hash."""
         check_id(conversation.conversation_id)
         await finish(to_thread.run_sync(self._hashes.create, conversation))
+        self._news.tell(turn_of(conversation.conversation_id))
 
     async def exists(self, conversation_id: ConversationId) -> bool:
         """Tell whether something is written in the hash."""
@@ -204,8 +207,8 @@ class KeyspaceStore:
         return found.decode() if found else None
 
     def hear(self, conversation_id: ConversationId | None) -> AbstractContextManager[Ear]:
-        """Hear nothing: whoever waits looks."""
-        return hear_nothing(conversation_id)
+        """Hear of leases that end, and of what is written without one."""
+        return self._news.hear(turn_of(check_id(conversation_id)) if conversation_id else None)
 
     async def turn_is_held(self, conversation_id: ConversationId) -> bool:
         """Tell whether a live process has the lease of its turn."""
@@ -213,7 +216,10 @@ class KeyspaceStore:
 
     async def _update(self, conversation_id: ConversationId, change: Change) -> Conversation:
         async with self._writers.turn(conversation_id):
-            return await to_thread.run_sync(self._hashes.update, conversation_id, change)
+            updated = await to_thread.run_sync(self._hashes.update, conversation_id, change)
+        if not self._leases.held(turn_of(conversation_id)):  # the end of a turn tells by itself
+            self._news.tell(turn_of(conversation_id))
+        return updated
 
     def _size(self) -> int:
         keyspace = self._keyspace
@@ -253,8 +259,14 @@ class KeyspaceStore:
 
 
 def build(
-    url: str, now: Callable[[], datetime], owner: str, *, is_durable: bool = True, lifetime: timedelta
+    url: str,
+    now: Callable[[], datetime],
+    owner: str,
+    *,
+    is_durable: bool = True,
+    lifetime: timedelta,
+    common: NewsHub | None = None,
 ) -> KeyspaceStore:
     """Make the store of the owner's part of the server; whether writes are durable is up to the server."""
     del is_durable
-    return KeyspaceStore(Keyspace(url, owner, lifetime), now)
+    return KeyspaceStore(Keyspace(url, owner, lifetime), now, common)

@@ -39,7 +39,7 @@ from conversation_mcp.stores.index.schema import SCHEMA
 if TYPE_CHECKING:
     import sqlite3
 
-    from conversation_mcp.searching.vectors.nearest import Neighbourhood
+    from conversation_mcp.searching.vectors.near import Neighbourhood
 
 
 IN_MEMORY = "in memory only, because conversations are encrypted"
