@@ -32,8 +32,8 @@ from conversation_mcp.records.memory_ids import same_text
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.redacting.texts import TextRedaction
 from conversation_mcp.searching.numeric import prepare_numpy
-from conversation_mcp.searching.vectors.rows import VectorRows
-from conversation_mcp.stores.index.memory_texts import VERSION
+from conversation_mcp.searching.vectors.base import ModelVectors
+from conversation_mcp.stores.meant_texts import VERSION
 
 CONVERSATIONS, EACH = 100, 1_000
 QUICK_CONVERSATIONS, QUICK_EACH = 10, 200
@@ -182,14 +182,13 @@ def by_meaning(app: App, texts: Sequence[str]) -> tuple[Memories, Callable[[], o
     for start in range(0, len(texts), PER_STEP):
         some = list(zip(texts[start : start + PER_STEP], packed(every[start : start + PER_STEP]), strict=True))
 
-        def put(database: sqlite3.Connection, some: Any = some) -> None:
-            rows = VectorRows.of(database, model.name, "benchmark")
+        def put(rows: ModelVectors, some: Any = some) -> None:
             for text, vector in some:
                 rows.put(same_text(text), {"0": (b"", vector)})
                 rows.settle(same_text(text), VERSION, {"0"})
             rows.settle_all()
 
-        remembered.vectors.write(put)
+        remembered.vectors.write(model.name, "benchmark", put)
     meaning = MemoryMeaning(Meaning(remembered.vectors, OneEmbedder(model)), remembered)
 
     async def has_texts() -> None:
