@@ -11,6 +11,7 @@ from tests.fixtures.numbered import Numbered, named
 from tests.fixtures.stores import Clock
 from tests.fixtures.vectors import OneEmbedder, WordModel, there
 
+from conversation_mcp.cli.entry import run
 from conversation_mcp.embeddings.meaning import Meaning
 from conversation_mcp.searching.vectors.base import ModelVectors
 from conversation_mcp.stores.catalog import open_store
@@ -112,6 +113,21 @@ def test_a_turn_that_is_repeated_elsewhere_is_not_embedded_again(kept: Numbered)
     one, two = turns.vectors.nearest(model.name, query, 5).found
     assert {one.group, two.group} == {named(1), named(2)}
     assert one.similarity == pytest.approx(1, abs=0.01) == two.similarity
+
+
+def test_the_command_index_says_how_many_have_their_vectors_once_there_are_some(
+    kept: Numbered, url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nobody = {"CONVERSATION_MCP_EMBEDDINGS": "ollama:all-minilm", "OLLAMA_BASE_URL": "http://127.0.0.1:9/v1"}
+    for name, value in {"CONVERSATION_MCP_STORE": url, **nobody}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.argv", ["conversation-mcp", "index", "--owner", "ann"])
+    assert run() == 0
+    said = capsys.readouterr().out
+    assert "0 of 1 conversations have their vectors" in said
+    monkeypatch.setattr("sys.argv", ["conversation-mcp", "index", "--owner", "bob"])
+    assert run() == 1
+    assert "needs none" in capsys.readouterr().err
 
 
 def test_vectors_of_another_length_under_the_same_name_are_not_compared(kept: Numbered) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from conversation_mcp.errors import DatabaseError, IndexNotErasedError
+from conversation_mcp.errors import DatabaseError
 from conversation_mcp.searching.database import IndexUnusableError
 from conversation_mcp.searching.vectors.base import Model
 from conversation_mcp.searching.vectors.near import QUESTIONS, Kinship, Near, Neighbourhood, kinships
@@ -95,7 +95,8 @@ class VectorTables:
             return work(ModelRows.of(connection, self._database.owner, self._texts, model, choice))
 
         try:
-            return self._database.run(do)
+            # What a crash of the database undoes is made again.
+            return self._database.run(do, is_durable=False)
         except DatabaseError as error:
             raise IndexUnusableError(error.message) from error
 
@@ -114,17 +115,14 @@ class VectorTables:
                 else:
                     connection.execute(FORGET.encode(), of_group)
 
-        try:
-            self._database.run(do)
-        except DatabaseError as error:
-            raise IndexNotErasedError(self._database.place, error.message) from error
+        self._database.run(do)
 
     @contextmanager
     def building(self) -> Generator[Lease | None]:
         """Hold the lease of the work."""
         leases, name = LeaseRows(self._database, OwnerNews(None, self._database.owner)), f"vectors:{self._texts.kind}"
         try:
-            lease = leases.keep(self._database.run(lambda connection: leases.take(connection, name)))
+            lease = leases.take(name)
         except DatabaseError as error:
             raise IndexUnusableError(error.message) from error
         try:
