@@ -20,6 +20,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # The pip of Debian 12 warns about a package of the tests that it would build the old way.
 export PIP_USE_PEP517 := 1
+# Containers set it to keep their images small; here every process would compile the package and the tests anew.
+unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .PHONY: help run unit test fuzz coverage test-wheel pictures browser proxies check docs version models minilm bundle crash bench format clean
 

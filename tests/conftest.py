@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import count
 from math import ceil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from blockbuster import BlockBuster
@@ -34,14 +35,17 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what 
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("quick", settings.get_profile("any machine"), max_examples=20)
+QUICK = settings(settings.get_profile("any machine"), max_examples=20)
+settings.register_profile("quick", QUICK)
 settings.register_profile("fuzz", settings.get_profile("any machine"), derandomize=False, max_examples=1000)
 settings.load_profile("any machine")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what runs on another store than files, so that `make unit` can leave it to `make test`."""
+    """Mark what runs on another store than files, so that `make unit` can leave it to `make test`, and keep that quick."""
     for item in items:
+        if settings().max_examples == QUICK.max_examples:
+            _keep_quick(item)
         used = item.fixturenames if isinstance(item, pytest.Function) else []
         params = (
             item.callspec.params.values() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
@@ -50,6 +54,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             scheme in params for scheme in (*SERVERS, "memory", SCHEME)
         ):
             item.add_marker("stores")
+
+
+def _keep_quick(item: pytest.Item) -> None:
+    """Let a property have no more examples than the profile says, also where its own settings name more."""
+    test: Any = getattr(item, "obj", None)
+    own: settings | None = getattr(test, "_hypothesis_internal_use_settings", None)
+    if own and own.max_examples > QUICK.max_examples:
+        test._hypothesis_internal_use_settings = settings(own, max_examples=QUICK.max_examples)
 
 
 SECONDS, SLOW_SECONDS = 0.04, 0.73
@@ -68,7 +80,7 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="session", autouse=True)
 def _free_event_loop() -> Iterator[None]:
     blocker = BlockBuster("conversation_mcp")
     blocker.activate()

@@ -1,5 +1,6 @@
 """The composition root: from settings to a program that all owners share, and to the services of one owner."""
 
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
@@ -19,7 +20,8 @@ from conversation_mcp.conversations.retention import RetentionSweep
 from conversation_mcp.conversations.tidier import Tidier
 from conversation_mcp.conversations.trash_can import TrashCan
 from conversation_mcp.conversations.turn_meaning import open_meaning
-from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.embeddings.catalog import OFF
+from conversation_mcp.errors import ConversationMCPError, InvalidInputError
 from conversation_mcp.homes import Note, holders_of, open_all
 from conversation_mcp.later import open_consulting, open_embedders, open_files, open_remembering
 from conversation_mcp.prompting.prompts import load_prompts, load_summary_prompt
@@ -35,6 +37,7 @@ from conversation_mcp.stores.catalog import (
     open_common,
     open_retention,
     open_store,
+    open_tables,
     require_mirrorable,
 )
 from conversation_mcp.tools.catalog import LOG, mode_of, tools_of
@@ -46,6 +49,8 @@ if TYPE_CHECKING:
     import httpx
 
     from conversation_mcp.stores.catalog import Common
+
+logger = logging.getLogger(__name__)
 
 
 @asynccontextmanager
@@ -130,6 +135,16 @@ async def work_in_background(settings: Settings, background: Background, now: Ca
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(background.run)
         tasks.start_soon(retention_of(settings, now).run)
+        if settings.embeddings != OFF:
+            say = partial(anyio.to_thread.run_sync, _say_without_meaning, abandon_on_cancel=True)
+            tasks.start_soon(say, settings.store_url)
+
+
+def _say_without_meaning(url: str) -> None:
+    with suppress(ConversationMCPError):  # it has no tables, or whoever asks next is told
+        tables = open_tables(url)
+        if missing := tables.without_meaning():
+            logger.warning("%s: %s", tables.place, missing)
 
 
 def retention_of(settings: Settings, now: Callable[[], datetime]) -> RetentionSweep:

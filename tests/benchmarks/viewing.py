@@ -1,5 +1,6 @@
 """The viewer in a real browser, beside a static page with the same bytes: the first paint, and a search while typing."""
 
+import re
 import shutil
 import threading
 from collections.abc import Generator, Iterable
@@ -27,6 +28,8 @@ OTHER = "20261001-1790812800000"
 NAMES = ("view-list", "view-search", "view-conversation", "view-conversation-again")
 KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0"
+FILE = re.compile(r'(?:href|src)="([^"]+[?]v=[^"]+)"')
+FETCHED = "fetch(WHERE).then(async answer => [await answer.text(), answer.headers.get('cache-control')])"
 FOUND = """(async () => {
   const began = performance.now();
   const made = document.createElement("template");
@@ -105,15 +108,17 @@ def _found(browser: Browser, page: str, where: str) -> float:
 
 @contextmanager
 def _repeating(browser: Browser, base: str, paths: Iterable[str]) -> Generator[str]:
-    kept: dict[str, bytes] = {}
+    kept: dict[str, tuple[bytes, str]] = {}
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            body = kept.get(self.path, b"")
+            body, caching = kept.get(self.path, (b"", "no-cache"))
             self.send_response(200)
-            self.send_header("content-type", KINDS.get(Path(self.path).suffix, "text/html; charset=utf-8"))
+            suffix = Path(self.path.partition("?")[0]).suffix
+            self.send_header("content-type", KINDS.get(suffix, "text/html; charset=utf-8"))
+            self.send_header("cache-control", caching)
             self.send_header("content-length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
@@ -121,8 +126,10 @@ def _repeating(browser: Browser, base: str, paths: Iterable[str]) -> Generator[s
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- the name that http.server gives it
             del format, args
 
-    for path in ("/", "/style.css", "/page.js", "/favicon.svg", *paths):
-        kept[path] = browser.run(f"fetch({base + path!r}).then(answer => answer.text())").encode()
+    files = FILE.findall(browser.run(f"fetch({base + '/'!r}).then(answer => answer.text())"))
+    for path in ("/", *files, *paths):
+        text, caching = browser.run(FETCHED.replace("WHERE", repr(base + path)))
+        kept[path] = text.encode(), caching
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()

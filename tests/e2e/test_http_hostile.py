@@ -66,7 +66,15 @@ async def status(server: HttpServer, data: bytes) -> int:
     [
         ({"host": "evil.example"}, 421),
         ({"host": "127.0.0.1.evil.example"}, 421),
-        ({"host": "evil.example:80@127.0.0.1"}, 421),
+        ({"host": "evil.example:80@127.0.0.1"}, 400),
+        ({"host": "127.0.0.1:evil.example"}, 400),
+        ({"host": "127.0.0.1:80, evil.example"}, 400),
+        ({"host": "127.0.0.1:80:evil.example"}, 400),
+        ({"host": "[::1].evil.example"}, 400),
+        ({"host": "[::1]:8765"}, 200),
+        ({"origin": "http://127.0.0.1:80.evil.example"}, 400),
+        ({"origin": "http://127.0.0.1:80@evil.example"}, 400),
+        ({"origin": "http://localhost:3000/evil"}, 400),
         ({"origin": "https://evil.example"}, 403),
         ({"origin": "null"}, 403),
         ({"origin": "http://127.0.0.1.evil.example"}, 403),
@@ -184,6 +192,30 @@ async def test_a_slow_body_and_a_head_that_does_not_end_are_not_waited_for(
         assert await status(server, request(server.port, "Content-Length: 10", body=b"{")) == 408
         for beginning in (b"", b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nX: "):
             assert await to_thread.run_sync(raw, server.port, beginning) == b""
+
+
+async def test_bodies_that_are_never_finished_leave_room_for_others_and_for_what_is_small(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bodies.BodyRoom.__init__, "__defaults__", (500_000, 250_000))
+    large = json.dumps(LIST).encode().ljust(200_000)
+    async with http_server(tmp_path, FakeProvider()) as server:
+        begun = request(server.port, "Content-Length: 200001", body=large)
+        async with await anyio.connect_tcp("127.0.0.1", server.port) as peer:
+            await peer.send(begun)
+            with anyio.fail_after(30):
+                while (await server.post("alice", large)).status_code != 503:
+                    await anyio.lowlevel.checkpoint()
+            assert (await server.post("alice", LIST)).status_code == 200
+            assert (await server.post("bob", large)).status_code == 200
+            async with await anyio.connect_tcp("127.0.0.1", server.port) as other:
+                await other.send(begun.replace(b"Bearer alice", b"Bearer carol"))
+                with anyio.fail_after(30):
+                    while (await server.post("bob", large)).status_code != 503:
+                        await anyio.lowlevel.checkpoint()
+        with anyio.fail_after(30):
+            while (await server.post("alice", large)).status_code != 200:
+                await anyio.lowlevel.checkpoint()
 
 
 async def test_who_does_not_read_loses_the_connection_and_nobody_else(

@@ -1,14 +1,14 @@
 """Nobody reaches what is another's: every tool, resource, prompt, completion, task and stream, tried by B on A's things."""
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
 import anyio
 import pytest
 from anyio import to_thread
-from mcp.types import PromptReference, ResourceTemplateReference
+from mcp.types import Prompt, PromptReference, ResourceTemplate, ResourceTemplateReference
 from tests.fixtures.homes import Home
 from tests.fixtures.over_http import HttpServer, http_server
 from tests.fixtures.providers import FakeProvider
@@ -102,28 +102,88 @@ def stored(home: Home, owner: str, conversation_id: str) -> bytes:
     return open_finder(home.store_url, utc_now, owner).read(ConversationId(conversation_id))
 
 
-async def test_resources_prompts_and_completion_do_not_cross(home: Home) -> None:
-    async with http_server(home, FakeProvider()) as server:
+async def test_no_tool_tells_b_anything_that_a_has_said_or_remembers(home: Home) -> None:
+    provider = FakeProvider()
+    provider.abilities = frozenset(("search", "deep_research", "chat"))
+    async with http_server(home, provider, tools=ALL_SETS) as server:
         hers = await alices(server)
-        template = ResourceTemplateReference(uri="conversation://{conversationId}")
+        async with server.client("alice") as client:
+            kept = await client.call_tool("store_memory", {"conversationId": hers, "content": f"Remember: {QUESTION}"})
+            memory = data_of(kept)["memoryId"]
+        before, count = await to_thread.run_sync(stored, home, "alice", hers), len(provider.requests)
         async with server.client("bob") as client:
-            for wanted in (hers, UNKNOWN):
-                named = {"conversationId": wanted}
+            tools = (await client.list_tools()).tools
+            for tool in tools:
+                own = data_of(await client.call_tool("search", {"query": f"And {tool.name}?"}))["conversationId"]
+                on_own = naming(tool, own) or {}
+                if "memoryId" in on_own:
+                    on_own["memoryId"] = memory
+                for given in (on_own, anything(tool)):
+                    told = await outcome(partial(client.call_tool, tool.name, given), own)
+                    assert "heron" not in told, given
+                    assert hers not in told, given
+        assert {tool.name for tool in tools} == {name for names in TOOL_SETS.values() for name in names}
+        assert "heron" not in str(provider.requests[count:])
+        assert await to_thread.run_sync(stored, home, "alice", hers) == before
+
+
+def anything(tool: Any) -> dict[str, Any]:
+    """Return arguments that name no conversation, and words of hers."""
+    given = naming(tool, OWN) or {}
+    words = {name: "launch code" for name in ("query", "prompt", "content") if name in tool.input_schema["properties"]}
+    return {name: value for name, value in {**given, **words}.items() if "onversation" not in name}
+
+
+async def test_resources_prompts_and_completion_do_not_cross(home: Home) -> None:
+    async with http_server(home, FakeProvider(), tools=ALL_SETS) as server:
+        hers = await alices(server)
+        async with server.client("bob") as client:
+            prompts = (await client.list_prompts()).prompts
+            templates = (await client.list_resource_templates()).resource_templates
+            for template in templates:
+                for wanted in (hers, UNKNOWN):
+                    uri = template.uri_template.replace("{conversationId}", wanted)
+                    assert "CONVERSATION_NOT_FOUND" in await outcome(partial(client.read_resource, uri), wanted), uri
+            missing: set[str] = set()
+            for prompt in prompts:
                 told = [
-                    await outcome(partial(client.read_resource, f"conversation://{wanted}"), wanted),
-                    await outcome(partial(client.get_prompt, "continue_conversation", named), wanted),
-                    await outcome(partial(client.get_prompt, "summarize_conversation", named), wanted),
+                    await outcome(partial(client.get_prompt, prompt.name, arguments_of(prompt, wanted)), wanted)
+                    for wanted in (hers, UNKNOWN)
                 ]
-                assert all("CONVERSATION_NOT_FOUND" in each for each in told), told
-                assert "heron" not in str(told)
-            for reference in (template, PromptReference(name="continue_conversation")):
-                completed = await client.complete(reference, {"name": "conversationId", "value": ""})
-                assert completed.completion.values == []
+                assert told[0] == told[1], prompt.name
+                assert "heron" not in told[0], prompt.name
+                missing |= {prompt.name} if "CONVERSATION_NOT_FOUND" in told[0] else set()
+            assert missing >= {"continue_conversation", "summarize_conversation"}
+            for reference, argument in completed(prompts, templates):
+                for begun in ("", hers[:8], "heron"):
+                    found = await client.complete(reference, {"name": argument, "value": begun})
+                    assert not [value for value in found.completion.values if hers in value or "heron" in value]
+            assert hers not in str(await client.list_resources())
             listed = await client.call_tool("list_conversations", {"query": "heron"})
             assert data_of(listed)["conversations"] == []
         async with server.client("alice") as client:
-            completed = await client.complete(template, {"name": "conversationId", "value": hers[:8]})
-            assert completed.completion.values == [hers]
+            template = ResourceTemplateReference(uri=templates[0].uri_template)
+            found = await client.complete(template, {"name": "conversationId", "value": hers[:8]})
+            assert found.completion.values == [hers]
+
+
+def arguments_of(prompt: Prompt, conversation_id: str) -> dict[str, str]:
+    """Return arguments with which a prompt is asked for, on a conversation where it can name one."""
+    wanted = {argument.name for argument in prompt.arguments or () if argument.required}
+    named = {"conversationId"} & {argument.name for argument in prompt.arguments or ()}
+    return {**dict.fromkeys(wanted, "1"), **dict.fromkeys(named, conversation_id)}
+
+
+def completed(
+    prompts: Iterable[Prompt], templates: Iterable[ResourceTemplate]
+) -> Iterator[tuple[PromptReference | ResourceTemplateReference, str]]:
+    """Yield everything that can be completed."""
+    for prompt in prompts:
+        for argument in prompt.arguments or ():
+            yield PromptReference(name=prompt.name), argument.name
+    for template in templates:
+        for name in re.findall(r"\{(\w+)\}", template.uri_template):
+            yield ResourceTemplateReference(uri=template.uri_template), name
 
 
 NAMES = ["Alice", "ALICE", "alice/", "/alice", "alice%00", "../alice", "alice/../alice", "alice.", "x" * 400]

@@ -1,5 +1,6 @@
 """Nobody gets into the viewer, and nothing in a conversation gets out of its page."""
 
+import re
 from html.parser import HTMLParser
 
 import pytest
@@ -43,6 +44,20 @@ async def test_the_token_becomes_a_strict_cookie_and_leaves_the_address(home: Ho
         assert visitor.visits.token not in cookie
         elsewhere = await visitor.client.get(f"{ADDRESS}//evil.example/", params={"token": visitor.visits.token})
         assert elsewhere.headers["location"] == "/evil.example/"
+
+
+async def test_browsers_keep_the_style_and_script_of_a_page_but_never_those_of_another_version(home: Home) -> None:
+    async with visiting(home, FakeProvider()) as visitor:
+        await visitor.enter()
+        named = re.findall(r'(?:href|src)="(/[^"]+\?v=[^"]+)"', (await visitor.get("/ask")).text)
+        assert sorted(path.partition("?")[0] for path in named) == ["/favicon.svg", "/page.js", "/style.css"]
+        for path in named:
+            answer = await visitor.get(path)
+            assert answer.headers["cache-control"] == "private, max-age=31536000, immutable"
+            for other in (path[:-1], path.partition("?")[0]):
+                assert (await visitor.get(other)).text == answer.text
+                assert "no-cache" in (await visitor.get(other)).headers["cache-control"]
+        assert "no-cache" in (await visitor.get("/ask")).headers["cache-control"]
 
 
 async def test_another_site_can_send_nothing(home: Home) -> None:
@@ -116,7 +131,7 @@ async def test_no_text_of_a_conversation_is_more_than_text(home: Home, attack: s
             assert answer.status_code == 200
             for tag, attributes in Elements(answer.text).found:
                 assert tag not in {"img", "iframe", "object", "embed", "base", "style", "video"}, (path, tag)
-                assert tag != "script" or attributes["src"] == "/page.js"
+                assert tag != "script" or (attributes["src"] or "").startswith("/page.js?v=")
                 assert not [name for name in attributes if name.startswith("on") or name == "style"]
                 target = attributes.get("href") or attributes.get("src") or "/"
                 assert target.startswith(("/", "#", "https://", "http://", "mailto:")), target

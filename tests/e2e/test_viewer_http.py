@@ -6,6 +6,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from anyio import to_thread
+from starlette.routing import Route
 from tests.fixtures.homes import Home
 from tests.fixtures.over_http import ByName, HttpServer, http_server
 from tests.fixtures.providers import FakeProvider
@@ -13,6 +15,9 @@ from tests.fixtures.providers import FakeProvider
 from conversation_mcp.cli.http_pages import entrance_with_pages
 from conversation_mcp.server.http.serving import Entrance
 from conversation_mcp.settings import Settings
+from conversation_mcp.web.site import build_site
+
+NOWHERE = "20200101-1577836800000"
 
 
 def by_name(settings: Settings) -> Entrance:
@@ -68,19 +73,27 @@ async def test_each_owner_sees_their_own_and_nothing_of_another(server: HttpServ
         place = await asked(ann, "What is Ann's secret?")
         assert "secret" in (await ann.get(place)).text
         assert "secret" in (await ann.get("/")).text
-        nowhere = "/c/20200101-1577836800000"
-        for path in (place, f"{place}/part", f"{place}/raw", f"{place}/export?format=json"):
-            others, missing = await bob.get(path), await bob.get(path.replace(place, nowhere))
-            assert others.status_code == missing.status_code == 404, path
-            assert others.text.replace(place[3:], "") == missing.text.replace(nowhere[3:], "")
-        token = await form_token(bob)
-        for what in ("ask", "stop", "rename", "tag", "archive", "branch", "delete", "restore"):
-            fields = {"form": token, "question": "?", "kind": "search", "title": "mine", "message": "3", "tags": "a"}
-            assert (await bob.post(f"{place}/{what}", data=fields)).status_code in {404, 422}, what
-        assert "secret" not in (await bob.get("/")).text
-        assert "secret" not in (await bob.get("/figures?by=tool")).text
         assert "There are no conversations yet." in (await bob.get("/")).text
-        assert "mine" not in (await ann.get(place)).text
+        before = (await ann.get(f"{place}/raw")).text
+        fields = {"form": await form_token(bob), "question": "?", "kind": "search", "title": "mine", "tags": "a"}
+        for path, method in await to_thread.run_sync(pages):
+            data = {**fields, "message": "3"} if method == "POST" else None
+            hers, nobodys = [
+                await bob.request(method, path.replace("{id}", each), data=data, params={"format": "json"})
+                for each in (place[3:], NOWHERE)
+            ]
+            if "{id}" in path:
+                assert hers.status_code == nobodys.status_code == 404, path
+                assert hers.text.replace(place[3:], "") == nobodys.text.replace(NOWHERE, "")
+            assert "secret" not in hers.text
+            assert place[3:] not in hers.text or "{id}" in path
+        assert (await ann.get(f"{place}/raw")).text == before
+
+
+def pages() -> list[tuple[str, str]]:
+    """Return all pages that there are, each with the methods by which they are asked for."""
+    routes = [route for route in build_site().routes if isinstance(route, Route)]
+    return [(route.path, method) for route in routes for method in sorted((route.methods or set()) - {"HEAD"})]
 
 
 async def test_the_form_of_one_visitor_is_refused_from_another(server: HttpServer) -> None:

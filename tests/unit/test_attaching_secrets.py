@@ -107,6 +107,7 @@ def test_placeholders_and_code_about_secrets_are_none(text: str) -> None:
     assert RULES.by_content(f"# first line\n{text}\n# last line\n") is None
 
 
+@pytest.mark.slow
 def test_the_files_of_this_project_are_not_taken_for_secrets() -> None:
     paths = [
         path

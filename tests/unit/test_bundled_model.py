@@ -93,6 +93,7 @@ def test_marks_of_the_model_are_text_like_any_other() -> None:
     assert {start, end}.isdisjoint(inner)
 
 
+@pytest.mark.slow
 def test_huge_texts_take_no_longer_than_what_is_read_of_them() -> None:
     embedder = bundled()
     short, long = embedder.embed_passages(["a b " * 128, "a b " * 5_000_000])

@@ -4,14 +4,9 @@ import json
 
 import pytest
 from tests.fixtures.cli import Here
-from tests.fixtures.homes import Home
 
 
-@pytest.fixture
-def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, home: Home) -> Here:
-    return Here(capsys, monkeypatch, home)
-
-
+@pytest.mark.slow
 def test_an_age_is_set_shown_listed_noted_and_taken_back(here: Here) -> None:
     assert here("remember", "--owner", "alice", "the quagga").code == 0
     assert here("user", "keep", "alice").out == "alice  forever\n"

@@ -52,6 +52,7 @@ def outcome(data: bytes, from_state: Coded | None) -> Conversation | str:
     return read.conversation
 
 
+@pytest.mark.slow
 @given(conversations(), st.lists(edits, max_size=4))
 def test_each_of_many_states_has_the_bytes_that_it_has_without_the_ones_before(
     first: Conversation, following: list[Edit]
@@ -64,6 +65,7 @@ def test_each_of_many_states_has_the_bytes_that_it_has_without_the_ones_before(
         assert state.conversation == settle(after)[0]
 
 
+@pytest.mark.slow
 @given(conversations(), edits, st.data())
 def test_a_file_is_read_as_without_a_known_state_whatever_was_made_of_its_bytes(
     first: Conversation, edit: Edit, drawn: st.DataObject
@@ -87,6 +89,7 @@ def test_a_file_is_read_as_without_a_known_state_whatever_was_made_of_its_bytes(
     assert outcome(data, state) == outcome(data, None)
 
 
+@pytest.mark.slow
 @given(conversations(), edits, edits)
 def test_what_is_written_to_a_file_that_was_read_is_the_same_as_without_a_known_state(
     first: Conversation, edit: Edit, following: Edit

@@ -46,6 +46,7 @@ def test_a_redacted_conversation_can_be_written_too(chosen: ExportFormat, conver
     assert "responseId" not in chosen.render(*redacted(conversation))
 
 
+@pytest.mark.slow
 @quickly
 @given(several=st.lists(conversations(), max_size=3))
 def test_several_in_one_file_are_all_in_it(chosen: ExportFormat, several: Sequence[Conversation]) -> None:

@@ -105,6 +105,7 @@ async def test_a_conversation_of_today_fits_the_schema(tmp_path: Path) -> None:
     assert problems(kept) == []
 
 
+@pytest.mark.slow
 def test_the_five_fields_of_the_contract_are_enough() -> None:
     assert problems(SMALLEST) == []
     for name in SMALLEST:

@@ -205,6 +205,7 @@ def test_times_at_the_ends_of_the_calendar_are_shown_in_any_zone(
         assert "1-01-01" in screen
 
 
+@pytest.mark.slow
 async def test_the_server_goes_on_with_what_the_codec_takes_and_refuses_the_rest(tmp_path: Path) -> None:
     bodies = [next(islice(replaced(odd), number % 90, None)) for number, odd in enumerate(WRITTEN)]
     by_id = {id_at(1769817600456 + number): body for number, body in enumerate(bodies)}

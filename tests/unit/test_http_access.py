@@ -72,6 +72,17 @@ async def test_without_tokens_everybody_is_who_runs_the_server_until_there_is_on
     assert await door.owner(token) == "alice"
 
 
+@pytest.mark.parametrize("form", ["{}\xa0", "\x85{}", "{}\t", "{}\0", "{}\u200b", "{}, {}", '"{}"', "{} x", "{}="])
+async def test_a_token_with_anything_around_it_is_another_one(tmp_path: Path, form: str) -> None:
+    door = Door(tmp_path)
+    token = await door.token("alice")
+    assert await door.owner(f"  {token} ") == "alice"
+    lines = [(b"authorization", b"Bearer " + form.replace("{}", token).encode("latin-1", "replace"))]
+    found = await door.access.identify(lines, ADDRESS)
+    assert isinstance(found, Denial)
+    assert found.status == 401
+
+
 async def test_revoking_the_last_token_locks(tmp_path: Path) -> None:
     door = Door(tmp_path)
     token = await door.token("alice")

@@ -58,6 +58,7 @@ async def test_every_media_type_that_is_said_to_be_taken_is_taken(definition: De
             assert f"a {media_type.removeprefix('image/')}" in answer.content
 
 
+@pytest.mark.slow
 async def test_images_up_to_the_stated_limits_are_taken(definition: Definition) -> None:
     images = definition.images
     small = ImagePart("image/png", png())

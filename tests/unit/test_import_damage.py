@@ -155,6 +155,7 @@ def mutated(value: Any, draw: Callable[[st.SearchStrategy[Any]], Any], rate: int
     return value
 
 
+@pytest.mark.slow
 @settings(
     max_examples=60,
     deadline=None,

@@ -185,6 +185,7 @@ async def test_what_was_imported_exported_and_imported_is_known_at_its_first_sou
     assert await put_and_bring_in(elsewhere, chatgpt_entry("x", *PING, *MORE)) == {"extended": 1}
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(several=st.lists(conversations(), min_size=1, max_size=3, unique_by=lambda each: each.conversation_id))
 def test_json_leads_there_and_back(several: list[Conversation]) -> None:
@@ -192,6 +193,7 @@ def test_json_leads_there_and_back(several: list[Conversation]) -> None:
     assert back == sorted(map(no_longer_asking, several), key=lambda each: each.conversation_id)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(several=st.lists(conversations(plain=True), min_size=1, max_size=3, unique_by=said_in))
 def test_lines_of_messages_lead_there_and_back(several: list[Conversation]) -> None:

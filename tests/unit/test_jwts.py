@@ -1,17 +1,19 @@
 """Signed tokens of an identity provider: which ones are believed."""
 
 import json
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx
 import jwt
 import pytest
 from tests.fixtures.signing import AUDIENCE, ISSUER, NOW, SigningKey, claims_for, encoded, key_set
 
+from conversation_mcp.access import key_sets
 from conversation_mcp.access.jwts import SKEW_SECONDS, JwtRules, JwtVerifier
-from conversation_mcp.access.key_sets import AGAIN_SECONDS, FRESH_SECONDS, KEPT_SECONDS, KeySet
+from conversation_mcp.access.key_sets import AGAIN_SECONDS, FRESH_SECONDS, KEPT_SECONDS, MAX_SET_BYTES, KeySet
 from conversation_mcp.errors import InvalidInputError
 
 KEY = SigningKey("one")
@@ -72,6 +74,11 @@ async def test_the_subject_of_a_valid_token_is_the_owner() -> None:
         {"exp": AT - SKEW_SECONDS},
         {"exp": "soon"},
         {"exp": [AT + 300]},
+        {"exp": float("nan")},
+        {"exp": -(10**400)},
+        {"nbf": float("nan")},
+        {"nbf": 10**400},
+        {"iat": float("inf")},
         {"nbf": AT + SKEW_SECONDS + 1},
         {"nbf": "later"},
         {"iat": AT + SKEW_SECONDS + 1},
@@ -103,6 +110,8 @@ ATTACKS: dict[str, Callable[[], str]] = {
     "a key of another kind": lambda: ELLIPTIC.sign(claims_for(), kid="one"),
     "a key in the header": lambda: STRANGER.sign(claims_for(), kid="new", jwk=STRANGER.public()),
     "an address of keys in the header": lambda: STRANGER.sign(claims_for(), kid="new", jku="https://evil.example"),
+    "certificates in the header": lambda: STRANGER.sign(claims_for(), x5c=["AAAA"], x5u="https://evil.example"),
+    "claims that are not encoded": lambda: KEY.sign(claims_for(), b64=False, crit=["b64"]),
     "an extension that is critical": lambda: KEY.sign(claims_for(), crit=["x"], x=1),
     "a signature that was cut off": lambda: KEY.sign(claims_for()).rpartition(".")[0] + ".",
     "claims of another token": lambda: KEY.sign(claims_for()).replace(
@@ -194,6 +203,48 @@ async def test_what_is_no_set_of_keys_lets_nobody_in(text: bytes, caplog: pytest
     keys = KeySet(URL, transport=httpx.MockTransport(lambda _: httpx.Response(200, content=text)))
     assert await JwtVerifier(RULES, keys, lambda: NOW).owner_of(KEY.sign(claims_for())) is None
     assert "x" * 100 not in caplog.text
+
+
+async def test_keys_are_fetched_from_nowhere_else_than_their_address() -> None:
+    asked: list[httpx.URL] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url)
+        return httpx.Response(302, headers={"location": "https://evil.example/keys"}, json=key_set(KEY))
+
+    keys = KeySet(URL, transport=httpx.MockTransport(answer))
+    assert await JwtVerifier(RULES, keys, lambda: NOW).owner_of(KEY.sign(claims_for())) is None
+    assert asked == [URL]
+
+
+async def test_a_set_of_keys_that_does_not_end_is_not_read_to_its_end() -> None:
+    sent: list[int] = []
+
+    async def endless() -> AsyncGenerator[bytes]:
+        while True:
+            sent.append(1)
+            yield b" " * 100_000
+
+    keys = KeySet(URL, transport=httpx.MockTransport(lambda _: httpx.Response(200, content=endless())))
+    assert await JwtVerifier(RULES, keys, lambda: NOW).owner_of(KEY.sign(claims_for())) is None
+    assert len(sent) == MAX_SET_BYTES // 100_000 + 1
+
+
+async def test_a_set_of_keys_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(key_sets, "FETCH_SECONDS", 0.01)
+    keys = KeySet(URL, transport=httpx.MockTransport(never))
+    with anyio.fail_after(30):
+        assert await JwtVerifier(RULES, keys, lambda: NOW).owner_of(KEY.sign(claims_for())) is None
+
+
+async def never(_: httpx.Request) -> httpx.Response:
+    await anyio.sleep_forever()
+    raise AssertionError
+
+
+async def test_claims_that_come_twice_count_once() -> None:
+    twice = json.dumps(claims_for())[:-1] + ', "sub": "bob", "sub": "local"}'
+    assert await owner_of(jwt.api_jws.encode(twice.encode(), KEY.key, "RS256", {"kid": "one"})) is None
 
 
 @pytest.mark.parametrize("url", ["http://id.example.com/keys", "ftp://id.example.com", "file:///keys"])

@@ -72,6 +72,7 @@ def test_a_word_of_a_document_is_always_found(word: str) -> None:
     assert found(documents(f"0 {word} 1", "2"), f"- {word}?") == [f"0 {word} 1"]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(st.text(max_size=40) | st.sampled_from(['"', "a AND", "col:x", "NEAR(", "*", "^a", "{a b}:c", "\0"])))
 def test_any_question_is_data(parts: list[str]) -> None:

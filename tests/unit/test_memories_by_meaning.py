@@ -1,4 +1,4 @@
-"""Memories are found by words and by meaning together; what is forgotten leaves no vector."""
+"""Memories are found by words and by meaning together, in every store that has vectors; what is forgotten leaves none."""
 
 import json
 from collections.abc import AsyncGenerator
@@ -22,7 +22,14 @@ FILLERS = tuple(f"topic{number} of{number} nothing{number}" for number in range(
 
 
 @pytest.fixture
-async def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Desk]:
+async def desk(tmp_path: Path, meant_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Desk]:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    async with desk_in(tmp_path, url=meant_url) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def in_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Desk]:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     async with desk_in(tmp_path) as opened:
         yield opened
@@ -70,39 +77,68 @@ async def test_filters_and_the_threshold_hold_for_what_meaning_finds(desk: Desk)
 
 
 async def test_the_nearest_of_a_conversation_is_found_among_many_nearer_ones_elsewhere(
-    desk: Desk, tmp_path: Path
+    in_files: Desk, tmp_path: Path
 ) -> None:
     now = settled_clock(tmp_path)
     store = await to_thread.run_sync(open_store, (tmp_path / "logs").as_uri(), now, "local")
     opened, _ = await Opening(store, now, TextRedaction()).open("Others")
     other = ConversationId(opened.conversation_id)
-    await desk.keep("hound")
+    await in_files.keep("hound")
     many = json.dumps([{"content": f"hound {number}"} for number in range(NEAR_PIECES)])[1:]
-    await to_thread.run_sync(edit, Path(desk.finder.location(desk.home)), '"memories": [', f'"memories": [{many[:-1]},')
-    await desk.remake()
-    await desk.keep("hound consumes bones slowly", other)
-    assert await desk.found("dog", conversation_id=other) == [("hound consumes bones slowly", "meaning")]
+    await to_thread.run_sync(
+        edit, Path(in_files.finder.location(in_files.home)), '"memories": [', f'"memories": [{many[:-1]},'
+    )
+    await in_files.remake()
+    await in_files.keep("hound consumes bones slowly", other)
+    assert await in_files.found("dog", conversation_id=other) == [("hound consumes bones slowly", "meaning")]
 
 
-async def test_a_changed_memory_is_found_by_what_it_means_now_and_its_old_vector_is_gone(desk: Desk) -> None:
+async def test_a_changed_or_forgotten_memory_has_no_vector_of_its_old_text(desk: Desk) -> None:
     kept = await desk.keep("hound barks")
-    await desk.keep("kettle whistles")
-    old = await desk.vector_bytes("hound barks")
-    assert await desk.left_of(old) == old != []
+    assert await desk.vector_count() == 1
     await desk.memories.update(kept.found.memory.memory_id, desk.home, content="lion roars")
-    assert await desk.found("dog") == []
-    assert not await desk.left_of(old)
-    assert await desk.vector_bytes("kettle whistles") != []
-    assert await desk.vector_bytes("lion roars") != []
-
-
-async def test_no_byte_of_the_vector_of_a_forgotten_memory_is_left(desk: Desk) -> None:
-    kept = await desk.keep("hound barks")
-    old = await desk.vector_bytes("hound barks")
+    assert (await desk.found("dog"), await desk.vector_count()) == ([], 1)
     await desk.memories.delete(kept.found.memory.memory_id, desk.home)
+    assert (await desk.found("lion"), await desk.vector_count()) == ([], 0)
+
+
+async def test_a_text_that_two_conversations_have_keeps_its_vector_until_both_forget_it(
+    desk: Desk, meant_url: str, tmp_path: Path
+) -> None:
+    await desk.keep("hound barks")
+    store = await to_thread.run_sync(open_store, meant_url, settled_clock(tmp_path), "local")
+    second = (await store.load(desk.home)).changed(conversation_id=await store.reserve())
+    await store.create(second)
+    await desk.remake()
+    assert await desk.vector_count() == 1
+    first_trashed = await store.trash.put(desk.home)
+    await desk.remake()
+    assert (len(await desk.found("dog")), await desk.vector_count()) == (1, 1)
+    await store.trash.remove(first_trashed)
+    await store.trash.remove(await store.trash.put(ConversationId(second.conversation_id)))
+    await desk.remake()
+    assert (await desk.found("dog"), await desk.vector_count()) == ([], 0)
+
+
+async def test_a_changed_memory_is_found_by_what_it_means_now_and_its_old_vector_is_gone(in_files: Desk) -> None:
+    kept = await in_files.keep("hound barks")
+    await in_files.keep("kettle whistles")
+    old = await in_files.vector_bytes("hound barks")
+    assert await in_files.left_of(old) == old != []
+    await in_files.memories.update(kept.found.memory.memory_id, in_files.home, content="lion roars")
+    assert await in_files.found("dog") == []
+    assert not await in_files.left_of(old)
+    assert await in_files.vector_bytes("kettle whistles") != []
+    assert await in_files.vector_bytes("lion roars") != []
+
+
+async def test_no_byte_of_the_vector_of_a_forgotten_memory_is_left(in_files: Desk) -> None:
+    kept = await in_files.keep("hound barks")
+    old = await in_files.vector_bytes("hound barks")
+    await in_files.memories.delete(kept.found.memory.memory_id, in_files.home)
     assert old != []
-    assert not await desk.left_of(old)
-    assert await desk.found("dog") == []
+    assert not await in_files.left_of(old)
+    assert await in_files.found("dog") == []
 
 
 async def test_a_build_that_read_a_memory_before_it_was_forgotten_writes_no_vector_of_it(desk: Desk) -> None:
@@ -128,23 +164,23 @@ async def test_words_are_found_and_kept_when_the_model_fails(desk: Desk) -> None
     assert {content for content, _ in await desk.found("dog")} == {"hound barks", "hound sleeps"}
 
 
-async def test_a_damaged_file_of_vectors_costs_no_word_and_is_made_anew(desk: Desk) -> None:
-    await desk.keep("hound barks")
-    await desk.damage_vectors()
-    assert await desk.found("barks") == [("hound barks", "words")]
-    await desk.keep("hound sleeps")
-    await desk.make()
-    assert len(await desk.found("dog")) == 2
+async def test_a_damaged_file_of_vectors_costs_no_word_and_is_made_anew(in_files: Desk) -> None:
+    await in_files.keep("hound barks")
+    await in_files.damage_vectors()
+    assert await in_files.found("barks") == [("hound barks", "words")]
+    await in_files.keep("hound sleeps")
+    await in_files.make()
+    assert len(await in_files.found("dog")) == 2
 
 
-async def test_what_was_edited_by_hand_gets_the_vector_of_its_new_text(desk: Desk) -> None:
-    await desk.keep("hound barks")
-    path = Path(desk.finder.location(desk.home))
+async def test_what_was_edited_by_hand_gets_the_vector_of_its_new_text(in_files: Desk) -> None:
+    await in_files.keep("hound barks")
+    path = Path(in_files.finder.location(in_files.home))
     await to_thread.run_sync(edit, path, "hound barks", "lion roars")
-    assert await desk.found("dog") == []
-    await desk.remake()
-    assert await desk.vector_bytes("hound barks") == []
-    assert await desk.vector_bytes("lion roars") != []
+    assert await in_files.found("dog") == []
+    await in_files.remake()
+    assert await in_files.vector_bytes("hound barks") == []
+    assert await in_files.vector_bytes("lion roars") != []
 
 
 async def test_a_long_memory_is_found_by_the_meaning_of_its_end(desk: Desk) -> None:

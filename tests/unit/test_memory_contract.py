@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 import anyio
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.fixtures.library import iso_of
@@ -49,6 +50,7 @@ def shown(shelf: Numbered, limit: int = 50, skip: int = 0, **wanted: Any) -> lis
     return found(shelf.finder.memories(WantedMemories(**wanted), limit, skip))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=states)
 def test_after_any_changes_exactly_what_is_kept_is_found_newest_first(

@@ -122,6 +122,7 @@ async def test_homes_share_providers_and_nothing_that_is_an_owners(home: Home) -
         assert not any((hers.is_busy(), his.is_busy()))
 
 
+@pytest.mark.slow
 async def test_a_thousand_homes_take_no_thread_and_no_open_file_each(tmp_path: Path) -> None:
     settings = Settings.model_validate({"logs_dir": tmp_path / "conversation-logs", "prompts_dir": tmp_path})
     async with open_program(settings, providers=()) as program, AsyncExitStack() as stack:

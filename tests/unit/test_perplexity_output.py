@@ -111,6 +111,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(KEYS, JSON), st.sampled_from(["completed", "incomplete"]))
 def test_no_response_is_too_odd_to_have_its_answer_read(response: dict[str, Any], status: str) -> None:
     assert settle(

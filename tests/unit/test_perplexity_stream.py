@@ -82,6 +82,7 @@ async def test_hidden_reasoning_is_no_part_of_the_answer_nor_of_what_is_shown_me
     assert "".join(event.text for event in events if isinstance(event, TextDelta)) == answer.content
 
 
+@pytest.mark.slow
 async def test_a_large_answer_arrives_whole() -> None:
     async with asking() as asked:
         answer = await asked.answer("Why? [[fault:big]]")

@@ -9,8 +9,11 @@ import pytest
 from anyio import to_thread
 from tests.fixtures.databases import PostgreSQL
 from tests.fixtures.stores import Clock, conversation
+from tests.fixtures.vectors import OneEmbedder, WordModel, there
 
+from conversation_mcp.embeddings.meaning import Meaning
 from conversation_mcp.records.found import Wanted
+from conversation_mcp.searching.vectors.near import Neighbourhood
 from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.stores.finder import Finder
 from conversation_mcp.stores.postgresql.connections import Database
@@ -27,9 +30,18 @@ OTHERS = (
     FROM messages, generate_series(1, 50) AS copy""",
     """INSERT INTO words (owner, slot, number, word_count, line)
     SELECT 'user-' || copy, slot + 1000 * copy, number, word_count, line FROM words, generate_series(1, 50) AS copy""",
+    """INSERT INTO vector_models (owner, kind, name, choice) SELECT 'user-' || copy, kind, name, choice
+    FROM vector_models, generate_series(1, 50) AS copy""",
+    """INSERT INTO vector_groups (owner, model, name, slot, state)
+    SELECT m.owner, m.model, g.name, g.slot + 1000 * substr(m.owner, 6)::integer, g.state
+    FROM vector_groups g, vector_models m WHERE m.owner <> g.owner""",
+    """INSERT INTO vectors (owner, model, name, item, digest, numbers)
+    SELECT m.owner, m.model, v.name, v.item, v.digest, v.numbers
+    FROM vectors v, vector_models m WHERE m.owner <> v.owner""",
     "ANALYZE",
 )
-LARGE = ("conversations", "messages", "words")
+LARGE = ("conversations", "messages", "words", "vector_groups", "vectors")
+MODEL = WordModel()
 
 
 @pytest.fixture
@@ -40,11 +52,22 @@ async def url(database: PostgreSQL, clock: Clock) -> AsyncIterator[str]:
     for number in range(OWN_CONVERSATIONS):
         conversation_id = await store.reserve()
         await store.create(conversation(conversation_id, f"What of apples {number}?", "Apples and trees.", "So?"))
+    await to_thread.run_sync(make_vectors, store.finder)
     for sql in OTHERS[1:-1]:
         await to_thread.run_sync(database.change, url, f"{OTHERS[0]}; {sql}")
     await to_thread.run_sync(database.change, url, OTHERS[-1])
     yield url
     database.drop(url)
+
+
+def make_vectors(finder: Finder) -> None:
+    turns = there(finder.turns)
+    list(Meaning(turns.vectors, OneEmbedder(MODEL)).steps(turns.source))
+
+
+def near(finder: Finder, *within: str) -> Neighbourhood:
+    query = MODEL.embed_queries(["apples"])[0]
+    return there(finder.turns).vectors.nearest(MODEL.name, query, 10, within or None)
 
 
 def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -73,6 +96,13 @@ LOOKS: tuple[Callable[[Finder], object], ...] = (
     lambda finder: finder.newest(10),
     lambda finder: finder.largest(10),
     lambda finder: finder.ids(),
+    lambda finder: near(finder).found,
+    lambda finder: near(finder, *finder.ids()[:2]).found,
+    lambda finder: finder.page(Wanted("apples trees"), 10, None, near(finder)),
+    lambda finder: there(finder.turns).vectors.kin(MODEL.name, finder.ids()[0], 10),
+    lambda finder: there(finder.turns).vectors.count(MODEL.name),
+    lambda finder: there(finder.turns).vectors.made(MODEL.name),
+    lambda finder: there(finder.turns).vectors.size_bytes(),
 )
 
 

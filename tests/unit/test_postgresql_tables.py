@@ -4,16 +4,22 @@ import json
 import threading
 from collections.abc import Iterator
 from importlib.resources import files
+from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import psycopg
 import pytest
+from anyio import to_thread
 from tests.fixtures.databases import PostgreSQL
 from tests.fixtures.library import id_of, iso_of
 from tests.fixtures.numbered import Numbered, named
+from tests.fixtures.serving import settings_for
 from tests.fixtures.stores import Clock
 from tests.fixtures.vectors import OneEmbedder, WordModel, there
 
+from conversation_mcp.background import Background
+from conversation_mcp.bootstrap import work_in_background
 from conversation_mcp.cli.entry import run
 from conversation_mcp.embeddings.meaning import Meaning
 from conversation_mcp.errors import SchemaError
@@ -173,19 +179,19 @@ def test_words_alone_are_found_until_the_extension_is_there_and_everything_says_
     assert turns.vectors.models() == []
 
 
-def test_a_server_says_once_at_its_start_that_words_alone_find(
-    url: str, clock: Clock, caplog: pytest.LogCaptureFixture
+async def test_a_server_says_once_at_its_start_that_words_alone_find(
+    url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    open_tables(url).migrate()
-
-    async def begin() -> None:
-        async with anyio.create_task_group() as tasks:
-            store = open_store(url, clock)
-            tasks.start_soon(store.run)
-            await store.stamp(None)
-            while not caplog.messages:
-                await anyio.lowlevel.checkpoint()
-            tasks.cancel_scope.cancel()
-
-    anyio.run(begin)
+    await to_thread.run_sync(open_tables(url).migrate)
+    settings = settings_for(tmp_path, store=url, embeddings="auto")
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(work_in_background, settings, Background(nothing))
+        while not caplog.messages:
+            await anyio.lowlevel.checkpoint()
+        tasks.cancel_scope.cancel()
     assert ["CREATE EXTENSION vector" in message for message in caplog.messages] == [True]
+
+
+async def nothing(owner: str) -> None:
+    """Do no work for an owner."""
+    del owner

@@ -1,14 +1,15 @@
 """Which conversations are near another one, and what somebody has confirmed of two, in every store."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from dirty_equals import IsPartialDict
 from tests.fixtures.cli import Here
 from tests.fixtures.homes import Home
-from tests.fixtures.library import Shelf, id_of
+from tests.fixtures.library import MUCH_LATER, id_of
+from tests.fixtures.numbered import Numbered
+from tests.fixtures.stores import Clock
 from tests.fixtures.vectors import OneEmbedder, WordModel, there
 
 from conversation_mcp.conversations.branches import branched
@@ -19,6 +20,7 @@ from conversation_mcp.conversations.vicinity import UNMADE, Vicinity, near_conve
 from conversation_mcp.embeddings.meaning import Meaning
 from conversation_mcp.exporting.html.page import HTML
 from conversation_mcp.records.models import Conversation, ConversationId
+from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.stores.headway import Headway
 from conversation_mcp.tooling.rendering.history import render_history
 
@@ -163,10 +165,10 @@ def test_a_branch_belongs_with_nothing_yet_and_a_merge_with_what_its_originals_f
 
 
 class Meant:
-    """A shelf of conversations with a model."""
+    """Conversations with a model."""
 
-    def __init__(self, folder: Path) -> None:
-        self.shelf = Shelf(folder)
+    def __init__(self, url: str) -> None:
+        self.shelf = Numbered(open_store(url, Clock(MUCH_LATER), is_durable=False))
         self.shelf.put(0, "hound barks", "hound bites")
         self.shelf.put(1, "hound hound walks", "hound eats")
         for number in range(2, 20):
@@ -182,8 +184,8 @@ class Meant:
         return near_conversations(self.shelf.finder, ConversationId(id_of(number)), 10, self.meaning, Headway())
 
 
-def test_what_is_near_in_meaning_is_found_by_the_vectors_that_there_are_and_nothing_is_sent(tmp_path: Path) -> None:
-    meant = Meant(tmp_path)
+def test_what_is_near_in_meaning_is_found_by_the_vectors_that_there_are_and_nothing_is_sent(meant_url: str) -> None:
+    meant = Meant(meant_url)
     meant.make()
     near = meant.near(0)
     assert [(each.facts.conversation_id, each.found_by) for each in near.found] == [(id_of(1), "both")]
@@ -192,8 +194,8 @@ def test_what_is_near_in_meaning_is_found_by_the_vectors_that_there_are_and_noth
     assert near.found[0].score > alone.found[0].score * 0.6
 
 
-def test_before_there_are_vectors_words_alone_are_compared_and_that_is_said(tmp_path: Path) -> None:
-    meant = Meant(tmp_path)
+def test_before_there_are_vectors_words_alone_are_compared_and_that_is_said(meant_url: str) -> None:
+    meant = Meant(meant_url)
     early = meant.near(0)
     assert ([each.found_by for each in early.found], "still being made" in (early.notice or "")) == (["words"], True)
     meant.make()
@@ -201,8 +203,8 @@ def test_before_there_are_vectors_words_alone_are_compared_and_that_is_said(tmp_
     assert meant.near(50).notice == UNMADE
 
 
-def test_a_long_conversation_is_compared_by_some_of_its_turns(tmp_path: Path) -> None:
-    meant = Meant(tmp_path)
+def test_a_long_conversation_is_compared_by_some_of_its_turns(meant_url: str) -> None:
+    meant = Meant(meant_url)
     meant.shelf.put(60, *(f"hound barks{number}" for number in range(100)))
     meant.make()
     assert {each.facts.conversation_id for each in meant.near(60).found} == {id_of(0), id_of(1)}

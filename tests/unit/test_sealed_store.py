@@ -69,6 +69,7 @@ async def test_each_write_has_a_nonce_and_each_conversation_a_key_of_its_own(tmp
     assert len(ids) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["conversation.json", "key.json"])
 async def test_any_flipped_bit_is_noticed_or_changes_nothing(tmp_path: Path, name: str) -> None:
     store = opened(tmp_path, extent="messages")

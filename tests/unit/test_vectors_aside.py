@@ -47,7 +47,7 @@ from conversation_mcp.server import ConversationServer
 async def work(owner): pass
 
 async def use():
-    settings = settings_for(Path(sys.argv[1]), embeddings="bundled", tools=("research", "memories"))
+    settings = settings_for(Path(sys.argv[1]), store=sys.argv[2], embeddings="bundled", tools=("research", "memories"))
     opened = partial(open_app, settings, providers=[FakeProvider()], work_aside=work)
     async with Client(ConversationServer(settings, opened, {}), raise_exceptions=True) as client:
         asked = await client.call_tool("search", {"query": "Why?"})
@@ -215,10 +215,10 @@ def test_the_process_ends_with_its_server(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_server_that_never_searched_has_not_loaded_what_vectors_need(tmp_path: Path) -> None:
+def test_a_server_that_never_searched_has_not_loaded_what_vectors_need(tmp_path: Path, meant_url: str) -> None:
     bundled()
     root = Path(__file__).parents[2]
     given = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
-    command = [sys.executable, "-c", UNUSED, str(tmp_path)]
+    command = [sys.executable, "-c", UNUSED, str(tmp_path), meant_url]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root, env={**os.environ, **given})
     assert done.stdout.splitlines()[0] == "[False, False, False] False"

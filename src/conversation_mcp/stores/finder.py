@@ -256,7 +256,7 @@ class Finder(Protocol):
         """Remove every trace of what these conversations no longer hold from the index; all of those that are deleted.
 
         Raises:
-            IndexNotErasedError: the index cannot be written.
+            FilesystemError: the index cannot be written.
         """
         ...
 

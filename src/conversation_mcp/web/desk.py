@@ -1,12 +1,12 @@
 """What every answer to a request is made with: the services of its owner, the templates, the forms."""
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
 from jinja2 import Environment
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 
 from conversation_mcp.app import App
 from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError, InvalidInputError
@@ -15,6 +15,8 @@ from conversation_mcp.web.visits import Visit
 
 FORM_TOKEN = "form"  # noqa: S105 -- the name of a field
 MAX_FIELDS = 50
+CUT = "\f"
+"""No text of a page is this alone."""
 
 
 class FormRefusedError(Exception):
@@ -22,10 +24,11 @@ class FormRefusedError(Exception):
 
 
 class Desk:
-    """Answers with pages."""
+    """Answers with pages, whose style, script and icon have that version."""
 
-    def __init__(self, templates: Environment) -> None:
+    def __init__(self, templates: Environment, version: str) -> None:
         self._templates = templates
+        self._version = version
 
     def app(self, request: Request) -> App:
         """Return the services of who asks, and of nobody else."""
@@ -33,8 +36,18 @@ class Desk:
 
     def page(self, request: Request, template: str, status: int = 200, **facts: object) -> Response:
         """Return the page of a template."""
-        text = self._templates.get_template(f"web/{template}").render(form_token=request.state.form_token, **facts)
+        text = "".join(self._pieces(request, template, facts))
         return HTMLResponse(visit_of(request).cover(text), status)
+
+    def page_in_two(self, request: Request, template: str, **facts: object) -> Response:
+        """Return the page of a template that shows `cut`: what is before it is sent before the rest is made."""
+        pieces = self._pieces(request, template, {"cut": CUT, **facts})
+
+        async def parts() -> AsyncIterator[str]:
+            yield visit_of(request).cover("".join(iter(pieces.__next__, CUT)))
+            yield visit_of(request).cover("".join(pieces))
+
+        return StreamingResponse(parts(), media_type="text/html")
 
     def problem(self, request: Request, error: ConversationMCPError) -> Response:
         """Return the page that says what went wrong and what to do."""
@@ -52,6 +65,10 @@ class Desk:
         if not hmac.compare_digest(given.encode(), request.state.form_token.encode()):
             raise FormRefusedError
         return {name: str(value) for name, value in fields.items()}
+
+    def _pieces(self, request: Request, template: str, facts: Mapping[str, object]) -> Iterator[str]:
+        made = self._templates.get_template(f"web/{template}")
+        return made.generate(form_token=request.state.form_token, version=self._version, **facts)
 
 
 def visit_of(request: Request) -> Visit:

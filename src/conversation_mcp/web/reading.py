@@ -1,6 +1,6 @@
 """One conversation: its page, parts of it, its file, and its exports."""
 
-from functools import partial
+from functools import cache, partial
 from typing import cast, get_args
 
 from anyio import to_thread
@@ -13,6 +13,7 @@ from conversation_mcp.exporting.catalog import FormatName, export_format
 from conversation_mcp.exporting.file_names import file_name
 from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.models import ConversationId
+from conversation_mcp.records.titles import title_of_conversation
 from conversation_mcp.records.transcript import contents_named_in
 from conversation_mcp.turns.ask import Caller
 from conversation_mcp.turns.watch import View
@@ -36,13 +37,16 @@ class ConversationPages:
         app, conversation_id = self._desk.app(request), check_id(request.path_params["id"])
         view = await self._view(request, conversation_id)
         conversation = view.conversation
-        part = part_of(conversation, _number(request, "from"), _number(request, "at"))
+        path = "" if app.is_remote else app.store.location(conversation_id)
         found = await app.library.look_up(branches_of(conversation_id), MAX_BRANCHES, None)
-        return self._desk.page(
+        # All that can fail has been done: the browser has the title, and a status, while the rest is made.
+        return self._desk.page_in_two(
             request,
             "conversation.html",
-            head=head_of(conversation, "" if app.is_remote else app.store.location(conversation_id)),
-            part=part,
+            conversation=conversation,
+            title=title_of_conversation(conversation),
+            make_head=partial(head_of, conversation, path),
+            make_part=cache(partial(part_of, conversation, _number(request, "from"), _number(request, "at"))),
             progress=progress_of(app, conversation_id),
             notices=view.notices,
             branches=[(each.conversation_id, each.title) for each in found.conversations],

@@ -1,6 +1,6 @@
 """The addresses of the viewer and what stands behind each."""
 
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 
 from starlette.applications import Starlette
@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.exporting.html.environment import content_style, environment
+from conversation_mcp.records.hashes import hash_of
 from conversation_mcp.web.changes import Changes
 from conversation_mcp.web.desk import Desk, FormRefusedError
 from conversation_mcp.web.figures import FiguresPage
@@ -19,13 +20,18 @@ from conversation_mcp.web.questions import AskedQuestions, Questions
 from conversation_mcp.web.reading import ConversationPages
 
 PACKAGE = "conversation_mcp.web"
+MEDIA_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml", "ico": "image/svg+xml"}
+KEPT = {"cache-control": "private, max-age=31536000, immutable"}
+VERSION_CHARS = 16
 ICONS = ("/favicon.svg", "/favicon.ico")
 """The second is what browsers ask for beside a page without HTML, such as the raw file."""
 
 
 def build_site() -> Starlette:
     """Return the pages. A gate must stand before them."""
-    desk, asked = Desk(environment(web=PACKAGE)), AskedQuestions()
+    style, script, icon = content_style() + _static("site.css"), _static("page.js"), _static("favicon.svg")
+    version = hash_of((style + script + icon).encode())[:VERSION_CHARS]
+    desk, asked = Desk(environment(web=PACKAGE), version), AskedQuestions()
     lists, reading, changes = Lists(desk), ConversationPages(desk, asked), Changes(desk)
     questions, figures = Questions(desk, asked), FiguresPage(desk)
 
@@ -59,9 +65,7 @@ def build_site() -> Starlette:
             Route(f"{conversation}/branch", changes.branch, methods=["POST"]),
             Route(f"{conversation}/delete", changes.delete, methods=["POST"]),
             Route(f"{conversation}/restore", changes.restore, methods=["POST"]),
-            Route("/style.css", _file("text/css", content_style() + _static("site.css"))),
-            Route("/page.js", _file("text/javascript", _static("page.js"))),
-            *(Route(path, _file("image/svg+xml", _static("favicon.svg"))) for path in ICONS),
+            *_files(version, {"/style.css": style, "/page.js": script, **dict.fromkeys(ICONS, icon)}),
         ],
         exception_handlers={ConversationMCPError: problem, FormRefusedError: problem, HTTPException: missing},
     )
@@ -71,9 +75,13 @@ def _static(name: str) -> str:
     return files(PACKAGE).joinpath("static", name).read_text("utf-8")
 
 
-def _file(media_type: str, text: str) -> Callable[[Request], Response]:
-    def serve(request: Request) -> Response:
-        del request
-        return Response(text, media_type=media_type)
+def _files(version: str, texts: Mapping[str, str]) -> Iterator[Route]:
+    """Yield the addresses of files, which browsers ask for once for each version that pages name."""
 
-    return serve
+    async def serve(request: Request) -> Response:  # a function that is not async would wait for a thread
+        # A page of another version, from a server that has been replaced meanwhile, must not keep these.
+        kept = KEPT if request.query_params.get("v") == version else {}
+        path = request.url.path
+        return Response(texts[path], media_type=MEDIA_TYPES[path.rpartition(".")[2]], headers=kept)
+
+    return (Route(path, serve) for path in texts)

@@ -58,10 +58,9 @@ def index(
             return
     finder = finder_from(logs_dir, owner)
     found = finder.index
-    if found is None and meaning:
-        _say_how_many(logs_dir, owner)
-        return
     if found is None:
+        if _says_how_many_vectors(logs_dir, owner) or meaning:
+            return
         raise NoIndexError(f"{finder.place} needs none", is_needed=False)
     if rebuild:
         _rebuild(found)
@@ -72,11 +71,13 @@ def index(
         put("\n".join(f"{name:<10}{text}" for name, text in _lines(facts)))
 
 
-def _say_how_many(logs_dir: Path | None, owner: str | None) -> None:
+def _says_how_many_vectors(logs_dir: Path | None, owner: str | None) -> bool:
     from conversation_mcp.cli.checks.vectors import check_vectors
 
-    for finding in check_vectors(settings_from({"logs_dir": logs_dir, "owner": owner}).settings):
+    found = [*check_vectors(settings_from({"logs_dir": logs_dir, "owner": owner}).settings)]
+    for finding in found:
         put(finding.text)
+    return bool(found)
 
 
 def _rebuild(index: "Index") -> None:

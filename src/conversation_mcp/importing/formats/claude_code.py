@@ -20,7 +20,7 @@ from conversation_mcp.importing.base import (
 from conversation_mcp.importing.entries import each_object
 from conversation_mcp.importing.formats.claude_code_records import ENVELOPE, SPOKEN, Line, kind_of, line_of
 from conversation_mcp.importing.formats.claude_code_turns import turns_of
-from conversation_mcp.importing.messages import Data, count_named, name_of, object_of, text_of
+from conversation_mcp.importing.messages import Data, count_named, joined, name_of, object_of, texts_of
 from conversation_mcp.importing.trees import branches_of, path_to
 
 TITLES = {"custom-title": "customTitle", "agent-name": "agentName", "ai-title": "aiTitle", "summary": "summary"}
@@ -110,7 +110,7 @@ def _take(log: _Log, record: Data, reading: ReadOptions) -> None:
         title = name_of(record.get(TITLES[kind]))
         log.titles += [(session, kind, title, name_of(record.get("leafUuid")))] if title else []
     elif kind in REPEATED:
-        log.repeated.append((session, kind, text_of(record.get(REPEATED[kind]))))
+        log.repeated.append((session, kind, joined(texts_of(record.get(REPEATED[kind])))))
     elif kind in SPOKEN and record.get("isSidechain") is True:
         session.left_out["hidden messages"] += 1
     elif name or kind in SPOKEN:
@@ -138,6 +138,7 @@ def _settle(log: _Log) -> None:
     taken = {line.text.strip() for session in log.sessions for line in session.lines.values()}
     for session, kind, text in log.repeated:
         session.left_out[kind] += bool(text.strip()) and text.strip() not in taken
+        taken.add(text.strip())
     for session in log.sessions:
         _join_repeated(session)
 
@@ -210,13 +211,25 @@ def _main(session: _Session, spoken: Sequence[str]) -> tuple[str, ...]:
     place = {name: number for number, name in enumerate(session.parents)}
     places = [place[name] for name in spoken]
     chains: list[tuple[str, ...]] = []
-    end = len(spoken)
+    # The last one in the file, unless the file is in another order than the chain.
+    inner = _ancestors(spoken, session.parents)
+    end = next((number for number in range(len(spoken), 0, -1) if spoken[number - 1] not in inner), len(spoken))
     while end > 0:
         chains.append(path_to(spoken[end - 1], session.parents))
         if chains[-1][0] in session.beginnings:
             break
         end = bisect_left(places, min(place[name] for name in chains[-1]), 0, end - 1)
     return tuple(dict.fromkeys(name for chain in reversed(chains) for name in chain))
+
+
+def _ancestors(names: Sequence[str], parents: Mapping[str, str | None]) -> set[str]:
+    found: set[str] = set()
+    for name in names:
+        at = parents[name]
+        while at is not None and at in parents and at not in found:
+            found.add(at)
+            at = parents[at]
+    return found
 
 
 def _found(file: SourceFile, session: _Session, source_id: str, path: Sequence[str], branch_of: str | None) -> Sourced:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from conversation_mcp.importing.base import LeftOut
 from conversation_mcp.importing.formats.claude_code_records import Line
-from conversation_mcp.importing.messages import joined, message
+from conversation_mcp.importing.messages import joined, message, only_tools
 from conversation_mcp.records.models import Message, PendingTurn, TurnError
 from conversation_mcp.records.usage import Usage
 
@@ -52,7 +52,7 @@ def turns_of(lines: Sequence[Line], left_out: Counter[LeftOut]) -> ClaudeCodeTur
         if line.role == "assistant":
             answer.append(line)
         elif line.speaks:
-            waiting = _ended(answer, waiting, turns, left_out)
+            waiting = _ended(answer, waiting, turns, left_out, is_followed=True)
             answer = []
             content = line.text or "\n".join(f"({notice})" for notice in line.notices)
             waiting.append(_Asked(message("user", content, line.at, notices=line.notices)))
@@ -62,15 +62,29 @@ def turns_of(lines: Sequence[Line], left_out: Counter[LeftOut]) -> ClaudeCodeTur
 
 
 def _ended(
-    lines: Sequence[Line], waiting: list[_Asked], turns: ClaudeCodeTurns, left_out: Counter[LeftOut]
+    lines: Sequence[Line],
+    waiting: list[_Asked],
+    turns: ClaudeCodeTurns,
+    left_out: Counter[LeftOut],
+    *,
+    is_followed: bool = False,
 ) -> list[_Asked]:
-    """Add an answer, if the lines are one, and return the questions that still wait for theirs."""
+    """Add an answer, if the lines are one, and return the questions that still wait for theirs.
+
+    Calls alone are an answer if another question follows; at the end, the work goes on.
+    """
     errors = [line.error for line in lines if line.error]
     content = joined(line.text for line in lines)
     if content:
         turns.messages += [asked.message for asked in waiting if not asked.error]
         turns.failed += [asked.turn() for asked in waiting if asked.error]
         turns.messages.append(_answer(lines, content, errors))
+        return []
+    called = dict.fromkeys(name for line in lines for name in line.called)
+    if is_followed and called and waiting and not errors:
+        turns.messages += [asked.message for asked in waiting if not asked.error]
+        turns.failed += [asked.turn() for asked in waiting if asked.error]
+        turns.messages.append(only_tools(called, lines[-1].at))
         return []
     if errors and waiting and not waiting[-1].error:
         waiting[-1].error = errors[-1]

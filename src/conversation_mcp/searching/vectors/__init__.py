@@ -14,5 +14,8 @@ To find things of a new kind by their meaning:
    `digest_of(piece)`, because the vector may be that of an older text. `nearest` with few groups looks at these alone.
 5. Call `forget` with the groups that are deleted for good. It leaves no bytes of their vectors.
 
+`base.py` is the port of what keeps vectors: a store whose database compares vectors itself has tables of its own for
+them in place of the file.
+
 A few groups can also be taken in at once (`Builder.take_in`), such as a memory that is to be found from now on.
 """

@@ -111,7 +111,7 @@ class KeptVectors(Protocol):
         With a source, the vectors of what it still has stay.
 
         Raises:
-            IndexNotErasedError: nothing can be written.
+            FilesystemError: they cannot be written.
         """
         ...
 

@@ -73,7 +73,7 @@ class Access:
         if not (self._is_locked or self._tokens.is_there):
             return Identity(LOCAL)
         scheme, _, token = _only(lines, b"authorization").partition(" ")
-        if scheme.lower() != "bearer" or not (token := token.strip()):
+        if scheme.lower() != "bearer" or not (token := token.strip(" ")):
             return self._challenge.denial()
         if token.startswith(PREFIX) and not self._tokens.is_readable:
             return UNREADABLE

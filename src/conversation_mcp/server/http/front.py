@@ -1,6 +1,7 @@
 """The front of the server: what every request passes before any code of the protocol sees it."""
 
 import logging
+import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -13,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.server.http.acting import STATE
-from conversation_mcp.server.http.bodies import Body, read_body
+from conversation_mcp.server.http.bodies import Body, BodyRoom, Take, read_body
 from conversation_mcp.server.http.callers import Authenticator, Denial, HeaderLines, Identity
 from conversation_mcp.server.http.receipts import Receipts
 from conversation_mcp.server.http.witness import Exchange, Witness
@@ -35,6 +36,9 @@ ONCE = frozenset(
     )
 )
 """Headers that may come only once: of two, a proxy and this server might each believe another one."""
+
+ADDRESS = re.compile(rb"([a-z]+://)?(\[[0-9a-f:.]+\]|[^\s:,/@\[\]]*)(:[0-9]*)?", re.IGNORECASE)
+"""A host or an origin. The SDK compares what is before a colon, whatever comes after it."""
 
 logger = logging.getLogger(__name__)
 
@@ -93,6 +97,7 @@ class Front:
         self._acting = acting
         self._note_access = note_access
         self._receipts = Receipts()
+        self._room = BodyRoom()
         self._serving: set[anyio.CancelScope] = set()
         self._is_ending = False
         self._was_answered = anyio.Event()
@@ -167,7 +172,13 @@ class Front:
         exchange.caller = _named(caller)
         if scope["method"] != "POST":  # there are no sessions, so nothing to listen to and nothing to end
             return Denial(405, "Method not allowed", {"allow": "POST"})
-        body = await read_body(receive, _header(scope["headers"], b"content-length"), self._max_body_bytes)
+        with self._room.of(caller.owner) as take:
+            return await self._admitted(caller, scope, receive, send, exchange, take)
+
+    async def _admitted(
+        self, caller: Identity, scope: Scope, receive: Receive, send: Send, exchange: Exchange, take: Take
+    ) -> Denial | None:
+        body = await read_body(receive, _header(scope["headers"], b"content-length"), self._max_body_bytes, take)
         if not isinstance(body, Body):
             return body
         exchange.body = body.content
@@ -227,9 +238,12 @@ def _told(scope: Scope, status: int, text: str) -> Denial:
 
 def _ambiguous(headers: HeaderLines) -> str | None:
     """Return what a proxy might understand otherwise than this server."""
-    counts = Counter(name for name, _ in headers if name in ONCE)
+    lines = tuple(headers)
+    counts = Counter(name for name, _ in lines if name in ONCE)
     if {b"content-length", b"transfer-encoding"} <= counts.keys():
         return "content-length and transfer-encoding exclude each other"
+    if not all(ADDRESS.fullmatch(value) for name, value in lines if name in (b"host", b"origin")):
+        return "host and origin must name one host, and its port by a number"
     return next((f"{name.decode()} must come only once" for name, count in counts.items() if count > 1), None)
 
 

@@ -11,6 +11,8 @@
 - Every statement is part of a transaction that names the owner, and nothing outlives it, so a transaction pooler may
   stand between. Row-level security refuses other owners' rows even if a statement forgot to.
 - Words are cut as SQLite's index cuts them and ranked by its formula (`ranking.py`).
+- Where there is the extension vector, vectors of turns and memories are rows (`vectors.py`), made by the builder that
+  files have, too. What they are made of is locked while they are written, and they go with it.
 - `migrations/` has numbered SQL files that only go forward (`schema.py`). One that earlier programs can live with says
   so in its first line, so that servers can be replaced one after the other.
 """

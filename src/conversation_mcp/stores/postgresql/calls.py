@@ -1,6 +1,6 @@
 """The register of calls, in tables of its own; the name of a call is in the hands of whoever has its lease."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,18 +12,32 @@ from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.base import Call
 from conversation_mcp.stores.ears import Ear
-from conversation_mcp.stores.leases import HeldName, Lease, turn_of
+from conversation_mcp.stores.leases import HeldName, turn_of
 from conversation_mcp.stores.news import OwnerNews
 from conversation_mcp.stores.postgresql.connections import Connection, Database
-from conversation_mcp.stores.postgresql.leases import LeaseRows
+from conversation_mcp.stores.postgresql.leases import TAKE_ANY, LeaseRows
 
 FORGET_AFTER = timedelta(days=1)
+NO_CALL = Call(ConversationId(""), "")
 FIND = "SELECT conversation_id, started_at, is_told FROM calls WHERE owner = %s AND key = %s AND noted_at >= %s"
 CLAIM = """
-    INSERT INTO calls (owner, key, conversation_id, started_at, is_told, noted_at) VALUES (%s, %s, %s, %s, %s, %s)
+    INSERT INTO calls AS known (owner, key, conversation_id, started_at, is_told, noted_at)
+    SELECT %s, %s, %s, %s, %s, %s {condition}
     ON CONFLICT (owner, key) DO UPDATE SET conversation_id = excluded.conversation_id,
-        started_at = excluded.started_at, is_told = excluded.is_told, noted_at = excluded.noted_at
+        started_at = excluded.started_at, is_told = excluded.is_told, noted_at = excluded.noted_at {where}
 """
+CLAIM_ANY = CLAIM.format(condition="", where="")
+PLANNED = "FROM taken WHERE %s AND NOT EXISTS (SELECT FROM found)"
+TAKE_NAME = f"""
+    WITH taken AS ({TAKE_ANY}),
+    found AS ({FIND}),
+    claimed AS (
+        {CLAIM.format(condition=PLANNED, where="WHERE known.noted_at < %s")} RETURNING 1
+    )
+    SELECT (SELECT fence FROM taken), EXISTS (SELECT FROM claimed), found.*
+    FROM (VALUES (1)) AS one LEFT JOIN found ON true
+"""
+"""What is found is what there was before a holder who has just ended was waited for; a newer claim is not replaced."""
 STOP = """
     INSERT INTO stops (owner, conversation_id, started_at, noted_at) VALUES (%s, %s, %s, %s)
     ON CONFLICT (owner, conversation_id) DO UPDATE SET started_at = excluded.started_at, noted_at = excluded.noted_at
@@ -53,7 +67,7 @@ class CallRows:
 
     async def claim(self, key: str, call: Call) -> None:
         """Record what the name stands for."""
-        await self._execute(CLAIM, *self._claimed(key, call))
+        await self._execute(CLAIM_ANY, *self._claimed(key, call))
 
     async def forget(self, key: str, call: Call) -> None:
         """Free the name if it still stands for that call."""
@@ -93,28 +107,20 @@ class CallRows:
         await to_thread.run_sync(self._database.do, sql, (self._database.owner, *values))
 
     def _take(self, key: str, planned: Call | None) -> tuple[HeldName | None, Call | None]:
-        def work(connection: Connection) -> tuple[Lease | None, Call | None]:
-            lease, found = self._leases.take(connection, _name_of(key)), self._found(connection, key)
-            if lease and found is None and planned is not None:
-                self._claim(connection, key, planned)
-            return lease, found
-
-        lease, found = self._database.run(work)
-        self._leases.keep(lease)
-        return HeldName(lease) if lease else None, found
-
-    def _found(self, connection: Connection, key: str) -> Call | None:
-        values = self._database.owner, key, self._now() - FORGET_AFTER
-        return _call_of(connection.execute(FIND, values).fetchone())
-
-    def _claim(self, connection: Connection, key: str, call: Call) -> None:
-        connection.execute(CLAIM, (self._database.owner, *self._claimed(key, call)))
+        name, oldest = _name_of(key), self._now() - FORGET_AFTER
+        claim = self._database.owner, *self._claimed(key, planned or NO_CALL), planned is not None, oldest
+        values = *self._leases.attempt(name), self._database.owner, key, oldest, *claim
+        [(fence, is_claimed, *row)] = self._database.do(TAKE_NAME, values)
+        lease, found = self._leases.noted(name, fence), _call_of(row) if row[0] else None
+        if found is None and not is_claimed:
+            found = _call_of(self._database.first(FIND, key, oldest))
+        return HeldName(lease) if lease else None, None if lease and found == planned else found
 
     def _claimed(self, key: str, call: Call) -> tuple[object, ...]:
         return key, call.conversation_id, call.started_at, call.is_told, self._now()
 
 
-def _call_of(found: tuple[Any, ...] | None) -> Call | None:
+def _call_of(found: Sequence[Any] | None) -> Call | None:
     return Call(ConversationId(found[0]), found[1], found[2]) if found else None
 
 

@@ -1,8 +1,7 @@
 """The store that keeps conversations in the tables of a PostgreSQL database."""
 
-import logging
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from functools import partial
 from uuid import uuid4
@@ -18,7 +17,7 @@ from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.origins import Origin
 from conversation_mcp.stores.base import Change, OnWait, Report, Stamp
 from conversation_mcp.stores.ears import Ear
-from conversation_mcp.stores.leases import Lease, import_lease, turn_of
+from conversation_mcp.stores.leases import import_lease, turn_of
 from conversation_mcp.stores.lines import Lines
 from conversation_mcp.stores.news import NewsHub, OwnerNews
 from conversation_mcp.stores.postgresql.calls import CallRows
@@ -29,7 +28,6 @@ from conversation_mcp.stores.postgresql.finder import DatabaseFinder
 from conversation_mcp.stores.postgresql.leases import LeaseRows, is_held
 from conversation_mcp.stores.postgresql.limits import LimitRows
 from conversation_mcp.stores.postgresql.removal import left_rows, remove_rows
-from conversation_mcp.stores.postgresql.schema import missing_vectors
 from conversation_mcp.stores.postgresql.trash import TrashRows
 from conversation_mcp.stores.reserving import first_free
 from conversation_mcp.stores.threaded_attachments import ThreadedAttachments
@@ -64,8 +62,6 @@ SWEEP = "DELETE FROM conversations WHERE owner = %s AND head IS NULL AND changed
 KEPT_FOR = "SELECT keep FROM owners WHERE owner = %s"
 SWEEP_LEASES = "DELETE FROM leases WHERE owner = %s AND expires_at < clock_timestamp() - interval '1 day'"
 
-logger = logging.getLogger(__name__)
-
 
 class DatabaseStore:
     """Conversations of one owner in a database, shared with every process that uses it; satisfies Store."""
@@ -81,7 +77,7 @@ class DatabaseStore:
         self._trash = TrashRows(database, self._calls, now)
         self._finder = DatabaseFinder(database)
         self._writers = Lines()
-        self._turns = TurnLocks(self._try_turn, is_remote=True, hear=self.hear)
+        self._turns = TurnLocks(self._leases.take_turn, is_remote=True, hear=self.hear)
 
     @property
     def calls(self) -> CallRows:
@@ -167,8 +163,7 @@ class DatabaseStore:
         del patience_seconds, report
 
     async def run(self) -> None:
-        """Say if nothing can be found by meaning, and sweep now and then."""
-        await to_thread.run_sync(self._warn)
+        """Sweep now and then."""
         while True:
             await self.sweep()
             await sleep(SWEEP_SECONDS)
@@ -194,7 +189,7 @@ class DatabaseStore:
 
     def import_alone(self, on_wait: Callable[[], None]) -> AbstractContextManager[None]:
         """Hold the lease of imports."""
-        return import_lease(self._take, on_wait)
+        return import_lease(self._leases.take, on_wait)
 
     async def keep_export(self, conversation_id: ConversationId, ending: str, text: str) -> str:
         """Keep the export in a row, so that it goes with its conversation."""
@@ -246,26 +241,11 @@ class DatabaseStore:
         found = connection.execute(SIZE, (self._database.owner,) * 2).fetchone()
         return found[0] if found else 0
 
-    def _try_turn(self, conversation_id: ConversationId) -> Lease | None:
-        def work(connection: Connection) -> Lease | None:
-            self._slot(connection, conversation_id)
-            return self._leases.take(connection, turn_of(conversation_id))
-
-        return self._leases.keep(self._database.run(work))
-
-    def _take(self, name: str) -> Lease | None:
-        return self._leases.keep(self._database.run(lambda connection: self._leases.take(connection, name)))
-
     def _slot(self, connection: Connection, conversation_id: ConversationId) -> int:
         found = connection.execute(SLOT, (self._database.owner, conversation_id)).fetchone()
         if found is None:
             raise ConversationNotFoundError(conversation_id, self._database.place)
         return found[0]
-
-    def _warn(self) -> None:
-        with suppress(ConversationMCPError):  # whoever asks next is told
-            if missing := self._database.run(missing_vectors):
-                logger.warning("%s: %s", self._database.place, missing)
 
     def _sweep(self, connection: Connection) -> None:
         connection.execute(SWEEP, (self._database.owner, self._now() - STRAY_AFTER))

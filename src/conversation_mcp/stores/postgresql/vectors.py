@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from conversation_mcp.errors import DatabaseError, IndexNotErasedError
+from conversation_mcp.errors import DatabaseError
 from conversation_mcp.searching.database import IndexUnusableError
 from conversation_mcp.searching.vectors.base import Model
 from conversation_mcp.searching.vectors.near import QUESTIONS, Kinship, Near, Neighbourhood, kinships
@@ -35,15 +35,14 @@ MADE = f"SELECT v.name, v.state FROM vector_groups v WHERE {OF_MODEL}"
 # A vector of another length, of a server that has changed its model, would be an error of the comparison.
 NEAREST = f"""
     WITH compared AS MATERIALIZED (
-        SELECT v.ctid AS place, -(v.numbers <#> %s::halfvec) AS similarity
+        SELECT v.ctid AS place, -(v.numbers <#> %s::halfvec) AS similarity, AMONG AS is_wanted
         FROM vectors v WHERE {OF_MODEL} AND CASE WHEN vector_dims(v.numbers) = %s THEN true END
     ),
     usual AS (SELECT avg(similarity), stddev_pop(similarity), count(*) FROM compared),
-    best AS (SELECT place, similarity FROM compared AMONG ORDER BY similarity DESC LIMIT %s)
+    best AS (SELECT place, similarity FROM compared WHERE is_wanted ORDER BY similarity DESC LIMIT %s)
     SELECT usual.*, v.name, v.item, v.digest, best.similarity
     FROM usual LEFT JOIN (best JOIN vectors v ON v.ctid = best.place) ON true ORDER BY best.similarity DESC
 """
-AMONG = f"WHERE place IN (SELECT v.ctid FROM vectors v WHERE {OF_MODEL} AND v.name = ANY(%s))"
 NUMBERS = f"SELECT l2_normalize(v.numbers)::text FROM vectors v WHERE {OF_MODEL} AND v.name = %s ORDER BY v.item"
 TRIM = f"""
     DELETE FROM vectors v WHERE {OF_KIND} AND v.name = %s AND NOT EXISTS (
@@ -96,7 +95,8 @@ class VectorTables:
             return work(ModelRows.of(connection, self._database.owner, self._texts, model, choice))
 
         try:
-            return self._database.run(do)
+            # What a crash of the database undoes is made again.
+            return self._database.run(do, is_durable=False)
         except DatabaseError as error:
             raise IndexUnusableError(error.message) from error
 
@@ -115,17 +115,14 @@ class VectorTables:
                 else:
                     connection.execute(FORGET.encode(), of_group)
 
-        try:
-            self._database.run(do)
-        except DatabaseError as error:
-            raise IndexNotErasedError(self._database.place, error.message) from error
+        self._database.run(do)
 
     @contextmanager
     def building(self) -> Generator[Lease | None]:
         """Hold the lease of the work."""
         leases, name = LeaseRows(self._database, OwnerNews(None, self._database.owner)), f"vectors:{self._texts.kind}"
         try:
-            lease = leases.keep(self._database.run(lambda connection: leases.take(connection, name)))
+            lease = leases.take(name)
         except DatabaseError as error:
             raise IndexUnusableError(error.message) from error
         try:
@@ -140,10 +137,9 @@ class VectorTables:
     def _nearest(
         self, model: str, numbers: str, dimensions: int, limit: int, within: Collection[str] | None
     ) -> Neighbourhood:
-        sql, among = NEAREST.replace("AMONG", "" if within is None else AMONG), tuple[Any, ...]()
-        if within is not None:
-            among = *self._of(model), list(within)
-        rows = self._look(sql, (numbers, *self._of(model), dimensions, *among, limit), [NOTHING_NEAR])
+        among = ("true", ()) if within is None else ("v.name = ANY(%s)", (list(within),))
+        values = numbers, *among[1], *self._of(model), dimensions, limit
+        rows = self._look(NEAREST.replace("AMONG", among[0]), values, [NOTHING_NEAR])
         usual, spread, count = rows[0][:3]
         found = tuple(Near(*row[3:]) for row in rows if row[3] is not None)
         return Neighbourhood(found, usual, spread, count) if count else Neighbourhood()

@@ -11,7 +11,6 @@ from conversation_mcp.exporting.html.page import fact_line
 from conversation_mcp.exporting.html.sections import SectionView, section_view
 from conversation_mcp.records.ids import SHAPE
 from conversation_mcp.records.models import Conversation
-from conversation_mcp.records.titles import title_of_conversation
 from conversation_mcp.text import one_line
 
 PART = 40
@@ -36,14 +35,11 @@ class ShownPart:
 
 @dataclass(frozen=True)
 class Head:
-    """The facts about a conversation that stand above it."""
+    """The facts about a conversation that stand below its title."""
 
-    conversation_id: str
-    title: str
     facts: str
     path: str
     tags: str
-    is_archived: bool
     origins: tuple[str, ...]
     """The conversations that it came from."""
     related: tuple[tuple[str, str], ...]
@@ -55,12 +51,9 @@ def head_of(conversation: Conversation, path: str) -> Head:
     named = [conversation.parent or {}, *(conversation.parents or ())]
     origins = (str(cast("Mapping[str, object]", each).get("conversationId", "")) for each in named)
     return Head(
-        conversation_id=conversation.conversation_id,
-        title=title_of_conversation(conversation),
         facts=fact_line(conversation),
         path=path,
         tags=", ".join(conversation.tags or ()),
-        is_archived=bool(conversation.archived),
         origins=tuple(dict.fromkeys(origin for origin in origins if SHAPE.fullmatch(origin))),
         related=tuple(
             (each.conversation_id, one_line(each.type.replace("_", "-")))

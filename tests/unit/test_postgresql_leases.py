@@ -1,0 +1,65 @@
+"""Taking a lease in PostgreSQL: one journey, which can be made again when its answer was lost."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from anyio import to_thread
+from tests.fixtures.databases import PostgreSQL
+from tests.fixtures.stores import Clock, ignore, started
+
+from conversation_mcp.stores.base import Call, Store
+from conversation_mcp.stores.catalog import open_store
+from conversation_mcp.stores.news import OwnerNews
+from conversation_mcp.stores.postgresql.connections import Database
+from conversation_mcp.stores.postgresql.leases import TAKE_ANY, LeaseRows
+
+
+@pytest.fixture
+def url(database: PostgreSQL) -> Iterator[str]:
+    url = database.database()
+    yield url
+    database.drop(url)
+
+
+@pytest.fixture
+def store(url: str, clock: Clock) -> Store:
+    return open_store(url, clock, is_durable=False)
+
+
+@pytest.fixture
+def other(url: str, clock: Clock) -> Store:
+    """The same conversations, as another machine has them."""
+    return open_store(url, clock, is_durable=False)
+
+
+async def test_a_try_whose_answer_was_lost_takes_the_lease_when_it_is_made_again(url: str) -> None:
+    database = Database(url, "local")
+    leases = LeaseRows(database, OwnerNews(None, "local"))
+    mine, theirs = leases.attempt("any"), leases.attempt("any")
+    [(first,)] = await to_thread.run_sync(database.do, TAKE_ANY, mine)
+    assert await to_thread.run_sync(database.do, TAKE_ANY, theirs) == []
+    [(second,)] = await to_thread.run_sync(database.do, TAKE_ANY, mine)
+    assert second > first
+
+
+async def test_taking_a_name_and_a_turn_is_one_journey_each(
+    store: Store, other: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conversation_id = await started(store)
+    assert await other.exists(conversation_id)
+    journeys: list[str] = []
+    sent = Database.do
+
+    def counted(database: Database, sql: str, *values: Any, **how: Any) -> list[tuple[Any, ...]]:
+        journeys.append(sql)
+        return sent(database, sql, *values, **how)
+
+    monkeypatch.setattr(Database, "do", counted)
+    monkeypatch.setattr(Database, "run", None)
+    call = Call(conversation_id, "2026-01-31T00:00:00.000Z")
+    assert (await store.calls.take("key", call))[1] is None
+    assert (await other.calls.take("key", replace(call, started_at="later")))[1] == call
+    await store.acquire_turn(conversation_id, 0, ignore)
+    assert len(journeys) == 3
