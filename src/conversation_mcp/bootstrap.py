@@ -11,7 +11,7 @@ import anyio
 
 from conversation_mcp.app import App, Asking, UserHomes
 from conversation_mcp.background import Background
-from conversation_mcp.cancellation import finish, tasks_beside
+from conversation_mcp.cancellation import allow_threads, finish, tasks_beside
 from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.dialogue import Dialogues
 from conversation_mcp.conversations.library import Library
@@ -83,6 +83,7 @@ async def open_program(
     """
     if settings.mirror:
         require_mirrorable(settings.store_url)
+    allow_threads()
     tools = await anyio.to_thread.run_sync(tools_of, settings.tools, settings.workflows_dir)
     prompts = await anyio.to_thread.run_sync(load_prompts, settings.prompts_dir)
     summary_prompt = await anyio.to_thread.run_sync(load_summary_prompt, settings.prompts_dir)

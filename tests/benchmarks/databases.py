@@ -24,6 +24,7 @@ from tests.fixtures.library import Shelf, wanted_of
 
 from conversation_mcp.clock import utc_now
 from conversation_mcp.records.codec import decode
+from conversation_mcp.records.found import Page
 from conversation_mcp.records.ids import check_id
 from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.stores.headway import Headway
@@ -41,7 +42,16 @@ TURNS_IN_CONVERSATION = 4
 FOLLOW_UPS = 60
 NOT_INSTALLED = "PostgreSQL is not installed"
 MIB = 1 << 20
-LIBRARY = ("database-page", "database-search", "database-page-alone", "database-search-alone", "database-size")
+PAGES = 500
+"""Enough for clocks of processes, which go in steps of 10 ms."""
+LIBRARY = (
+    "database-page",
+    "database-search",
+    "database-page-alone",
+    "database-search-alone",
+    "database-page-cpu",
+    "database-size",
+)
 TURN_ROWS = (*(f"database-turns-{number}" for number in REPLICAS), "database-turns-cpu", "database-turns-bytes")
 COPIES = (
     "INSERT INTO owners (owner) SELECT 'user-' || copy FROM generate_series(1, {last}) AS copy",
@@ -85,6 +95,7 @@ def measure_library(plan: Plan) -> Iterable[Row]:
             yield Row(f"database-{name}", said, "ms", "the index of a folder", ours, sqlite, Budget(2))
             against = "no other owner there"
             yield Row(f"database-{name}-alone", said, "ms", against, ours, lonely, Budget(1.25))
+        yield _processor_time(server, asked[0], asked[-1], what)
         yield _size(server, many, owners, shelf.root)
 
 
@@ -150,6 +161,19 @@ def _give_to_all(server: PostgreSQL, url: str, owners: int) -> None:
     for sql in COPIES:
         server.change(url, f"SET session_replication_role = replica; {sql.format(last=owners - 1)}")
     server.change(url, "VACUUM ANALYZE")
+
+
+def _processor_time(server: PostgreSQL, ask: Callable[..., Page], ask_folder: Callable[..., Page], what: str) -> Row:
+    """Compare what pages cost, which other work on the machine makes little longer, unlike the wait for two processes."""
+
+    def spent(ask: Callable[..., Page]) -> float:
+        before = time.process_time() + server.cpu_seconds()
+        for _ in range(PAGES):
+            ask(wanted_of(), PAGE)
+        return (time.process_time() + server.cpu_seconds() - before) / PAGES * 1_000
+
+    what = f"processor time of a page {what}, in the program and the server"
+    return Row("database-page-cpu", what, "ms", "the index of a folder", spent(ask), spent(ask_folder), Budget(2))
 
 
 def _size(server: PostgreSQL, url: str, owners: int, root: Path) -> Row:

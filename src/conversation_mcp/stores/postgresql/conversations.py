@@ -6,7 +6,7 @@ from datetime import datetime
 from conversation_mcp.errors import ConversationNotFoundError, DatabaseError, FilesystemError, TurnLostError
 from conversation_mcp.records.models import Conversation, ConversationId, iso, parse_time
 from conversation_mcp.stores.base import Change
-from conversation_mcp.stores.leases import turn_of
+from conversation_mcp.stores.leases import Lease, turn_of
 from conversation_mcp.stores.postgresql.connections import Connection, Database, InDoubtError
 from conversation_mcp.stores.postgresql.leases import LeaseRows
 from conversation_mcp.stores.postgresql.memories import put_difference
@@ -73,12 +73,14 @@ class StoredRows:
             made = self._made(known, change)
         except Exception:  # noqa: BLE001 -- it may be wrong only for what is not stored any more
             return None
-        if made.memories is not None:
-            return None
         conversation_id = known.conversation.conversation_id
         lease = self._leases.held(turn_of(conversation_id))
         try:
-            told = self._database.call(WRITE, made.values_for(self._database, lease))
+            told = (
+                self._database.call(WRITE, made.values_for(self._database, lease))
+                if made.memories is None
+                else self._database.run(lambda connection: self._put(connection, made, lease))
+            )
         except InDoubtError as doubt:
             error = doubt.reported
             return self._database.run(lambda connection: self._found_out(connection, known, made, error))
@@ -109,11 +111,11 @@ class StoredRows:
         after = change(before.conversation, now).changed(conversation_id=conversation_id, updated_at=latest)
         return writing(before, after, moment)
 
-    def _put(self, connection: Connection, made: PlannedWrite) -> Held:
-        connection.execute(WRITE, made.values_for(self._database, None))
-        if made.memories is not None:
+    def _put(self, connection: Connection, made: PlannedWrite, lease: Lease | None = None) -> tuple[str] | None:
+        told = connection.execute(WRITE, made.values_for(self._database, lease)).fetchone()
+        if told == (WRITTEN,) and made.memories is not None:
             put_difference(connection, self._database.owner, made.new.slot, made.memories)
-        return made.new
+        return told
 
     def _create(self, connection: Connection, conversation: Conversation) -> Held:
         conversation_id = ConversationId(conversation.conversation_id)
@@ -122,7 +124,8 @@ class StoredRows:
             problem = "the id was not reserved" if found is None else "there is a conversation already"
             raise FilesystemError(self._database.location(conversation_id), problem, conversation_id)
         made = writing(empty(found[0], conversation), conversation, self._now())
-        return self._put(connection, made)
+        self._put(connection, made)
+        return made.new
 
     def _load(self, connection: Connection, conversation_id: ConversationId, locking: str = "") -> Held:
         sql = f"{VERSION}{locking}".encode()
@@ -136,4 +139,6 @@ class StoredRows:
 
     def _update(self, connection: Connection, conversation_id: ConversationId, change: Change) -> Held:
         self._leases.require(connection, turn_of(conversation_id), conversation_id)
-        return self._put(connection, self._made(self._load(connection, conversation_id, " FOR UPDATE"), change))
+        made = self._made(self._load(connection, conversation_id, " FOR UPDATE"), change)
+        self._put(connection, made)
+        return made.new
