@@ -178,7 +178,7 @@ cannot both be new and a stored one, and no messages are nothing to store."""
 
 @given(st.data())
 def test_nothing_that_the_schema_of_a_tool_allows_is_refused(data: st.DataObject) -> None:
-    tool = data.draw(st.sampled_from(list(TOOLS.values())))
+    tool = data.draw(st.sampled_from([each for each in TOOLS.values() if SCHEMAS[each.name]["properties"]]))
     schema = SCHEMAS[tool.name]
     values = (
         st.none() | st.booleans() | st.sampled_from((0, 1, 5, 5.0, 50.0, 1e2, "5", "", "day", "web", "low", "json"))
