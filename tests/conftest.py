@@ -101,8 +101,6 @@ def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, _homes: Iterat
         if name.startswith(OWN_PREFIX) or name in OWN_VARIABLES or name in PROXIES:
             monkeypatch.delenv(name)
     home = next(_homes)
-    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-    monkeypatch.setenv("SSL_CERT_DIR", str(home.parent))  # no certificates: reading real ones takes longer than a test
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(home / name.lower()))
 

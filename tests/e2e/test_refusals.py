@@ -31,7 +31,7 @@ BAD_ARGUMENTS: list[tuple[str, dict[str, Any], Any]] = [
         {"query": "x", "showThinking": True, "show_thinking": True},
         snapshot("search was given 'showThinking' in two spellings; give one."),
     ),
-    ("search", {"query": "x", "showThinking": "yes"}, snapshot("showThinking must be true or false; got 'yes'.")),
+    ("search", {"query": "x", "showThinking": "some"}, snapshot("showThinking must be true or false; got 'some'.")),
     (
         "search",
         {"query": "x", "search_recency_filter": "fortnight"},
@@ -39,7 +39,7 @@ BAD_ARGUMENTS: list[tuple[str, dict[str, Any], Any]] = [
     ),
     (
         "search",
-        {"query": "x", "search_domain_filter": "example.org"},
+        {"query": "x", "search_domain_filter": {"example.org": True}},
         snapshot('search_domain_filter must be a list of domains such as ["example.org", "docs.python.org"].'),
     ),
     (

@@ -57,6 +57,27 @@ async def test_another_process_can_stop_it(home: Home) -> None:
     assert conversation.pending_turn.status == "failed"
 
 
+async def test_a_stop_from_another_process_does_not_wait_for_the_next_question(home: Home) -> None:
+    asked, next_asked, answered = anyio.Event(), anyio.Event(), anyio.Event()
+    provider = FakeProvider(held(anyio.Event(), asked), held(answered, next_asked))
+    async with (
+        open_app(settings_for(home), providers=[provider]) as one,
+        open_app(settings_for(home), providers=[FakeProvider()]) as two,
+        anyio.create_task_group() as tasks,
+    ):
+        running = await one.turns.start(ASK, Caller(0))
+        await asked.wait()
+        following = ASK._replace(tool="search_followup", question="two?")
+        tasks.start_soon(one.turns.follow_up, running.conversation_id, following, Caller(60))
+        while not one.running.queued_count():
+            await anyio.lowlevel.checkpoint()
+        with anyio.fail_after(10):
+            await two.watch.stop(running.conversation_id)
+            await next_asked.wait()
+        answered.set()
+    assert provider.cancelled == ["resp_held"]
+
+
 async def test_an_answer_that_was_faster_than_the_wish_is_kept(home: Home) -> None:
     home.put(abandoned(responseId="resp_1", background=True))
     provider = FakeProvider()

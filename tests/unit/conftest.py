@@ -4,8 +4,11 @@ Only a test that is marked slow starts a process, and a store waits for the disk
 """
 
 import subprocess
+from pathlib import Path
 
 import pytest
+from tests.fixtures.cli import Here
+from tests.fixtures.homes import Home
 from tests.fixtures.numbered import Numbered
 from tests.fixtures.stores import Clock, NewStore
 
@@ -23,9 +26,22 @@ def _no_process_unless_slow(request: pytest.FixtureRequest, monkeypatch: pytest.
         monkeypatch.setattr(subprocess.Popen, "__init__", refuse)
 
 
+@pytest.fixture(autouse=True)
+def _no_certificates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the client find no certificates, for reading real ones takes longer than a test."""
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    monkeypatch.setenv("SSL_CERT_DIR", str(Path(__file__).parent))
+
+
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
+
+
+@pytest.fixture
+def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, home: Home) -> Here:
+    """The command line, on conversations in each store."""
+    return Here(capsys, monkeypatch, home)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Arguments as clients and models really send them."""
 
 import json
+from datetime import date
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from conversation_mcp.tools.catalog import TOOL_SETS, AnyTool, tools_of
 
 TOOLS = {tool.name: tool for tool in tools_of(TOOL_SETS)}
 SCHEMAS = {name: input_schema(tool) for name, tool in TOOLS.items()}
-UNSET: list[Any] = ["", " ", None, [], {}, "[]", "{}", "null", "undefined", "None"]
+UNSET: list[Any] = ["", " ", None, [], {}, [None], ["", "null"], "[]", "{}", "null", "undefined", "None"]
 FILLED: dict[str, Any] = {
     "query": "Why?",
     "userId": "ann",
@@ -77,7 +78,10 @@ def test_what_is_no_whole_number_is_refused(other: object) -> None:
         taken("list_conversations", limit=other)
 
 
-@pytest.mark.parametrize(("said", "meant"), [("true", True), ("false", False), ("True", True), (False, False)])
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [("true", True), ("false", False), ("True", True), (False, False), ("no", False), ("1", True), (0, False)],
+)
 def test_a_flag_may_be_a_word(said: object, meant: bool) -> None:
     assert taken("search", showThinking=said, return_related_questions=said).show_thinking is meant
     assert taken("update_conversation", archived=said).archived is meant
@@ -86,6 +90,33 @@ def test_a_flag_may_be_a_word(said: object, meant: bool) -> None:
 @pytest.mark.parametrize("name", TOOLS)
 def test_what_clients_add_by_themselves_is_ignored(name: str) -> None:
     assert taken(name, wait_for_previous=True, random_string="dummy", _meta={"progressToken": 1}) == taken(name)
+    assert taken(name, unknown=None, of_another_version="") == taken(name)
+
+
+@pytest.mark.parametrize("name", TOOLS)
+@pytest.mark.parametrize("wrapper", ["args", "arguments", "input", "params", "kwargs"])
+def test_arguments_may_be_wrapped_in_one(name: str, wrapper: str) -> None:
+    inner = least(TOOLS[name])
+    for wrapped in (inner, json.dumps(inner)):
+        assert parse(TOOLS[name], {wrapper: wrapped, "wait_for_previous": False}) == taken(name)
+
+
+@pytest.mark.parametrize("spelling", ["conversation_id", "conversation-id", "ConversationId", "conversationID"])
+def test_a_name_may_be_spelled_as_in_any_language(spelling: str) -> None:
+    given = {"query": "Why?", spelling: "20260131-1769817600000"}
+    assert parse(TOOLS["search_followup"], given) == taken("search_followup")
+
+
+@pytest.mark.parametrize("week", ["week", "Week", " WEEK "])
+def test_a_choice_may_be_written_in_capitals(week: str) -> None:
+    assert taken("search", search_recency_filter=week).search_recency_filter == "week"
+
+
+@pytest.mark.parametrize(
+    "day", ["2026-01-31", "01/31/2026", "2026/01/31", "2026-01-31T08:00:00.000Z", "2026-01-31 08:00"]
+)
+def test_a_day_may_have_a_time(day: str) -> None:
+    assert taken("search", search_after_date_filter=day).search_after_date_filter == date(2026, 1, 31)
 
 
 def test_words_are_taken_as_they_were_written() -> None:
@@ -107,8 +138,17 @@ def test_no_word_is_no_list_and_no_object() -> None:
 def test_a_list_may_come_as_text() -> None:
     assert taken("search", search_domain_filter='["example.org"]').search_domain_filter == ("example.org",)
     assert taken("update_conversation", tags=' ["a"]').tags == ("a",)
+    assert taken("update_conversation", tags="['a', 'b']").tags == ("a", "b")
     ids = FILLED["conversationIds"]
     assert taken("merge_conversations", conversationIds=json.dumps(ids)).conversation_ids == ids
+
+
+def test_a_single_value_may_stand_for_a_list() -> None:
+    for one in ("example.org", '"example.org"', ["example.org", None, ""]):
+        assert taken("search", search_domain_filter=one).search_domain_filter == ("example.org",)
+    assert taken("search", search_domain_filter="a.org, b.org").search_domain_filter == ("a.org", "b.org")
+    assert taken("update_conversation", tags="a, b").tags == ("a", "b")
+    assert taken("search_followup", files="/a, b.txt").files == ("/a, b.txt",)
 
 
 @pytest.mark.parametrize("other", [None, "", "[", "x", "[" * 99_999, 5, [], ["one"], [1, 2], ["id"] * 21], ids=str)
@@ -130,14 +170,15 @@ FREE = {
     "before",
     "continueFrom",
     "messages",
+    "effort",
 }
-"""Their schemas say less than what they mean: a list of words is no list of domains, a text no date, a conversation
+"""Their schemas say less than what they mean: a list of words is no list of domains, a text no date or effort, a conversation
 cannot both be new and a stored one, and no messages are nothing to store."""
 
 
 @given(st.data())
 def test_nothing_that_the_schema_of_a_tool_allows_is_refused(data: st.DataObject) -> None:
-    tool = data.draw(st.sampled_from(list(TOOLS.values())))
+    tool = data.draw(st.sampled_from([each for each in TOOLS.values() if SCHEMAS[each.name]["properties"]]))
     schema = SCHEMAS[tool.name]
     values = (
         st.none() | st.booleans() | st.sampled_from((0, 1, 5, 5.0, 50.0, 1e2, "5", "", "day", "web", "low", "json"))

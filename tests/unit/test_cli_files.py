@@ -21,11 +21,6 @@ on_files = pytest.mark.parametrize("store_url", ["file"], indirect=True)
 
 
 @pytest.fixture
-def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, home: Home) -> Here:
-    return Here(capsys, monkeypatch, home)
-
-
-@pytest.fixture
 def named_in(home: Home) -> ConversationId:
     """Return the id of a conversation whose questions name files."""
     return anyio.run(stored_with_files, open_store(home.store_url, utc_now, is_durable=False))

@@ -2,16 +2,10 @@
 
 import json
 
-import pytest
 from tests.fixtures.cli import Here
 from tests.fixtures.homes import Home
 
 FOX = "the fox eats plums"
-
-
-@pytest.fixture
-def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, home: Home) -> Here:
-    return Here(capsys, monkeypatch, home)
 
 
 def keep(here: Here, text: str, *options: str) -> tuple[str, str]:

@@ -21,11 +21,6 @@ OTHER, THIRD = "20260201-1769904000000", "20260202-1769990400000"
 
 
 @pytest.fixture
-def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, home: Home) -> Here:
-    return Here(capsys, monkeypatch, home)
-
-
-@pytest.fixture
 def on_files(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Here:
     return Here(capsys, monkeypatch, tmp_path)
 

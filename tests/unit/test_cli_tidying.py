@@ -19,11 +19,6 @@ PENDING = {"question": "Well?", "status": "interrupted"}
 
 
 @pytest.fixture
-def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, home: Home) -> Here:
-    return Here(capsys, monkeypatch, home)
-
-
-@pytest.fixture
 def on_files(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Here:
     return Here(capsys, monkeypatch, tmp_path)
 

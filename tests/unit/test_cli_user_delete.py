@@ -20,11 +20,6 @@ from conversation_mcp.stores.catalog import open_store, owners_in
 OTHER = "20260131-1769817600001"
 
 
-@pytest.fixture
-def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, home: Home) -> Here:
-    return Here(capsys, monkeypatch, home)
-
-
 def store_of(home: Home, owner: str = "local") -> Store:
     return open_store(home.store_url, utc_now, owner, is_durable=False)
 

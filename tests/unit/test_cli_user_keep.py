@@ -4,12 +4,6 @@ import json
 
 import pytest
 from tests.fixtures.cli import Here
-from tests.fixtures.homes import Home
-
-
-@pytest.fixture
-def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, home: Home) -> Here:
-    return Here(capsys, monkeypatch, home)
 
 
 @pytest.mark.slow

@@ -11,11 +11,6 @@ OTHER, THIRD, FOURTH = "20260131-1769817600001", "20260131-1769817600002", "2026
 NOW = "2999-01-01T00:00:00.000Z"
 
 
-@pytest.fixture
-def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, home: Home) -> Here:
-    return Here(capsys, monkeypatch, home)
-
-
 def test_old_conversations_go_for_good_and_young_or_tagged_ones_stay(here: Here, home: Home) -> None:
     home.put(answered(ID))
     home.put(answered(OTHER, updatedAt=NOW))

@@ -14,31 +14,47 @@ Effort = Literal["minimal", "low", "medium", "high", "max"]
 
 RECENCY, DOMAINS = Argument("search_recency_filter"), Argument("search_domain_filter")
 AFTER, BEFORE = Argument("search_after_date_filter"), Argument("search_before_date_filter")
+TIME = re.compile(r"(?<=[0-9])[T ][0-9:.]{4,20}(?:Z|[+-][0-9:]{2,6})?\Z")
+"""The time of a day, which some models add to a date."""
 MAX_DOMAINS = 20
 MAX_NAME_CHARS = 1_000
 DOMAIN = re.compile(r"-?(?=.{1,253}\Z)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}", re.IGNORECASE)
 
 
 def _date(value: object) -> object:
-    for form in ("%Y-%m-%d", "%m/%d/%Y") if isinstance(value, str) else ():
+    day = TIME.sub("", value.strip()) if isinstance(value, str) else ""
+    for form in ("%Y-%m-%d", "%m/%d/%Y", "%Y/%m/%d") if day else ():
         try:
-            return datetime.strptime(str(value), form).date()  # noqa: DTZ007 -- a day has no zone
+            return datetime.strptime(day, form).date()  # noqa: DTZ007 -- a day has no zone
         except ValueError:
             continue
     raise ValueError("must be a date such as 2026-01-31 or 01/31/2026")
 
 
-def text_list(value: object, of_what: str) -> list[str]:
-    """Return the texts of a list, which may be given as a JSON string, as one client does. Raises ValueError."""
+def text_list(value: object, of_what: str, separator: str | None = None) -> list[str]:
+    """Return the texts of a list, which may be JSON text, or a single text; without members that say nothing.
+
+    Raises:
+        ValueError: it is no list of texts.
+    """
     try:
-        given = json.loads(value) if isinstance(value, str) else value
-        return TypeAdapter(list[str]).validate_python(given, strict=True)
+        given = _listed(value.strip(), separator) if isinstance(value, str) else value
+        members = TypeAdapter(list[str | None]).validate_python(given, strict=True)
     except (ValidationError, ValueError, RecursionError):
         raise ValueError(f"must be a list of {of_what}") from None
+    return [member for member in members if member and member.strip()]
+
+
+def _listed(text: str, separator: str | None) -> object:
+    if not text.startswith(("[", "{", '"')):
+        return [part.strip() for part in text.split(separator)] if separator else [text]
+    # Some models write a list as Python shows it.
+    given = json.loads(text.replace("'", '"') if text.startswith("['") else text)
+    return [given] if isinstance(given, str) else given
 
 
 def _domains(value: object) -> object:
-    names = text_list(value, 'domains such as ["example.org", "docs.python.org"]')
+    names = text_list(value, 'domains such as ["example.org", "docs.python.org"]', ",")
     if not 1 <= len(names) <= MAX_DOMAINS:
         raise ValueError(f"accepts 1 to {MAX_DOMAINS} domains; got {len(names)}")
     for name in names:

@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
-from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
 from conversation_mcp.errors import Argument, InvalidInputError
 from conversation_mcp.errors.validation import requirement
 from conversation_mcp.records.record import Record
 from conversation_mcp.text import nearest, shorten
-from conversation_mcp.tooling.coercion import FILLERS, coerced, is_unset
+from conversation_mcp.tooling.coercion import FILLERS, choices_of, coerced, is_unset, means_nothing, unwrapped
 from conversation_mcp.tooling.sent_along import AttachedArguments
 from conversation_mcp.tooling.tool import Input, Tool
 
@@ -45,12 +44,12 @@ def wire_name(tool: Tool[Any, Any], field: str) -> str:
 def _by_field(tool: Tool[Any, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values by field: names in either spelling, without fillers and values that stand for nothing."""
     fields = tool.input_model.model_fields
-    spellings = {spelling: name for name in fields for spelling in (name, to_camel(name), wire_name(tool, name))}
+    spellings = {_plain(spelling): name for name in fields for spelling in (name, wire_name(tool, name))}
     given: dict[str, Any] = {}
-    for name, value in arguments.items():
-        if name not in spellings and name in FILLERS:  # a tool that has such an argument gets it
-            continue
-        if name not in spellings:
+    for name, value in unwrapped(arguments, fields).items():
+        if _plain(name) not in spellings and (name in FILLERS or means_nothing(value)):
+            continue  # a tool that has such an argument gets it
+        if _plain(name) not in spellings:
             known = [wire_name(tool, field) for field in fields]
             near = nearest(name, known)
             if tool.opens and name in AttachedArguments.model_fields:
@@ -60,13 +59,18 @@ def _by_field(tool: Tool[Any, Any], arguments: Mapping[str, Any]) -> dict[str, A
             raise InvalidInputError(
                 f"{tool.name} has no argument {shorten(name, SHOWN_VALUE_CHARS)!r}.{hint}", field=name
             )
-        field = spellings[name]
+        field = spellings[_plain(name)]
         if field in given:
             wire = wire_name(tool, field)
             raise InvalidInputError(f"{tool.name} was given {wire!r} in two spellings; give one.", field=wire)
         if not is_unset(fields[field], value):
             given[field] = coerced(fields[field], value)
     return given
+
+
+def _plain(name: str) -> str:
+    """Return a name without what distinguishes its spellings in different languages."""
+    return name.replace("_", "").replace("-", "").lower()
 
 
 def _pieces(tool: Tool[Any, Any], problem: ErrorDetails) -> tuple[str, ...]:
@@ -89,6 +93,4 @@ def _custom(problem: ErrorDetails) -> str:
 
 
 def _choices(tool: Tool[Any, Any], field: str) -> str:
-    schema = tool.input_model.model_json_schema(by_alias=False)["properties"][field]
-    options = [schema, *schema.get("anyOf", ())]
-    return ", ".join(str(value) for option in options for value in option.get("enum", ()))
+    return ", ".join(choices_of(tool.input_model.model_fields[field].annotation))

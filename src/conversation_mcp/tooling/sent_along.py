@@ -8,10 +8,7 @@ from conversation_mcp.records.options import text_list
 
 
 def _paths(value: object) -> object:
-    paths = text_list(value, 'paths such as ["/path/to/app.py:10-80"]')
-    if not all(map(str.strip, paths)):
-        raise ValueError("must not hold an empty path")
-    return tuple(paths)
+    return tuple(text_list(value, 'paths such as ["/path/to/app.py:10-80"]'))
 
 
 Paths = Annotated[tuple[str, ...], BeforeValidator(_paths)]

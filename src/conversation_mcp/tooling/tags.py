@@ -8,7 +8,7 @@ from conversation_mcp.records.options import text_list
 
 
 def _tags(value: object) -> object:
-    return tuple(text_list(value, 'words such as ["rust", "decision"]'))
+    return tuple(text_list(value, 'words such as ["rust", "decision"]', ","))
 
 
 Tags = Annotated[tuple[str, ...], BeforeValidator(_tags)]

@@ -90,10 +90,10 @@ class Watch:
             turn.wishes.stop()
             await turn.wait(Caller(STOP_SECONDS).report, STOP_SECONDS)
         elif await self._store.turn_is_held(checked):
-            pending = conversation.pending_turn
-            await self._store.calls.ask_to_stop(Call(checked, (pending and pending.started_at) or ""))
-            # Not looked at again: the next question in the queue may hold the lock by now.
-            if not await self._wait_for_others(checked, Caller(STOP_SECONDS)):
+            started_at = (conversation.pending_turn and conversation.pending_turn.started_at) or ""
+            await self._store.calls.ask_to_stop(Call(checked, started_at))
+            # Not for the lock alone: the next question in the queue takes it at once.
+            if not await self._wait_for_others(checked, Caller(STOP_SECONDS), started_at):
                 raise ConversationBusyError(checked, STOP_SECONDS)
         elif conversation.pending_turn is None or conversation.pending_turn.status == "failed":
             raise InvalidInputError(f"no question of {checked} is being answered.")
@@ -114,17 +114,26 @@ class Watch:
             return await self._resume(conversation_id, caller)
         return WhileWaiting()
 
-    async def _wait_for_others(self, conversation_id: ConversationId, caller: Caller) -> bool:
-        """Wait until no process holds the turn lock, and return whether that came in time."""
+    async def _wait_for_others(self, conversation_id: ConversationId, caller: Caller, started_at: str = "") -> bool:
+        """Wait until no process holds the turn lock, or that turn is over; return whether that came in time."""
         started = told = anyio.current_time()
         await caller.report(f"{conversation_id} · another process is answering")
         with self._store.hear(conversation_id) as ear, anyio.move_on_after(caller.wait_seconds) as patience:
-            while await self._store.turn_is_held(conversation_id):
+            while await self._goes_on(conversation_id, started_at):
                 await ear.pause(POLL_SECONDS)
                 if (now := anyio.current_time()) - told >= HEARTBEAT_SECONDS:
                     told = now
                     await caller.report(f"{conversation_id} · another process is answering ({now - started:.0f} s)")
         return not patience.cancelled_caught
+
+    async def _goes_on(self, conversation_id: ConversationId, started_at: str) -> bool:
+        """Tell whether a process holds the turn lock, and still for the turn of that time, if there is one."""
+        if not await self._store.turn_is_held(conversation_id):
+            return False
+        if not started_at:
+            return True
+        pending = (await self._store.load(conversation_id)).pending_turn
+        return pending is not None and pending.started_at == started_at and pending.status != "failed"
 
     async def _resume(self, conversation_id: ConversationId, caller: Caller) -> WhileWaiting:
         try:
