@@ -11,7 +11,7 @@ import anyio
 
 from conversation_mcp.app import App, Asking, UserHomes
 from conversation_mcp.background import Background
-from conversation_mcp.cancellation import finish, tasks_beside
+from conversation_mcp.cancellation import allow_threads, finish, tasks_beside
 from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.dialogue import Dialogues
 from conversation_mcp.conversations.library import Library
@@ -21,7 +21,7 @@ from conversation_mcp.conversations.tidier import Tidier
 from conversation_mcp.conversations.trash_can import TrashCan
 from conversation_mcp.conversations.turn_meaning import open_meaning
 from conversation_mcp.embeddings.catalog import OFF
-from conversation_mcp.errors import ConversationMCPError, InvalidInputError
+from conversation_mcp.errors import InvalidInputError
 from conversation_mcp.homes import Note, holders_of, open_all
 from conversation_mcp.later import open_consulting, open_embedders, open_files, open_remembering
 from conversation_mcp.prompting.prompts import load_prompts, load_summary_prompt
@@ -37,8 +37,8 @@ from conversation_mcp.stores.catalog import (
     open_common,
     open_retention,
     open_store,
-    open_tables,
     require_mirrorable,
+    without_meaning,
 )
 from conversation_mcp.tools.catalog import LOG, mode_of, tools_of
 from conversation_mcp.turns.redaction import Redaction
@@ -83,6 +83,7 @@ async def open_program(
     """
     if settings.mirror:
         require_mirrorable(settings.store_url)
+    allow_threads()
     tools = await anyio.to_thread.run_sync(tools_of, settings.tools, settings.workflows_dir)
     prompts = await anyio.to_thread.run_sync(load_prompts, settings.prompts_dir)
     summary_prompt = await anyio.to_thread.run_sync(load_summary_prompt, settings.prompts_dir)
@@ -140,10 +141,8 @@ async def work_in_background(settings: Settings, background: Background, now: Ca
 
 
 def _say_without_meaning(url: str) -> None:
-    with suppress(ConversationMCPError):  # it has no tables, or whoever asks next is told
-        tables = open_tables(url)
-        if missing := tables.without_meaning():
-            logger.warning("%s: %s", tables.place, missing)
+    if missing := without_meaning(url):
+        logger.warning("%s", missing)
 
 
 def retention_of(settings: Settings, now: Callable[[], datetime]) -> RetentionSweep:

@@ -3,7 +3,7 @@
 import re
 import shutil
 import threading
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,9 +25,11 @@ LONG_TURNS, QUICK_LONG_TURNS = 5_000, 500
 ROUNDS = 15
 OTHER = "20261001-1790812800000"
 """The id of a copy of the long conversation."""
-NAMES = ("view-list", "view-search", "view-conversation", "view-conversation-again")
+LIST_NAMES = ("view-list", "view-search")
+CONVERSATION_NAMES = ("view-conversation", "view-conversation-again", "view-conversation-whole")
 KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0"
+WHOLE = "performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd"
 FILE = re.compile(r'(?:href|src)="([^"]+[?]v=[^"]+)"')
 FETCHED = "fetch(WHERE).then(async answer => [await answer.text(), answer.headers.get('cache-control')])"
 FOUND = """(async () => {
@@ -40,26 +42,35 @@ FOUND = """(async () => {
 })()"""
 
 
-def measure(plan: Plan) -> Iterable[Row]:
-    """Open the pages of a large library and of a long conversation, and the same bytes from a plain server."""
+def measure_list(plan: Plan) -> Iterable[Row]:
+    """Open the list of a large library and search there, and the same bytes from a plain server."""
+    return _measured(plan, LIST_NAMES, _list_rows)
+
+
+def measure_conversation(plan: Plan) -> Iterable[Row]:
+    """Open a long conversation, and the same bytes from a plain server."""
+    return _measured(plan, CONVERSATION_NAMES, _conversation_rows)
+
+
+def _measured(
+    plan: Plan, names: Iterable[str], measure: Callable[[Plan, Browser, Budget | None], Iterable[Row]]
+) -> Iterable[Row]:
     try:
         with open_browser() as browser:
-            yield from _measured(plan, browser)
+            yield from measure(plan, browser, None if plan.quick else Budget(2))
     except BaseException as error:
         if type(error).__name__ not in {"Skipped", "Failed"}:  # pytest's, for a browser that is not there
             raise
         missing = f"no browser: {' or '.join(BROWSERS)}"
-        yield from (Row(name, "the viewer", "ms", "a static page", None, None, Budget(2), missing) for name in NAMES)
+        yield from (Row(name, "the viewer", "ms", "a static page", None, None, Budget(2), missing) for name in names)
 
 
-def _measured(plan: Plan, browser: Browser) -> Iterable[Row]:
+def _list_rows(plan: Plan, browser: Browser, limit: Budget | None) -> Iterable[Row]:
     count = QUICK_CONVERSATIONS if plan.quick else CONVERSATIONS
-    turns = QUICK_LONG_TURNS if plan.quick else LONG_TURNS
-    long_ids = fill(plan.scratch / "long" / "conversation-logs", LONG + 1, turns)
     many = Shelf(plan.scratch / "many")
     Corpus().write(many.root, count)
     many.index.rebuild(Headway())
-    rounds, limit = plan.rounds(ROUNDS), None if plan.quick else Budget(2)
+    rounds = plan.rounds(ROUNDS)
     where = "/?q=conversation&part=rows"
     with _opened(browser, plan.scratch, many.root, where) as (base, static):
         list_paint, list_static = alternate(rounds, [partial(_paint, browser, f"{each}/") for each in (base, static)])
@@ -68,21 +79,29 @@ def _measured(plan: Plan, browser: Browser) -> Iterable[Row]:
         )
     yield Row("view-list", f"first paint of {count:,}", "ms", "a static page", list_paint, list_static, limit)
     yield Row("view-search", f"a search in {count:,}", "ms", "static rows", search, search_static, limit)
-    logs, path, what = plan.scratch / "long" / "conversation-logs", f"/c/{long_ids[LONG]}", f"{turns * 2:,} messages"
+
+
+def _conversation_rows(plan: Plan, browser: Browser, limit: Budget | None) -> Iterable[Row]:
+    turns, rounds = QUICK_LONG_TURNS if plan.quick else LONG_TURNS, plan.rounds(ROUNDS)
+    logs, what = plan.scratch / "long" / "conversation-logs", f"{turns * 2:,} messages"
+    long_ids = fill(logs, LONG + 1, turns)
+    path = f"/c/{long_ids[LONG]}"
     shutil.copytree(logs / long_ids[LONG], logs / OTHER)
     with _opened(browser, plan.scratch, logs, path) as (base, static):
 
-        def anew() -> float:
+        def anew(seen: Callable[[Browser, str], float]) -> float:
             browser.open(f"{base}/c/{OTHER}")  # of two such files, only the last is remembered
-            return _paint(browser, f"{base}{path}")
+            return seen(browser, f"{base}{path}")
 
-        again, plain = partial(_paint, browser, f"{base}{path}"), partial(_paint, browser, f"{static}{path}")
-        new, new_static = alternate(rounds, [anew, plain])
-        known, known_static = alternate(rounds, [again, plain])
+        plain = partial(_paint, browser, f"{static}{path}")
+        new, new_static = alternate(rounds, [partial(anew, _paint), plain])
+        known, known_static = alternate(rounds, [partial(_paint, browser, f"{base}{path}"), plain])
+        whole, whole_static = alternate(rounds, [partial(anew, _whole), partial(_whole, browser, f"{static}{path}")])
     yield Row("view-conversation", f"first paint of {what}", "ms", "a static page", new, new_static, limit)
     yield Row(
         "view-conversation-again", f"the same, read before: {what}", "ms", "a static page", known, known_static, limit
     )
+    yield Row("view-conversation-whole", "its page is whole, and painted", "ms", "a static page", whole, whole_static)
 
 
 @contextmanager
@@ -99,6 +118,10 @@ def _paint(browser: Browser, address: str) -> float:
     browser.open(address)
     browser.until(f"{PAINT} > 0")
     return browser.run(PAINT)
+
+
+def _whole(browser: Browser, address: str) -> float:
+    return max(_paint(browser, address), browser.run(WHOLE))
 
 
 def _found(browser: Browser, page: str, where: str) -> float:
@@ -139,4 +162,4 @@ def _repeating(browser: Browser, base: str, paths: Iterable[str]) -> Generator[s
             server.shutdown()
 
 
-BENCHMARKS = (Benchmark(NAMES, measure),)
+BENCHMARKS = (Benchmark(LIST_NAMES, measure_list), Benchmark(CONVERSATION_NAMES, measure_conversation))

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from anyio import to_thread
 from mcp import Client
 from tests.fixtures.agent import LoopbackAgent
+from tests.fixtures.bundled import bundled
 from tests.fixtures.processes import server_command
 from tests.fixtures.serving import data_of
 
@@ -40,8 +42,8 @@ def agent() -> Iterator[LoopbackAgent]:
 
 
 @asynccontextmanager
-async def session(folder: Path, agent: LoopbackAgent) -> AsyncGenerator[Session]:
-    command = server_command(folder, agent.base_url, CONVERSATION_MCP_TOOLS="research,memories,manage")
+async def session(folder: Path, agent: LoopbackAgent, **changes: str) -> AsyncGenerator[Session]:
+    command = server_command(folder, agent.base_url, CONVERSATION_MCP_TOOLS="research,memories,manage", **changes)
     async with Client(command) as client:
         yield Session(client)
 
@@ -103,3 +105,37 @@ async def test_a_completed_conversation_is_found_by_the_next_process_and_reopene
         assert [each["conversationId"] for each in listed] == [ids["conversationId"]]
         await later.call("search_followup", query="And then?", **ids)
         assert (await later.call("list_conversations", state="completed"))["conversations"] == []
+
+
+async def test_clients_that_never_open_a_conversation_remember_and_find_what_all_of_them_know(
+    tmp_path: Path, agent: LoopbackAgent
+) -> None:
+    async with session(tmp_path, agent) as first:
+        kept = [await first.call("store_memory", content=text) for text in ("Ann likes tea.", "Ann has a cat.")]
+        [own] = {each["conversationId"] for each in kept}
+        assert await first.found("tea") == [("Ann likes tea.", own)]
+    async with session(tmp_path, agent) as later:
+        assert await later.known("Ann") == {("memory", "Ann likes tea."), ("memory", "Ann has a cat.")}
+        ids = {"memoryId": kept[0]["memoryId"], "conversationId": own}
+        await later.call("update_memory", content="Ann likes coffee.", **ids)
+        assert await later.found("tea") == []
+        other = (await later.call("store_memory", content="Ann has a dog."))["conversationId"]
+        assert other != own
+        assert {place for _, place in await later.found("Ann")} == {own, other}
+        await later.call("search_followup", query="What does Ann like?", conversationId=own)
+        assert (await later.call("list_memories", conversationId=own))["results"][0]["content"].startswith("Ann")
+
+
+async def test_a_vector_that_a_program_gives_finds_its_memory_from_the_next_process(
+    tmp_path: Path, agent: LoopbackAgent
+) -> None:
+    model = bundled()
+    [vector] = (await to_thread.run_sync(model.embed_passages, ["The dog barks at night."])).tolist()
+    offline = {"CONVERSATION_MCP_EMBEDDINGS": "bundled"}
+    async with session(tmp_path, agent, **offline) as first:
+        kept = await first.call("store_memory", content="zxqv", embedding=vector)
+        assert kept["dimension"] == model.dimensions
+        with pytest.raises(AssertionError, match=f"{model.name}: {model.dimensions} finite numbers"):
+            await first.call("store_memory", content="zxqw", embedding=vector[1:])
+    async with session(tmp_path, agent, **offline) as later:
+        assert await later.found("Does a hound bark?") == [("zxqv", kept["conversationId"])]

@@ -5,11 +5,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.fixtures.library import Shelf, id_of
+from tests.fixtures.library import MUCH_LATER, id_of
+from tests.fixtures.numbered import Numbered
+from tests.fixtures.stores import Clock
 from tests.fixtures.vectors import OneEmbedder, WordModel, there
 from tests.fixtures.viewing import visiting
 
 from conversation_mcp.embeddings.meaning import Meaning
+from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.stores.headway import Headway
 
 if TYPE_CHECKING:
@@ -24,8 +27,8 @@ class Synonyms(WordModel):
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Shelf:
-    shelf = Shelf(tmp_path)
+def shelf(meant_url: str) -> Numbered:
+    shelf = Numbered(open_store(meant_url, Clock(MUCH_LATER), is_durable=False))
     shelf.put(0, "hound barks", "hound bites")
     shelf.put(1, "refunds", "nothing else")
     shelf.finder.refresh(Headway())
@@ -33,7 +36,7 @@ def shelf(tmp_path: Path) -> Shelf:
 
 
 @pytest.fixture
-def meaning(shelf: Shelf) -> Meaning:
+def meaning(shelf: Numbered) -> Meaning:
     turns = there(shelf.finder.turns)
     meaning = Meaning(turns.vectors, OneEmbedder(Synonyms()))
     for _ in meaning.steps(turns.source):
@@ -42,9 +45,9 @@ def meaning(shelf: Shelf) -> Meaning:
 
 
 async def test_a_search_finds_what_has_none_of_its_words_and_says_so(
-    shelf: Shelf, meaning: Meaning, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, meant_url: str, meaning: Meaning, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with visiting(shelf.root.parent, logs_dir=shelf.root) as visitor:
+    async with visiting(tmp_path, store=meant_url) as visitor:
         await visitor.enter()
         assert "Nothing was found." in (await visitor.get("/?q=dog")).text
         monkeypatch.setattr(visitor.app.library, "_open_meaning", lambda: meaning)

@@ -80,6 +80,18 @@ def test_a_passage_with_the_words_stays_on_top(tmp_path: Path) -> None:
     assert found(ask(made(tmp_path), "hound barks"))[0] == ("Pets", "both")
 
 
+def test_what_words_found_counts_by_its_own_meaning_though_others_are_nearer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conversation_mcp.documents.library.CANDIDATES", 1)
+    monkeypatch.setitem(ALIKE, "zib", "hound")
+    said = " ".join(f"said{number}" for number in range(12))
+    monkeypatch.setitem(PAGES, "tea.md", f"# Kettle\n\nkettle kettle {said}\n\n# Noise\n\nhound kettle red blue")
+    monkeypatch.setitem(PAGES, "hound.md", "# Hound\n\nhound")
+    assert next(each.heading for each in ask(library(tmp_path, Thesaurus()), "zib kettle").passages) == "Kettle"
+    assert found(ask(made(tmp_path), "zib kettle"))[:2] == [("Noise", "words"), ("Kettle", "words")]
+
+
 def test_before_the_vectors_are_whole_words_answer_and_nothing_is_asked_of_the_model(tmp_path: Path) -> None:
     model = Thesaurus()
     opened = library(tmp_path, model)

@@ -46,6 +46,18 @@ TOO_LONG = {
 }
 
 
+IN_ONE_PIECE = {
+    "a frame in JSON's type": (f"data: {BARE}\n\n", "application/json"),
+    "a line of several": (f'{BARE}\n{{"done": true}}\n', "application/x-ndjson"),
+    "words": (OVERFLOW, "text/plain"),
+    "words in a frame": (f"data: {OVERFLOW}\n\ndata: [DONE]\n\n", "text/event-stream"),
+    "words in Chinese": (
+        json.dumps({"error": {"message": "输入长度超过模型最大上下文长度 (context size)"}}),
+        "application/json",
+    ),
+}
+
+
 async def failure_of(wire: Wire, text: str, *, status: int = 200, kind: str = "text/event-stream") -> ProviderError:
     response = httpx.Response(status, headers={"content-type": kind}, text=text)
     async with provider_at(lambda _: response, wire) as provider:
@@ -62,6 +74,15 @@ async def test_a_conversation_that_is_too_long_is_told_wherever_the_server_says_
     assert "context size" in error.message
     assert "may have been billed" not in error.sentence()
     assert error.is_free
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("how", IN_ONE_PIECE)
+async def test_it_is_told_in_place_of_a_stream_too(wire: Wire, how: str) -> None:
+    text, kind = IN_ONE_PIECE[how]
+    error = await failure_of(wire, text, kind=kind)
+    assert isinstance(error, ContextTooLargeError)
+    assert "context size" in error.message
 
 
 @pytest.mark.parametrize("wire", WIRES)

@@ -115,3 +115,15 @@ async def test_two_members_of_one_name_are_told_and_the_last_is_read(tmp_path: P
     report = await bring_in(archive, tmp_path)
     assert report.counts == {"problem": 1, "imported": 1}
     assert name_of((await stored_in(tmp_path))[0]) == "Title of last"
+
+
+async def test_an_archive_of_another_kind_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    put_json(folder / "conversations.json", [GOOD])
+    (folder / "conversations-1.tar.gz").write_bytes(b"\x1f\x8b")
+    report = await bring_in(folder, tmp_path)
+    assert report.counts == {"imported": 1, "problem": 1}
+    assert reasons(report) == ["conversations-1.tar.gz: is an archive of a kind that is not read; unpack it"]
+    with pytest.raises(InvalidInputError, match="unpack it"):
+        await bring_in(folder / "conversations-1.tar.gz", tmp_path)

@@ -4,8 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.fixtures.exports.sites import chatgpt_entry, chatgpt_node
 from tests.fixtures.web_exports import QUESTION, case, counted, imported, said
+
+from conversation_mcp.importing.formats.chatgpt_canvas import passage_of
 
 
 def canvas(name: str, parent: str, call: object, tool: str = "canmore.create_textdoc") -> dict[str, Any]:
@@ -98,3 +101,19 @@ async def test_a_call_writes_into_the_canvas_that_its_result_names(tmp_path: Pat
         ),
     )
     assert said(conversation)[3] == ("A:\n\n```\nuno. uno.\n```\n\nB, comments:\n\n```\nprint\n\nUse a function.\n```")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "passage"),
+    [
+        ("Roses.*sweet\\.", "Roses are red. Sugar is sweet."),
+        ("Roses.*?red", "Roses are red"),
+        ("(?s)red.*End", "red. Sugar is sweet. So are you.\nThe End"),
+        (r"red[\s\S]*?The", "red. Sugar is sweet. So are you.\nThe"),
+        ("red.*End", ""),
+        ("Tulips.*", ""),
+        ("(Roses|Tulips)", ""),
+    ],
+)
+def test_a_pattern_with_wildcards_means_a_passage(pattern: str, passage: str) -> None:
+    assert passage_of("Roses are red. Sugar is sweet. So are you.\nThe End", pattern) == passage

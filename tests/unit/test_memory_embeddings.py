@@ -45,16 +45,23 @@ async def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerato
         yield opened
 
 
-async def test_a_vector_that_is_given_finds_the_memory_and_none_is_made(desk: Desk) -> None:
-    kept = await desk.keep(STRANGE, embedding=vector_of("hound barks"))
+@pytest.fixture
+async def wherever(tmp_path: Path, meant_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Desk]:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    async with desk_in(tmp_path, url=meant_url) as opened:
+        yield opened
+
+
+async def test_a_vector_that_is_given_finds_the_memory_and_none_is_made(wherever: Desk) -> None:
+    kept = await wherever.keep(STRANGE, embedding=vector_of("hound barks"))
     assert kept.dimension == SIZE
-    assert desk.model.texts == []
-    assert await desk.found("dog") == [(STRANGE, "meaning")]
+    assert wherever.model.texts == []
+    assert await wherever.found("dog") == [(STRANGE, "meaning")]
 
 
-async def test_a_given_vector_counts_for_near_duplicates_too(desk: Desk) -> None:
-    first = await desk.keep("hound barks")
-    second = await desk.keep(STRANGE, embedding=[7 * number for number in vector_of("hound barks")])
+async def test_a_given_vector_counts_for_near_duplicates_too(wherever: Desk) -> None:
+    first = await wherever.keep("hound barks")
+    second = await wherever.keep(STRANGE, embedding=[7 * number for number in vector_of("hound barks")])
     assert [each.found.memory.memory_id for each in second.alike] == [first.found.memory.memory_id]
 
 

@@ -20,6 +20,7 @@ from tests.fixtures.vectors import OneEmbedder, WordModel, there
 
 from conversation_mcp.background import Background
 from conversation_mcp.bootstrap import work_in_background
+from conversation_mcp.cli.checks.vectors import check_vectors
 from conversation_mcp.cli.entry import run
 from conversation_mcp.embeddings.meaning import Meaning
 from conversation_mcp.errors import SchemaError
@@ -150,7 +151,12 @@ def test_no_owner_sees_the_audit_trail_and_no_statement_changes_it(url: str, clo
 
 
 def test_words_alone_are_found_until_the_extension_is_there_and_everything_says_so(
-    database: PostgreSQL, url: str, clock: Clock, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    database: PostgreSQL,
+    url: str,
+    clock: Clock,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     tables = open_tables(url)
     tables.migrate()
@@ -160,7 +166,9 @@ def test_words_alone_are_found_until_the_extension_is_there_and_everything_says_
     assert (finder.turns, finder.remembered, shelf.numbers("hound")) == (None, None, [1])
     finder.erase([named(1)])
     assert "CREATE EXTENSION vector" in (tables.without_meaning() or "")
-    assert any("CREATE EXTENSION vector" in finding.text for finding in finder.inspector.check_place("here"))
+    [finding] = check_vectors(settings_for(tmp_path, store=url, embeddings="auto"))
+    assert (finding.state, "CREATE EXTENSION vector" in finding.text) == ("warn", True)
+    assert [*check_vectors(settings_for(tmp_path, store=url, embeddings="off"))] == []
     for command in ("status", "migrate"):
         monkeypatch.setattr("sys.argv", ["conversation-mcp", "database", command, "--url", url])
         assert run() == 0

@@ -42,6 +42,7 @@ SPOKEN_OF = (
     "<|channel|> is a token of gpt-oss that opens a header.",
     "<think> opens a block and </think> closes it.\n\n" + CODE,
     "<think> and </think> are tags.",
+    "<thinking about it> was her word.",
     "\n<thinking>, closed by </thinking>, hides a plan.",
     "<think>\u2026</think> is how a model marks its thoughts.",
     "\ufeffA file that begins with a byte order mark: <think>.",

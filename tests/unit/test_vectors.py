@@ -52,6 +52,22 @@ def test_a_search_can_be_kept_within_groups(tmp_path: Path) -> None:
     assert found(index, model, "flour", within=[]) == []
 
 
+def test_how_similar_known_pieces_are_is_told_wherever_they_are(tmp_path: Path) -> None:
+    index, model, texts = index_in(tmp_path), WordModel(), shelf()
+    build(index, texts, model)
+    query = model.embed_queries(["flour"])[0]
+    around = index.nearest(model.name, query, 1)
+    every = {digest_of(piece): piece for group in texts for piece in texts.pieces(group)}
+    similar = around.similar([*every, b"unknown"])
+    assert similar.keys() == every.keys()
+    for digest, piece in every.items():
+        own = model.embed_passages([piece.parts[0].text])[0]
+        assert similar[digest] == pytest.approx(float(own @ query), abs=0.02)
+    assert index.nearest(model.name, query[1:], 1).similar(every) == {}
+    assert index.nearest("other", query, 1).similar(every) == {}
+    assert around.similar(()) == {}
+
+
 def test_there_is_nothing_to_find_before_anything_was_made(tmp_path: Path) -> None:
     index, model = index_in(tmp_path), WordModel()
     assert found(index, model, "flour") == []

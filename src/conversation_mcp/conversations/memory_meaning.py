@@ -61,7 +61,7 @@ class MemoryMeaning:
         for near in around.found if around else ():
             # The numbers are kept rounded, so that the cosine may come out a little larger.
             similarity = round(min(near.similarity, 1.0), 3)
-            texts.setdefault(near.group, NearText(similarity, around.nearness(near) if around else 0.0))
+            texts.setdefault(near.group, NearText(similarity, around.nearness(near.similarity) if around else 0.0))
         return NearTexts(texts, self._meaning.notice)
 
     def take_in(self, same_text: str, *, is_given: bool) -> int | None:

@@ -11,13 +11,16 @@ STEADY = 10
 """How slowly a place in one order loses weight against places in others."""
 
 
-def fused(words: Sequence[Ranked], near: Mapping[int, float], passages: Mapping[int, Passage]) -> tuple[Ranked, ...]:
+def fused(
+    words: Sequence[Ranked], near: Mapping[int, float], passages: Mapping[int, Passage], spoken: Mapping[int, float]
+) -> tuple[Ranked, ...]:
     """Return the passages that words or meaning found, best first.
 
     Args:
         words: the passages that words found, best first.
         near: how many standard deviations each passage that meaning found is nearer than usual, by row.
         passages: the passages of these rows.
+        spoken: the same of the passages that words found: one that is just not among the nearest has a meaning, too.
     """
     by_row = {ranked.row: ranked for ranked in words}
     weight = weight_of_meaning(words[0].coverage if words else 0.0)
@@ -25,11 +28,11 @@ def fused(words: Sequence[Ranked], near: Mapping[int, float], passages: Mapping[
     best_near = max(max(near.values(), default=0.0), 1e-9)
     found: list[Ranked] = []
     for row in dict.fromkeys((*by_row, *near)):
-        own, meant = by_row.get(row), near.get(row, 0.0)
-        spoken = own or Ranked(row, passages[row], 0.0, frozenset(), 0.0)
-        score = blended(weight, spoken.score / best_score, meant / best_near)
+        own, meant = by_row.get(row), near.get(row, spoken.get(row, 0.0))
+        one = own or Ranked(row, passages[row], 0.0, frozenset(), 0.0)
+        score = blended(weight, one.score / best_score, meant / best_near)
         by: FoundBy = "words" if row not in near else "both" if own else "meaning"
-        found.append(replace(spoken, score=score, by=by))
+        found.append(replace(one, score=score, by=by))
     pinned = {ranked.row for ranked in words[:PINNED] if ranked.coverage >= PINNED_COVERAGE}
     order = {ranked.row: place for place, ranked in enumerate(words)}
     found.sort(key=lambda one: (one.row not in pinned, order[one.row] if one.row in pinned else -one.score, one.row))

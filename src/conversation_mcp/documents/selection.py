@@ -92,7 +92,7 @@ class PassageFinder:
         if meant is None:
             return words
         near = meant.near if words else meant.certain  # what is nearest of all need not be near
-        return fused(words, near, self._passages_of(meant)) if near else words
+        return fused(words, near, self._passages_of(meant), meant.of(words)) if near else words
 
     def _passages_of(self, meant: Meant | None) -> dict[int, Passage]:
         return passages_of(self._database, list(meant.near if meant else ()))

@@ -1,9 +1,10 @@
 """The passages of documents as texts of an index of vectors."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from conversation_mcp.documents.ranking import Ranked
 from conversation_mcp.documents.rows import BETWEEN, PASSAGES_OF, STATE, STATES
 from conversation_mcp.searching.cache import Work
 from conversation_mcp.searching.vectors.pieces import PiecePart, TextPiece, digest_of
@@ -43,25 +44,36 @@ def _state(digest: bytes) -> str:
 
 
 def pieces_of(database: "sqlite3.Connection", path: str) -> list[tuple[int, TextPiece]]:
-    """Return the passages of a file in order, with their rows. A passage is embedded below its headings."""
+    """Return the passages of a file in order, with their rows."""
     found = database.execute(PASSAGES_OF, (os.fsencode(path),)).fetchall()
     return [
-        (row, TextPiece(str(place), (PiecePart("\n".join(filter(None, (headings.replace(BETWEEN, " > "), text)))),)))
+        (row, _piece(str(place), headings.replace(BETWEEN, " > "), text))
         for place, (row, headings, text) in enumerate(found)
     ]
+
+
+def _piece(item: str, heading: str, text: str) -> TextPiece:
+    """Return a passage as it is embedded: below its headings."""
+    return TextPiece(item, (PiecePart("\n".join(filter(None, (heading, text)))),))
 
 
 class Meant(NamedTuple):
     """How many standard deviations passages are nearer in meaning than usual, by row, nearest first."""
 
     near: Mapping[int, float]
-    chance: float
-    """How near the nearest would be by chance alone."""
+    around: "Neighbourhood"
+    """What they were taken from."""
 
     @property
     def certain(self) -> dict[int, float]:
         """The passages that are nearer than by chance."""
-        return {row: nearness for row, nearness in self.near.items() if nearness > self.chance}
+        return {row: nearness for row, nearness in self.near.items() if nearness > self.around.chance}
+
+    def of(self, found: Iterable[Ranked]) -> dict[int, float]:
+        """Return the same of passages that words found, however far they are; without those that have no vector."""
+        digests = {one.row: digest_of(_piece("", one.passage.heading, one.passage.text)) for one in found}
+        similar = self.around.similar(digests.values())
+        return {row: self.around.nearness(similar[one]) for row, one in digests.items() if one in similar}
 
 
 def meant_by(database: "sqlite3.Connection", around: "Neighbourhood") -> Meant:
@@ -71,5 +83,5 @@ def meant_by(database: "sqlite3.Connection", around: "Neighbourhood") -> Meant:
     for near in around.found:
         place, pieces = int(near.item), files[near.group]
         if place < len(pieces) and digest_of(pieces[place][1]) == near.digest:
-            rows[pieces[place][0]] = around.nearness(near)
-    return Meant(rows, around.chance)
+            rows[pieces[place][0]] = around.nearness(near.similarity)
+    return Meant(rows, around)

@@ -23,6 +23,10 @@ class WrittenDocuments:
         """Tell whether the document contains the passage."""
         return bool(passage) and passage in self._texts.get(key, "")
 
+    def text(self, key: str) -> str:
+        """Return the text of the document so far; empty if there is none."""
+        return self._texts.get(key, "")
+
     def begin(self, name: str, text: str, key: str | None = None) -> None:
         """Begin a document, which may have no key in its source."""
         self.write(key or f"#{len(self._texts)}", text, name)

@@ -24,6 +24,8 @@ NUMBERED_TEXT = re.compile(r"(?:^|/)conversation_[0-9]+\.txt$")
 """The name that Google's Takeout gives to JSON files."""
 CONTENT = re.compile(rf"(?:^|/){FILES}/{HASH.pattern}\Z")
 """What our own conversations name, beside their file. It is read with the conversation, never by itself."""
+OTHER_ARCHIVES = (".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".zst")
+UNREAD_ARCHIVE = "an archive of a kind that is not read; unpack it"
 ARCHIVE, MAX_ARCHIVES = ".zip", 200
 """An export can be a folder of archives; this is the most that are read."""
 MAX_DEPTH = 12
@@ -118,6 +120,8 @@ def list_files(path: Path) -> Listing:
             raise InvalidInputError(f"{path} is neither a file, a folder nor an archive.")
         elif zipfile.is_zipfile(path):
             _members(path, collected)
+        elif path.name.lower().endswith(OTHER_ARCHIVES):
+            raise InvalidInputError(f"{path} is {UNREAD_ARCHIVE}.")
         else:
             collected.files[path.name] = _on_disk(path, path.name, collected)
     return collected.listing()
@@ -139,6 +143,8 @@ def _walk(folder: Path, prefix: str, collected: _Collected, depth: int) -> None:
             collected.files[name] = _on_disk(Path(entry), name, collected)
         elif entry.is_file(follow_symlinks=False) and name.lower().endswith(ARCHIVE):
             _archive_within(Path(entry), name, collected)
+        elif entry.is_file(follow_symlinks=False) and name.lower().endswith(OTHER_ARCHIVES):
+            collected.problems.append(ImportProblem(name, f"is {UNREAD_ARCHIVE}"))
         else:
             collected.others += 1
 
@@ -185,7 +191,7 @@ def _members(path: Path, collected: _Collected, prefix: str = "") -> None:
         name = prefix + member.orig_filename  # `filename` is cut at a NUL byte, which `_objection` has to see
         if member.is_dir():
             continue
-        if name.lower().endswith(ARCHIVE):
+        if name.lower().endswith((ARCHIVE, *OTHER_ARCHIVES)):
             collected.problems.append(ImportProblem(name, "is an archive in an archive; unpack the outer one"))
         elif not _can_hold(name):
             collected.others += 1

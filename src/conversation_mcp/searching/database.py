@@ -149,8 +149,9 @@ class IndexFile:
                 self.schema.fill(database)
             yield path
         finally:
-            for left in self.home.glob(f"{path.name}*"):
-                left.unlink(missing_ok=True)
+            for left in self.home.iterdir():  # each pattern of a glob would be compiled, and kept for a while
+                if left.name.startswith(path.name):
+                    left.unlink(missing_ok=True)
 
     def put(self, draft: Path) -> None:
         """Put a draft in place of the file, if any. No connection to the draft may be open."""

@@ -1,11 +1,12 @@
 """The stores, by the scheme of their URL. A new store is a package and a line here; the contract suites run on it."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import datetime, timedelta
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
-from conversation_mcp.errors import InvalidInputError
+from conversation_mcp.errors import DatabaseError, InvalidInputError
 from conversation_mcp.owners import LOCAL
 
 if TYPE_CHECKING:
@@ -231,6 +232,16 @@ def open_tables(url: str) -> "Tables":
     if adapter.tables is None:
         raise InvalidInputError("the store of conversations is no database, so it has no tables.")
     return _function(adapter, adapter.tables)(url)
+
+
+def without_meaning(url: str) -> str | None:
+    """Return why nothing is found by meaning in a store that could, and what helps; None if it is, or is not known."""
+    adapter = _adapter(url)
+    if adapter.tables is None:
+        return None
+    with suppress(DatabaseError):  # whoever asks next is told
+        return open_tables(url).without_meaning()
+    return None
 
 
 def open_converter(url: str, owner: str, encryption: "Encryption") -> "Converter":

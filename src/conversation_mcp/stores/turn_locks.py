@@ -4,10 +4,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from anyio import current_time, move_on_after, to_thread
+from anyio import current_time, move_on_after
 from anyio.lowlevel import checkpoint_if_cancelled
 
-from conversation_mcp.cancellation import finish
+from conversation_mcp.cancellation import in_thread
 from conversation_mcp.errors import ConversationBusyError
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.base import OnWait
@@ -42,7 +42,7 @@ class HeldTurn:
         """Release the lock; cancellation cannot interrupt it."""
         try:
             if self._is_remote:
-                await finish(to_thread.run_sync(self._lock.release))
+                await in_thread(self._lock.release)
             else:
                 self._lock.release()
         finally:
@@ -107,7 +107,7 @@ class TurnLocks:
     async def _attempt(self, place: PlaceInLine, conversation_id: ConversationId) -> ProcessLock | None:
         if not place.is_first:  # the lock itself knows no order, so that only the first of this process tries it
             return None
-        return await to_thread.run_sync(self._try_lock, conversation_id)
+        return await in_thread(self._try_lock, conversation_id)
 
     async def _pause(self, place: PlaceInLine, ear: Ear) -> None:
         if place.is_first:  # another process has the lock

@@ -23,7 +23,9 @@ DECIDING = (*BLOCKS, *BLOCKS.values(), *FINAL_HEADERS)
 _TAG = "|".join(TAGS)
 _CLOSING_TAG = rf"</[ \t]{{0,4}}(?:{_TAG})[ \t]{{0,4}}>"
 OPENING = re.compile(
-    rf"<[ \t]{{0,4}}(?P<tag>{_TAG})(?:\s[^<>/]{{0,80}})?>|{'|'.join(map(re.escape, BLOCKS))}", re.IGNORECASE
+    rf"<[ \t]{{0,4}}(?P<tag>{_TAG})(?:\s+[\w:-]{{1,40}}\s?=[^<>/]{{0,80}}|\s{{0,4}})>"
+    rf"|{'|'.join(map(re.escape, BLOCKS))}",
+    re.IGNORECASE,
 )
 MAYBE_TAG = re.compile(rf"</?[ \t]{{0,4}}(?:(?P<begun>[a-z:_]*)|(?:{_TAG})\s[^<>/]{{0,80}})", re.IGNORECASE)
 HEADER = re.compile(

@@ -5,17 +5,21 @@ from functools import cache, partial
 
 from conversation_mcp.cli.setup import finder_of
 from conversation_mcp.conversations.turn_meaning import open_meaning
+from conversation_mcp.embeddings.catalog import OFF
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.providers.embedders import embedders_in
 from conversation_mcp.records.findings import Finding
 from conversation_mcp.settings import Settings
+from conversation_mcp.stores.catalog import without_meaning
 from conversation_mcp.stores.finder import TextVectors
 
 LEFT = "; the next server makes the others, or conversation-mcp index --meaning"
 
 
 def check_vectors(settings: Settings) -> Iterable[Finding]:
-    """Count the vectors without making any; says nothing where nobody has searched by meaning yet."""
+    """Count the vectors without making any; says nothing where nobody has searched by meaning yet, but could."""
+    if settings.embeddings != OFF and (missing := without_meaning(settings.store_url)):
+        yield Finding("warn", missing)
     finder, embedders = finder_of(settings), cache(partial(embedders_in, settings))
     for what, texts in (("conversations", finder.turns), ("memories", finder.remembered)):
         if texts is None or not texts.vectors.models() or (meaning := open_meaning(embedders, texts)) is None:

@@ -53,7 +53,7 @@ def migrate(*, url: Url = None) -> None:
 
 def _say_what_is_missing(tables: Tables) -> None:
     if missing := tables.without_meaning():
-        say(f"Words alone find conversations and memories: {missing}.")
+        say(f"{missing[0].upper()}{missing[1:]}.")
 
 
 def _tables(url: str | None) -> Tables:

@@ -14,6 +14,26 @@ ESCAPED = re.compile(r"\\([^\w\s])")
 """An escaped sign in a pattern. Patterns of an export are compared as texts and never run: they may be hostile."""
 
 
+WILDCARD = re.compile(r"(?:(?<!\\)\.|\[\\s\\S\])[*+](\??)")
+"""What stands for any text in a pattern; lazy ones end with a question mark."""
+
+
+def passage_of(text: str, pattern: str) -> str:
+    """Return the first passage that a pattern means whose only special signs are wildcards; empty if there is none."""
+    spans_lines = pattern.startswith("(?s)") or r"[\s\S]" in pattern
+    first, *others = WILDCARD.split(pattern.removeprefix("(?s)").removeprefix("^").removesuffix("$"))
+    begin = text.find(first := ESCAPED.sub(r"\1", first)) if first else -1
+    end = begin + len(first)
+    for is_lazy, after in zip(others[::2], (ESCAPED.sub(r"\1", each) for each in others[1::2]), strict=True):
+        line_end = text.find("\n", end)
+        limit = len(text) if spans_lines or line_end < 0 else line_end
+        place = text.find(after, end, limit) if is_lazy else text.rfind(after, end, limit)
+        if begin < 0 or place < 0:
+            return ""
+        end = place + len(after)
+    return text[begin:end] if begin >= 0 else ""
+
+
 def write_canvas(documents: WrittenDocuments, content: Data, textdoc_id: str | None) -> bool:
     """Apply a call to the canvas of that id; a text that cannot be read as a call is the document itself.
 
@@ -35,8 +55,7 @@ def write_canvas(documents: WrittenDocuments, content: Data, textdoc_id: str | N
         if pattern in REWRITES_ALL and key:
             documents.write(key, new)
         else:
-            literal = ESCAPED.sub(r"\1", pattern.removeprefix("^").removesuffix("$"))
-            old = next((each for each in (pattern, literal) if documents.holds(key, each)), pattern)
+            old = pattern if documents.holds(key, pattern) else passage_of(documents.text(key), pattern) or pattern
             documents.change(key, old, new, CANVAS_NAME, everywhere=update.get("multiple") is True)
     for comment in comments:
         if words := joined((text_of(comment.get("pattern")), text_of(comment.get("comment")))):

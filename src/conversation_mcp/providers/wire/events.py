@@ -9,7 +9,7 @@ from anyio import move_on_after
 from conversation_mcp.errors import ProviderError, ProviderTimeoutError, ProviderUnavailableError, StreamBrokenError
 from conversation_mcp.providers.wire.bodies import MAX_BODY_BYTES, MAX_STREAM_BYTES, UnreadableBodyError, decoded
 from conversation_mcp.providers.wire.errors import broken_off
-from conversation_mcp.providers.wire.json_values import JsonObject, parse_first_object
+from conversation_mcp.providers.wire.json_values import JsonObject, parse_first_object, plain_text
 from conversation_mcp.providers.wire.limits import Timeouts
 from conversation_mcp.providers.wire.sse import EventTooLargeError, ServerSentEvent, SseParser
 
@@ -30,7 +30,7 @@ async def incoming(
 ) -> AsyncGenerator[JsonObject]:
     """Yield the JSON of each event of the response, and END for an end mark.
 
-    JSON in place of a stream is yielded as it is: a whole answer, or an error.
+    JSON in place of a stream is yielded as it is: a whole answer, or an error. Plain text is an error.
 
     Raises:
         ProviderUnavailableError: the response is neither a stream nor JSON.
@@ -47,10 +47,11 @@ async def incoming(
                     yield event
             return
         # Some gateways do not pass on streams and send the whole answer in one piece.
-        body = parse_first_object(b"".join([chunk async for chunk in chunks]))
-        if body is None:
+        bodies = _whole(b"".join([chunk async for chunk in chunks]))
+        if not bodies:
             raise ProviderUnavailableError(f"{title} answered with something other than a stream.", maybe_billed=True)
-        yield body
+        for body in bodies:
+            yield body
 
 
 async def let_end(events: AsyncGenerator[JsonObject]) -> None:
@@ -112,8 +113,25 @@ def _parsed(parser: SseParser, chunk: bytes, title: str) -> list[ServerSentEvent
         raise StreamBrokenError(f"{title} sent too much: {error}.") from None
 
 
+def _whole(body: bytes) -> list[JsonObject]:
+    """Return the JSON of a response that does not call itself a stream, or its plain text as an error."""
+    if (found := parse_first_object(body)) is not None:
+        return [found]
+    parser = SseParser(MAX_BODY_BYTES)
+    events = [*parser.feed(body), *parser.close()]
+    readable = [END if event.data.strip() == END_MARK else _object_in(event) for event in events]
+    if readable and all(readable):
+        return [each for each in readable if each]
+    first = parse_first_object(body.partition(b"\n")[0])  # one object per line
+    if first and ERROR in first:
+        return [first]
+    return [{ERROR: text}] if (text := plain_text(body)) else []
+
+
 def _readable(event: ServerSentEvent, title: str) -> JsonObject:
     data = _object_in(event)
+    if data is None and (text := plain_text(event.data.encode())):
+        return {ERROR: text}
     if data is None:
         raise StreamBrokenError(f"{title} sent an event that is not valid JSON.")
     return data

@@ -2,12 +2,15 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import cast
 
 from conversation_mcp.text import shorten, storable
 
 JsonObject = Mapping[str, object]
+MARKUP = re.compile(r"<[a-z!/?]", re.IGNORECASE)
+WORDS = re.compile(r"\w[^{\[]{0,40}\s\S")
 NOTHING: JsonObject = {}
 MAX_NAME_CHARS = 200
 MAX_MARKS = 600_000
@@ -18,6 +21,15 @@ def parse_object(data: str | bytes) -> JsonObject | None:
     """Return the JSON object in the data, or None if there is none."""
     value = _parsed(data)
     return cast("JsonObject", value) if isinstance(value, dict) else None
+
+
+def plain_text(data: bytes) -> str:
+    """Return the data if it is words rather than markup, damaged JSON or empty; else an empty text."""
+    try:
+        text = data.decode().strip()
+    except UnicodeDecodeError:
+        return ""
+    return text if WORDS.match(text) and not MARKUP.search(text) else ""
 
 
 def parse_first_object(data: str | bytes) -> JsonObject | None:

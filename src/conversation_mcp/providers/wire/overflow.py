@@ -7,9 +7,10 @@ from conversation_mcp.providers.wire.json_values import JsonObject, count_at, ob
 
 KIND = re.compile(
     r"context.{0,12}(?:exceed|overflow)|exceed.{0,4}context|context_(?:length|window)"
-    r"|(?:prompt|input|request|content|messages?)_(?:is_)?too_(?:long|large)",
+    r"|(?:prompt|input|request|content|messages?)_(?:is_)?too_(?:long|large)|tokens?_exceed",
     re.IGNORECASE,
 )
+CHINESE = re.compile("(?:上下文|输入|提示词?|請求|请求|輸入).{0,24}(?:超过|超出|超過|过长|過長|超长)")
 CONTEXT = r"context[ _-]?(?:length|size|window|limit)|n_ctx|num_ctx|max_(?:seq|model)_len"
 SENT = f"{CONTEXT}|context|prompt|inputs?|input_tokens|request(?:ed)?|messages?|conversation|sequence"
 SIZE = f"{CONTEXT}|tokens?|input_tokens|length|size|long|large|big|longer|larger|bigger|characters"
@@ -53,7 +54,7 @@ def overflow_in(error: JsonObject, kind: str, text: str) -> Overflow | None:
     told = Overflow(_count(error, "n_prompt_tokens"), _count(error, "n_ctx"))
     if None not in told:
         return told
-    if KIND.search(kind) or KIND.search(text.partition(" ")[0]) or _is_about_length(text):
+    if KIND.search(kind) or CHINESE.search(text) or KIND.search(text.partition(" ")[0]) or _is_about_length(text):
         return _numbers(text)
     return None
 

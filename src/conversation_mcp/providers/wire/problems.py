@@ -9,12 +9,14 @@ from conversation_mcp.logs import redact
 from conversation_mcp.providers.wire.bodies import UnreadableBodyError, decoded
 from conversation_mcp.providers.wire.http import retry_after_seconds
 from conversation_mcp.providers.wire.json_values import (
+    MARKUP,
     NOTHING,
     JsonObject,
     count_at,
     items_at,
     object_at,
     parse_first_object,
+    plain_text,
     text_at,
 )
 from conversation_mcp.providers.wire.overflow import Overflow, overflow_in
@@ -23,7 +25,6 @@ from conversation_mcp.text import shorten
 if TYPE_CHECKING:
     import httpx
 
-MARKUP = re.compile(r"<[a-z!/?]", re.IGNORECASE)
 NO_SUCH_ENDPOINT = re.compile("unexpected endpoint", re.IGNORECASE)
 OK, BAD_REQUEST, PAYMENT_REQUIRED, NOT_FOUND, GONE, UNPROCESSABLE, SERVER_ERROR = 200, 400, 402, 404, 410, 422, 500
 STATUSES = range(400, 600)
@@ -42,10 +43,11 @@ STATUS_OF_KIND = tuple(
 )
 """The status that the name of an error means, if no number says it; the first match counts."""
 ANSWERS = frozenset({"choices", "output", "response", "data", "delta"})
-INNER = ("error", "errors", "detail", "message")
+INNER = ("error", "errors", "detail", "message", "fault", "base_resp")
 """Fields that hold an error, or an error within another."""
-SAYINGS = ("message", "msg", "error", "errors", "detail", "description")
-TELLING = ("message", "msg", "errors", "detail")
+TOLD = ("error_message", "error_msg", "errorMessage", "err", "exception", "Message", "faultstring", "status_msg")
+SAYINGS = ("message", "msg", "error", "errors", "detail", "description", *TOLD)
+TELLING = ("message", "msg", "errors", "detail", "fault", "base_resp", *TOLD)
 """Fields that report a problem if nothing is called an error."""
 LASTING = re.compile(r"\blimit: 0\b|per[ _]?day", re.IGNORECASE)
 RETRY_IN = re.compile(r"\bretry in ([0-9]{1,6}(?:\.[0-9]{1,9})?) ?s")
@@ -82,7 +84,7 @@ async def read_problem(response: "httpx.Response", secret: str) -> WireProblem:
         async with aclosing(decoded(response, MAX_ERROR_BYTES)) as pieces:
             async for piece in pieces:
                 data += piece
-    body = parse_first_object(bytes(data)) or {}
+    body = parse_first_object(bytes(data)) or {"message": plain_text(bytes(data))}
     return _problem(body, response.status_code, retry_after_seconds(response.headers), secret)
 
 
@@ -131,7 +133,7 @@ def _tells_problem(body: JsonObject) -> bool:
     # Checked before it counts as an answer: a gateway may put an error beside an empty `choices`.
     if body.get("error") or "error" in (body.get("object"), body.get("type")):
         return True
-    is_answer = "type" in body or bool(ANSWERS.intersection(body))
+    is_answer = "type" in body or any(body.get(name) is not None for name in ANSWERS)
     return not is_answer and any(text_at(body, name) or _inner(body.get(name)) for name in TELLING)
 
 

@@ -72,7 +72,8 @@ class VectorIndex:
         prepare_numpy()
         from conversation_mcp.searching.vectors.near import Neighbourhood
 
-        return self._look(partial(self._nearest, model, query, limit, within), Neighbourhood())
+        around = self._look(partial(self._nearest, model, query, limit, within), Neighbourhood())
+        return around._replace(similar=partial(self._similar, model, query))
 
     def kin(self, model: str, group: str, limit: int) -> "Mapping[str, Kinship]":
         """Return how near other groups are to one; nothing as in `nearest`."""
@@ -131,6 +132,15 @@ class VectorIndex:
 
         row, codes = self._loaded(model, database)
         return nearest(database, row, codes, query, limit, within) if codes else Neighbourhood()
+
+    def _similar(self, model: str, query: "Floats", digests: Collection[bytes]) -> "Mapping[bytes, float]":
+        from conversation_mcp.searching.vectors.nearest import similarities
+
+        def look(database: "sqlite3.Connection") -> Mapping[bytes, float]:
+            row = next((known.row for known in models(database) if known.name == model), None)
+            return {} if row is None else similarities(database, row, query, digests)
+
+        return self._look(look, {})
 
     def _kin(self, model: str, group: str, limit: int, database: "sqlite3.Connection") -> "Mapping[str, Kinship]":
         from conversation_mcp.searching.vectors.nearest import kin

@@ -1,7 +1,7 @@
 """What a search by meaning finds, wherever the vectors are kept."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 QUESTIONS = 16
@@ -24,6 +24,10 @@ class Kinship(NamedTuple):
     nearness: float
 
 
+def _none(_digests: Collection[bytes]) -> Mapping[bytes, float]:
+    return {}
+
+
 class Neighbourhood(NamedTuple):
     """The nearest pieces, nearest first, and what the similarity of any piece is."""
 
@@ -34,10 +38,12 @@ class Neighbourhood(NamedTuple):
     """The standard deviation of their similarities."""
     pieces: int = 0
     """How many pieces there are."""
+    similar: Callable[[Collection[bytes]], Mapping[bytes, float]] = _none
+    """Returns the similarities of pieces by digest, wherever they are; without those that it does not know."""
 
-    def nearness(self, near: Near) -> float:
-        """Return how many standard deviations a piece is nearer than usual."""
-        return (near.similarity - self.usual) / (self.spread or 1)
+    def nearness(self, similarity: float) -> float:
+        """Return how many standard deviations a piece of this similarity is nearer than usual."""
+        return (similarity - self.usual) / (self.spread or 1)
 
     @property
     def chance(self) -> float:
@@ -50,7 +56,7 @@ def kinships(group: str, arounds: Sequence[Neighbourhood]) -> dict[str, Kinship]
     sums: dict[str, list[Kinship]] = {}
     for around in arounds:
         for name, near in {near.group: near for near in reversed(around.found)}.items():
-            sums.setdefault(name, []).append(Kinship(near.similarity, around.nearness(near)))
+            sums.setdefault(name, []).append(Kinship(near.similarity, around.nearness(near.similarity)))
     sums.pop(group, None)
     usual = sum(around.usual for around in arounds) / (len(arounds) or 1)
     return {name: _mean(found, len(arounds), usual) for name, found in sums.items()}

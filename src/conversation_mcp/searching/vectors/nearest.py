@@ -21,6 +21,10 @@ CANDIDATES = 500
 SAMPLE = 256
 CODES = "SELECT id, grp, code FROM codes WHERE model = ? AND id > ? ORDER BY id"
 VECTORS = "SELECT id, scale, numbers FROM vectors WHERE id IN (MARKS)"
+BY_DIGEST = """
+    SELECT c.digest, v.scale, v.numbers FROM codes c JOIN vectors v ON v.id = c.id
+    WHERE c.model = ? AND c.digest IN (MARKS)
+"""
 NAMES = """
     SELECT c.id, g.name, c.item, c.digest FROM codes c JOIN groups g ON g.id = c.grp WHERE c.id IN (MARKS)
 """
@@ -124,6 +128,19 @@ def nearest(
         if row in names
     ]
     return Neighbourhood(tuple(found), usual, spread, len(apart))
+
+
+def similarities(
+    database: "sqlite3.Connection", model: int, query: Floats, digests: Collection[bytes]
+) -> dict[bytes, float]:
+    """Return how similar the pieces with these digests are to the question, without those that have no vector."""
+    similar: dict[bytes, float] = {}
+    for batch in batched(digests):
+        found = database.execute(marked(BY_DIGEST, batch), (model, *batch)).fetchall()
+        vectors = unpacked([(scale, numbers) for _, scale, numbers in found]) if found else np.empty((0, 0), np.float32)
+        if vectors.shape[1] == len(query):  # else a server has changed its model
+            similar |= zip((digest for digest, _, _ in found), (vectors @ query).tolist(), strict=True)
+    return similar
 
 
 def kin(database: "sqlite3.Connection", model: int, codes: Codes, group: str, limit: int) -> dict[str, Kinship]:

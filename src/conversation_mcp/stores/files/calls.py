@@ -11,8 +11,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import cast
 
-from anyio import to_thread
-
+from conversation_mcp.cancellation import in_thread
 from conversation_mcp.disk.faults import explained
 from conversation_mcp.disk.files import make_private_folder, read_file, refuse_link, remove_dead_drafts, replace_file
 from conversation_mcp.disk.locks import FileLock, LockFolder
@@ -42,23 +41,23 @@ class CallFiles:
 
     async def find(self, key: str) -> Call | None:
         """Return the call of that name, unless it was forgotten or is more than a day old."""
-        return await to_thread.run_sync(lambda: self._find(self._path(key)))
+        return await in_thread(lambda: self._find(self._path(key)))
 
     async def take(self, key: str, planned: Call | None = None) -> "tuple[HeldCall | None, Call | None]":
         """Lock the name, then read its file, or write it; the system releases the name if this process dies."""
-        return await to_thread.run_sync(self._take, key, planned)
+        return await in_thread(self._take, key, planned)
 
     async def claim(self, key: str, call: Call) -> None:
         """Write the file of the name, in one step."""
-        await to_thread.run_sync(lambda: self._replace(self._path(key), call, key))
+        await in_thread(lambda: self._replace(self._path(key), call, key))
 
     async def forget(self, key: str, call: Call) -> None:
         """Remove the file of the name, if it still stands for this call."""
-        await to_thread.run_sync(lambda: self._forget(self._path(key), call))
+        await in_thread(lambda: self._forget(self._path(key), call))
 
     async def ask_to_stop(self, call: Call) -> None:
         """Leave a file for the process that runs the turn."""
-        await to_thread.run_sync(self._replace, self._stop(call), call)
+        await in_thread(self._replace, self._stop(call), call)
 
     def hear(self, key: str) -> AbstractContextManager[Ear]:
         """Hear nothing: whoever waits looks."""
@@ -66,7 +65,7 @@ class CallFiles:
 
     async def asked_to_stop(self, calls: Collection[Call]) -> list[Call]:
         """Return the turns whose files exist and mean them, and remove these files."""
-        return await to_thread.run_sync(lambda: [call for call in calls if self._is_asked_to_stop(call)])
+        return await in_thread(lambda: [call for call in calls if self._is_asked_to_stop(call)])
 
     def forget_all(self, conversation_id: ConversationId) -> None:
         """Remove every file that names the conversation; blocks."""
@@ -187,7 +186,7 @@ class HeldCall:
 
     async def release(self) -> None:
         """Remove the lock file, then release the name: a process that has opened the old file then opens a new one."""
-        await to_thread.run_sync(self.give_back)
+        await in_thread(self.give_back)
 
     def give_back(self) -> None:
         """Do the same without a thread; blocks for a moment."""

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 import anyio
 from aiofiles.os import wrap
-from anyio import to_thread
 from anyio.lowlevel import checkpoint_if_cancelled
 
-from conversation_mcp.cancellation import finish
+from conversation_mcp.cancellation import finish, in_thread
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.owners import LOCAL
 from conversation_mcp.records.findings import Finding
@@ -112,15 +111,15 @@ class FileStore:
 
     async def reserve(self, at: datetime | None = None) -> ConversationId:
         """Make the folder of a new conversation."""
-        return await to_thread.run_sync(self._folder.reserve, at)
+        return await in_thread(self._folder.reserve, at)
 
     async def reserve_this(self, conversation_id: ConversationId) -> bool:
         """Make the folder of that name, unless it exists."""
-        return await to_thread.run_sync(self._folder.reserve_this, conversation_id)
+        return await in_thread(self._folder.reserve_this, conversation_id)
 
     async def unreserve(self, conversation_id: ConversationId) -> None:
         """Remove the folder, unless it holds a conversation."""
-        await to_thread.run_sync(self._folder.unreserve, conversation_id)
+        await in_thread(self._folder.unreserve, conversation_id)
 
     async def create(self, conversation: Conversation) -> None:
         """Write the first state into the reserved folder; on failure, remove the folder."""
@@ -128,7 +127,7 @@ class FileStore:
 
     async def exists(self, conversation_id: ConversationId) -> bool:
         """Tell whether the file exists, whatever it holds."""
-        return await to_thread.run_sync(self._folder.exists, conversation_id)
+        return await in_thread(self._folder.exists, conversation_id)
 
     async def load(self, conversation_id: ConversationId) -> Conversation:
         """Read the file as it is now, without a lock and without a trace."""
@@ -144,15 +143,15 @@ class FileStore:
 
     async def size_bytes(self) -> int:
         """Add up the sizes of all files."""
-        return await to_thread.run_sync(size_of, self._root)
+        return await in_thread(size_of, self._root)
 
     async def stamp(self, conversation_id: ConversationId | None) -> Stamp:
         """Return inode, time and size of the file; for None, inode, time and link count of the root folder."""
-        return await to_thread.run_sync(self._folder.stamp, conversation_id)
+        return await in_thread(self._folder.stamp, conversation_id)
 
     async def imports(self) -> Mapping[Origin, ConversationId]:
         """Read the beginning of each file; files that cannot be read are left out."""
-        return await to_thread.run_sync(self._folder.imports)
+        return await in_thread(self._folder.imports)
 
     async def acquire_turn(self, conversation_id: ConversationId, wait_seconds: float, on_wait: OnWait) -> HeldTurn:
         """Wait for the turn lock; a wait of 0 s is a single try."""
@@ -163,7 +162,7 @@ class FileStore:
 
     async def kept_for(self) -> str | None:
         """Read the file of the owner."""
-        return await to_thread.run_sync(age_in, self._root)
+        return await in_thread(age_in, self._root)
 
     def hear(self, conversation_id: ConversationId | None) -> AbstractContextManager[Ear]:
         """Hear nothing: whoever waits looks."""
@@ -171,15 +170,15 @@ class FileStore:
 
     async def turn_is_held(self, conversation_id: ConversationId) -> bool:
         """Tell whether a live process holds the turn lock. Leaves no trace."""
-        return await to_thread.run_sync(self._folder.turn_is_held, conversation_id)
+        return await in_thread(self._folder.turn_is_held, conversation_id)
 
     async def remove_all(self) -> None:
         """Remove the folder, or what is the owner's own in the root, and the indexes."""
-        await finish(to_thread.run_sync(lambda: self._place().remove()))
+        await in_thread(lambda: self._place().remove())
 
     async def traces(self) -> list[str]:
         """Look at every name, and at every byte beside the indexes."""
-        return await to_thread.run_sync(lambda: self._place().traces())
+        return await in_thread(lambda: self._place().traces())
 
     def import_alone(self, on_wait: Callable[[], None]) -> AbstractContextManager[None]:
         """Hold a lock of the folder."""
@@ -187,19 +186,19 @@ class FileStore:
 
     async def keep_export(self, conversation_id: ConversationId, ending: str, text: str) -> str:
         """Write the export beside the file of its conversation."""
-        return str(await to_thread.run_sync(self._folder.keep_export, conversation_id, ending, text))
+        return str(await in_thread(self._folder.keep_export, conversation_id, ending, text))
 
     async def try_out(self) -> Finding:
         """Try a scratch folder on the same disk."""
         from tempfile import TemporaryDirectory
 
-        existing = await to_thread.run_sync(_existing, self._root)
+        existing = await in_thread(_existing, self._root)
         try:
-            scratch = await to_thread.run_sync(partial(TemporaryDirectory[str], prefix=SCRATCH_PREFIX, dir=existing))
+            scratch = await in_thread(partial(TemporaryDirectory[str], prefix=SCRATCH_PREFIX, dir=existing))
             try:
                 return await tried(FileStore(Path(scratch.name), now=self._now, encryption=self._encryption))
             finally:
-                await to_thread.run_sync(scratch.cleanup)
+                await in_thread(scratch.cleanup)
         except (ConversationMCPError, OSError) as error:
             return Finding("fail", f"the store does not work in {existing}: {error}")
 
@@ -218,11 +217,11 @@ class FileStore:
 
     async def sweep(self) -> None:
         """Sweep some folders at a time, so that neither the start nor the exit of the program waits for it."""
-        await to_thread.run_sync(self._calls.sweep)
-        names = await to_thread.run_sync(self._folder.names)
+        await in_thread(self._calls.sweep)
+        names = await in_thread(self._folder.names)
         for start in range(0, len(names), SWEPT_AT_ONCE):
             # One thread for some folders: a thread for each would cost more than looking at it.
-            await to_thread.run_sync(self._folder.sweep, names[start : start + SWEPT_AT_ONCE])
+            await in_thread(self._folder.sweep, names[start : start + SWEPT_AT_ONCE])
             await anyio.sleep(PAUSE_SECONDS)
 
     def _place(self) -> "OwnersPlace":
@@ -236,12 +235,12 @@ class FileStore:
         self._keeper.note(conversation_id)
 
     async def _create(self, conversation: Conversation) -> None:
-        await to_thread.run_sync(self._folder.create, conversation)
+        await in_thread(self._folder.create, conversation)
         self._keeper.note(ConversationId(conversation.conversation_id))
 
     async def _update(self, conversation_id: ConversationId, change: Change) -> Conversation:
         async with self._writers.turn(conversation_id):
-            updated = await to_thread.run_sync(self._folder.update, conversation_id, change)
+            updated = await in_thread(self._folder.update, conversation_id, change)
         self._keeper.note(conversation_id)
         return updated
 

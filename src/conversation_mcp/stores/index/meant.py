@@ -86,5 +86,5 @@ def _turns(around: "Neighbourhood") -> dict[str, MeantTurn]:
     turns: dict[str, MeantTurn] = {}
     for near in around.found:  # nearest first
         number = int(near.item.partition(".")[0])
-        turns.setdefault(near.group, MeantTurn(number, around.nearness(near), near.similarity))
+        turns.setdefault(near.group, MeantTurn(number, around.nearness(near.similarity), near.similarity))
     return turns

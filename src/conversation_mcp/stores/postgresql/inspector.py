@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from conversation_mcp.records.findings import Finding
 from conversation_mcp.stores.postgresql.connections import Connection, Database
-from conversation_mcp.stores.postgresql.schema import missing_vectors
 from conversation_mcp.text import counted
 
 COUNTS = """
@@ -32,8 +31,6 @@ class DatabaseInspector:
         found = self._database.run(lambda connection: connection.execute(ROLE).fetchone())
         if found and found[0]:
             yield Finding("warn", "the role of the URL is exempt from row-level security; use one that is no superuser")
-        if missing := self._database.run(missing_vectors):
-            yield Finding("warn", missing)
 
     def check_leftovers(self) -> Iterable[Finding]:
         """Say how many ids are reserved and were never used."""

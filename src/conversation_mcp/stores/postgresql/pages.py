@@ -55,7 +55,10 @@ TEXTS = """
 
 
 class Pages:
-    """Makes pages; each takes one look at the database, and another one for the texts that fit a query."""
+    """Makes pages; each takes one look at the database, and another one for the texts that fit a query.
+
+    Where meaning counts, one more look finds what has the words.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
