@@ -25,6 +25,20 @@ async def visitor(home: Home) -> AsyncGenerator[Visitor]:
         yield visitor
 
 
+async def test_a_flaw_at_the_end_of_a_long_conversation_is_told_with_its_status(tmp_path: Path) -> None:
+    path = tmp_path / "conversation-logs" / ID / "conversation.json"
+    path.parent.mkdir(parents=True)
+    data = conversation(turns=200)
+    data["messages"][-1]["note"] = float("inf")
+    path.write_text(json.dumps(data), encoding="utf-8")
+    async with visiting(tmp_path, FakeProvider()) as visitor:
+        await visitor.enter()
+        answer = await visitor.get(f"/c/{ID}")
+        assert answer.status_code == 500
+        assert "is not valid JSON at line 1, column" in answer.text
+        assert "question 199?" not in answer.text
+
+
 async def test_a_long_conversation_opens_at_its_end_or_at_the_message_that_a_link_names(
     visitor: Visitor, home: Home
 ) -> None:
