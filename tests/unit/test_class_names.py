@@ -4,11 +4,14 @@ import ast
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 import conversation_mcp
 
 SOURCES = Path(conversation_mcp.__file__).parent
 
 
+@pytest.mark.slow
 def test_no_two_classes_have_one_name() -> None:
     names = Counter(
         node.name

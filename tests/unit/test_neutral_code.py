@@ -36,6 +36,7 @@ def named_in(path: Path) -> set[str]:
     return {found for text in texts(ast.parse(path.read_text(encoding="utf-8"))) for found in NAMED.findall(text)}
 
 
+@pytest.mark.slow
 def test_no_other_code_names_a_provider() -> None:
     modules = {path.relative_to(SOURCES).as_posix(): path for path in SOURCES.rglob("*.py")}
     named = {name: named_in(path) for name, path in modules.items() if not name.startswith(tuple(KNOWING))}
