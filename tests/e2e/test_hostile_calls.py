@@ -6,6 +6,7 @@ import resource
 import signal
 from collections.abc import AsyncGenerator
 from contextlib import ExitStack
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -248,8 +249,10 @@ def test_a_call_that_cannot_be_read_for_a_moment_is_not_forgotten(tmp_path: Path
         one.call("search", query="one? [[hold]]")
         running = one.answer_to(1)["result"]["structuredContent"]
         before = resource.prlimit(two.process.pid, resource.RLIMIT_NOFILE)
-        opened = 1 + max(map(int, os.listdir(f"/proc/{two.process.pid}/fd")))  # noqa: PTH208 -- numbers, no paths
-        resource.prlimit(two.process.pid, resource.RLIMIT_NOFILE, (opened, before[1]))
+        opened = set(map(int, os.listdir(f"/proc/{two.process.pid}/fd")))  # noqa: PTH208 -- numbers, no paths
+        # A limit above the highest would leave it the numbers in between that are free.
+        lowest_free = next(number for number in count() if number not in opened)
+        resource.prlimit(two.process.pid, resource.RLIMIT_NOFILE, (lowest_free, before[1]))
         two.call("search", 2, query="one? [[hold]]")
         assert two.answer_to(2)["result"]["structuredContent"]["code"] == "FILESYSTEM_ERROR"
         resource.prlimit(two.process.pid, resource.RLIMIT_NOFILE, before)
