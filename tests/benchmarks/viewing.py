@@ -1,7 +1,6 @@
 """The viewer in a real browser, beside a static page with the same bytes: the first paint, and a search while typing."""
 
 import re
-import shutil
 import threading
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
@@ -23,8 +22,6 @@ from conversation_mcp.stores.headway import Headway
 CONVERSATIONS, QUICK_CONVERSATIONS = 100_000, 2_000
 LONG_TURNS, QUICK_LONG_TURNS = 5_000, 500
 ROUNDS = 15
-OTHER = "20261001-1790812800000"
-"""The id of a copy of the long conversation."""
 LIST_NAMES = ("view-list", "view-search")
 CONVERSATION_NAMES = ("view-conversation", "view-conversation-again", "view-conversation-whole")
 KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -86,11 +83,10 @@ def _conversation_rows(plan: Plan, browser: Browser, limit: Budget | None) -> It
     logs, what = plan.scratch / "long" / "conversation-logs", f"{turns * 2:,} messages"
     long_ids = fill(logs, LONG + 1, turns)
     path = f"/c/{long_ids[LONG]}"
-    shutil.copytree(logs / long_ids[LONG], logs / OTHER)
     with _opened(browser, plan.scratch, logs, path) as (base, static):
 
         def anew(seen: Callable[[Browser, str], float]) -> float:
-            browser.open(f"{base}/c/{OTHER}")  # of two such files, only the last is remembered
+            browser.open(f"{base}/c/{long_ids[0]}")  # beside a long file, no other one is remembered
             return seen(browser, f"{base}{path}")
 
         plain = partial(_paint, browser, f"{static}{path}")

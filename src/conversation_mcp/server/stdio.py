@@ -20,6 +20,8 @@ ANSWERING_SECONDS = 1.0
 """How long a server that shuts down waits for a client that does not read, and for calls without a result."""
 ENDING_SECONDS = 10.0
 """The limit of each of the last two steps of a shutdown: handing over the answers, and closing."""
+NOTED_SECONDS = 0.2
+"""How long a message waits at most until the answer that was read before it is known to be written."""
 PARSED_AT_ONCE_BYTES = 64 * 1024
 """Longer lines are parsed in a thread, because parsing them would hold up every other call."""
 
@@ -54,6 +56,7 @@ class StdioSession:
         self._is_broken = False
         self._all_written = anyio.Event()
         self._written_bytes = 0
+        self._writing = anyio.Lock()
 
     @property
     def is_stuck(self) -> bool:
@@ -89,6 +92,7 @@ class StdioSession:
         try:
             while (line := await to_thread.run_sync(reader.next_line, abandon_on_cancel=True)) is not None:
                 # First, because a call that is repeated asks anew only if its earlier answer was read.
+                await self._wait_written()
                 await self._settle()
                 await self._take(await _parsed(line))
             self._is_read = True
@@ -108,7 +112,8 @@ class StdioSession:
     async def _write(self) -> None:
         async with self._outgoing:
             async for item in self._outgoing:
-                await self._put(item.message)
+                async with self._writing:
+                    await self._put(item.message)
         self._all_written.set()
 
     async def _put(self, message: JSONRPCMessage) -> None:
@@ -123,6 +128,13 @@ class StdioSession:
         self._written_bytes += len(data)
         self._deliveries.sent(message, None if self._is_broken else self._written_bytes)
         await self._settle()
+
+    async def _wait_written(self) -> None:
+        """Let the writing of an answer end that the client has read before its writer could say so."""
+        if not self._wire.unread_bytes():  # a client that does not read must not hold up what it sends
+            with anyio.move_on_after(NOTED_SECONDS):
+                async with self._writing:
+                    pass
 
     async def _settle(self) -> None:
         await self._deliveries.settle(self._written_bytes - self._wire.unread_bytes())
