@@ -104,6 +104,7 @@ def _led_to(find: Callable[[], Found]) -> str:
         return f"refused: {refused}"
 
 
+@pytest.mark.slow
 async def test_no_race_of_links_reads_what_is_outside(shelf: Path) -> None:
     here, away, link = shelf / "work/a", shelf / "work/b", shelf / "work/link"
     link.symlink_to(shelf / "other")

@@ -27,6 +27,7 @@ def file_of(home: Home) -> Path:
     return home.folder / "conversation-logs" / ".audit" / "audit.jsonl"
 
 
+@pytest.mark.slow
 def test_what_is_done_with_conversations_of_others_is_noted_with_ids_and_no_words(here: Here, home: Home) -> None:
     assert here("remember", "--owner", "alice", "the quagga is mine").code == 0
     alices = here("list", "--owner", "alice").out.split("\t")[0]

@@ -226,6 +226,7 @@ def test_a_section_is_numbered_by_its_question() -> None:
     ]
 
 
+@pytest.mark.slow
 @given(conversations(), st.integers(0, 9), st.integers(0, 9))
 def test_a_part_has_the_sections_that_the_whole_has_there(conversation: Conversation, first: int, end: int) -> None:
     found = Sections(conversation)

@@ -227,6 +227,8 @@ class Unended(Pieces):
 @pytest.mark.parametrize("wire", WIRES)
 async def test_a_whole_answer_is_there_although_its_response_never_ends(wire: Wire) -> None:
     def handle(request: httpx.Request) -> httpx.Response:
+        if request.method != "POST":  # what is looked up beside the answer
+            return httpx.Response(404)
         body = answering(wire, ["Yes."])(request).content
         return httpx.Response(200, headers=SSE, stream=Unended([body, b"data: [DONE]\n\n"]))
 

@@ -83,6 +83,7 @@ async def test_the_homes_of_many_owners_remember_the_contents_that_were_used_las
     assert known == set(list(homes)[-4:])
 
 
+@pytest.mark.slow
 async def test_a_home_that_was_closed_leaves_nothing_in_memory(tmp_path: Path) -> None:
     gc.collect()
     before = {id(each) for each in gc.get_objects() if isinstance(each, SERVICES)}

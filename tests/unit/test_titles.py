@@ -46,6 +46,7 @@ def titles(conversation: Conversation) -> set[str]:
     return {listed, exported, shown, Title(export_format("html").render(conversation)).text}
 
 
+@pytest.mark.slow
 @given(conversations())
 def test_lists_exports_and_pages_call_a_conversation_the_same(conversation: Conversation) -> None:
     assert len(titles(conversation)) == 1
