@@ -46,7 +46,7 @@ run: $(VENV)/.installed
 
 unit: $(VENV)/.installed-dev $(VENV)/.installed-minilm
 	@echo "unit: tests/unit, without those marked slow, on files alone, with 20 examples for each property; make test runs everything"
-	$(BIN)/python -m pytest --quiet --numprocesses 2 --dist worksteal --hypothesis-profile=quick -m "not slow and not stores" tests/unit $(ARGS)
+	$(BIN)/python -m pytest --quiet --numprocesses 3 --dist worksteal --hypothesis-profile=quick -m "not slow and not stores" tests/unit $(ARGS)
 
 # Of the unit tests alone: under coverage a process takes twice as long to start, and most other tests start several.
 coverage: $(VENV)/.installed-dev $(VENV)/.installed-minilm

@@ -23,6 +23,7 @@ def chosen(request: pytest.FixtureRequest) -> ExportFormat:
     return export_format(request.param)
 
 
+@pytest.mark.slow
 @quickly
 @given(conversation=conversations())
 def test_every_conversation_has_a_text_that_can_be_written(chosen: ExportFormat, conversation: Conversation) -> None:
@@ -32,6 +33,7 @@ def test_every_conversation_has_a_text_that_can_be_written(chosen: ExportFormat,
     assert chosen.render(conversation) == text
 
 
+@pytest.mark.slow
 @quickly
 @given(conversation=conversations())
 def test_no_conversation_is_changed(chosen: ExportFormat, conversation: Conversation) -> None:
@@ -40,6 +42,7 @@ def test_no_conversation_is_changed(chosen: ExportFormat, conversation: Conversa
     assert conversation.model_dump_json() == before
 
 
+@pytest.mark.slow
 @quickly
 @given(conversation=conversations())
 def test_a_redacted_conversation_can_be_written_too(chosen: ExportFormat, conversation: Conversation) -> None:
@@ -59,6 +62,7 @@ def test_several_in_one_file_are_all_in_it(chosen: ExportFormat, several: Sequen
         assert len(text.splitlines()) >= len([json.loads(line) for line in text.split("\n") if line]) == len(several)
 
 
+@pytest.mark.slow
 @quickly
 @given(conversation=conversations())
 def test_the_name_of_a_file_is_safe_on_every_system(chosen: ExportFormat, conversation: Conversation) -> None:

@@ -61,6 +61,7 @@ def test_a_page_goes_on_where_a_deleted_conversation_was(shelf: Numbered, other:
     assert numbers_of(shelf.page("apples", limit=9, place=found.next))[-2:] == [1, 0]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(times=st.lists(st.integers(0, 5), min_size=1, max_size=12), limit=st.integers(1, 5))
 def test_any_mix_of_times_and_limits_is_walked_in_order(

@@ -90,6 +90,7 @@ async def test_archives_that_are_cut_encrypted_or_hold_archives(tmp_path: Path) 
         await bring_in(zip_with(tmp_path / "outer.zip", "inner.zip", data), tmp_path)
 
 
+@pytest.mark.slow
 async def test_the_work_on_an_archive_grows_as_its_members_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: Counter[str] = Counter()
 

@@ -99,6 +99,7 @@ async def test_secrets_in_memories_are_redacted_as_those_in_messages(tmp_path: P
     assert "ann@example.org" not in found.content
 
 
+@pytest.mark.slow
 async def test_many_memories_of_one_file_are_put_into_several_conversations(tmp_path: Path) -> None:
     path = tmp_path / "memory.jsonl"
     facts = {

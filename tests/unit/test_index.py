@@ -191,6 +191,7 @@ def test_a_comparison_that_is_stopped_goes_on_where_it_was(shelf: Shelf) -> None
     assert len(shelf.index.page(wanted_of(), 100).found) == 30
 
 
+@pytest.mark.slow
 def test_the_index_of_a_generated_library_finds_what_is_in_its_files(shelf: Shelf) -> None:
     Corpus(seed=7).write(shelf.root, 200)
     page = shelf.page(limit=200)

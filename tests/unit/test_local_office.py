@@ -172,6 +172,7 @@ def test_the_headers_of_a_mail_are_decoded_whatever_is_in_them(tmp_path: Path) -
     assert "Forty litres." in str(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "header",
     [

@@ -157,6 +157,7 @@ def test_definitions_are_known_in_many_languages(tmp_path: Path, name: str, text
     assert list(dict.fromkeys(heading for heading, *_ in shown(tmp_path, name, text))) == headings
 
 
+@pytest.mark.slow
 def test_a_notebook_that_is_spelled_as_no_program_does_is_read_at_once() -> None:
     cell = '{"cell_type": "code", "source": "x\\u0041y"},\n'
     began = process_time()

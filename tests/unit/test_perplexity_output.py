@@ -119,6 +119,7 @@ def test_no_response_is_too_odd_to_have_its_answer_read(response: dict[str, Any]
     ).content
 
 
+@pytest.mark.slow
 @given(st.dictionaries(KEYS, JSON), st.sampled_from(["failed", "cancelled", "requires_action"]))
 def test_no_failure_is_too_odd_to_be_told(response: dict[str, Any], status: str) -> None:
     with pytest.raises(ProviderError) as caught:
