@@ -150,12 +150,24 @@ def database(_database_server: PostgreSQL | None) -> PostgreSQL:
     return _database_server
 
 
+@pytest.fixture
+def postgresql_url(database: PostgreSQL) -> Iterator[str]:
+    """An empty database."""
+    yield from _one_database(database)
+
+
+@pytest.fixture
+def redis_url(valkey_server: Valkey) -> Iterator[str]:
+    """An empty database of the Valkey server."""
+    yield from _one_database(valkey_server)
+
+
 @pytest.fixture(params=[*STORES, "memory", SCHEME])
 def store_url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """An empty place for conversations, in each store that is listed and in two that only the tests list."""
     scheme: str = request.param
     if scheme in SERVERS:
-        yield from _database_url(request, scheme)
+        yield from _one_database(request.getfixturevalue(SERVERS[scheme]))
         return
     monkeypatch.setitem(STORES, "memory", memory.ADAPTER)
     monkeypatch.setitem(STORES, SCHEME, encrypted_store.ADAPTER)
@@ -169,13 +181,12 @@ def meant_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """An empty place in each store that finds by meaning, too."""
     scheme: str = request.param
     if scheme in SERVERS:
-        yield from _database_url(request, scheme)
+        yield from _one_database(request.getfixturevalue(SERVERS[scheme]))
     else:
         yield f"{scheme}://{tmp_path}/logs"
 
 
-def _database_url(request: pytest.FixtureRequest, scheme: str) -> Iterator[str]:
-    server: PostgreSQL | Valkey = request.getfixturevalue(SERVERS[scheme])
+def _one_database(server: PostgreSQL | Valkey) -> Iterator[str]:
     url = server.database()
     yield url
     server.drop(url)

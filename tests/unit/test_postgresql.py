@@ -1,7 +1,6 @@
 """What only the store in PostgreSQL has: leases and fences, walls between owners, tables with a version."""
 
 import json
-from collections.abc import Iterator
 from datetime import timedelta
 
 import psycopg
@@ -31,25 +30,18 @@ EXPIRED = "UPDATE leases SET expires_at = clock_timestamp() - interval '1 second
 
 
 @pytest.fixture
-def url(database: PostgreSQL) -> Iterator[str]:
-    url = database.database()
-    yield url
-    database.drop(url)
+def store(postgresql_url: str, clock: Clock) -> Store:
+    return open_store(postgresql_url, clock, is_durable=False)
 
 
 @pytest.fixture
-def store(url: str, clock: Clock) -> Store:
-    return open_store(url, clock, is_durable=False)
-
-
-@pytest.fixture
-def other(url: str, clock: Clock) -> Store:
+def other(postgresql_url: str, clock: Clock) -> Store:
     """The same conversations, as another machine has them."""
-    return open_store(url, clock, is_durable=False)
+    return open_store(postgresql_url, clock, is_durable=False)
 
 
-def as_owner(url: str, sql: str, owner: str = "local") -> list[tuple[object, ...]]:
-    with psycopg.connect(url) as connection:
+def as_owner(postgresql_url: str, sql: str, owner: str = "local") -> list[tuple[object, ...]]:
+    with psycopg.connect(postgresql_url) as connection:
         connection.execute("SELECT set_config('conversation_mcp.owner', %s, true)", (owner,))
         found = connection.execute(sql.encode())
         rows = found.fetchall() if found.description else []
@@ -57,24 +49,28 @@ def as_owner(url: str, sql: str, owner: str = "local") -> list[tuple[object, ...
     return rows
 
 
-def lapse(url: str) -> None:
+def lapse(postgresql_url: str) -> None:
     """Let every lease lapse, as when its process was suspended for long."""
-    as_owner(url, EXPIRED)
+    as_owner(postgresql_url, EXPIRED)
 
 
-async def test_a_turn_of_a_process_that_is_not_heard_of_is_taken_over(url: str, store: Store, other: Store) -> None:
+async def test_a_turn_of_a_process_that_is_not_heard_of_is_taken_over(
+    postgresql_url: str, store: Store, other: Store
+) -> None:
     conversation_id = await started(store)
     await store.acquire_turn(conversation_id, 0, ignore)
     assert await other.turn_is_held(conversation_id)
-    await to_thread.run_sync(lapse, url)
+    await to_thread.run_sync(lapse, postgresql_url)
     assert not await other.turn_is_held(conversation_id)
     await (await other.acquire_turn(conversation_id, 0, ignore)).release()
 
 
-async def test_who_has_lost_the_turn_writes_nothing_and_frees_nothing(url: str, store: Store, other: Store) -> None:
+async def test_who_has_lost_the_turn_writes_nothing_and_frees_nothing(
+    postgresql_url: str, store: Store, other: Store
+) -> None:
     conversation_id = await started(store)
     lost = await store.acquire_turn(conversation_id, 0, ignore)
-    await to_thread.run_sync(lapse, url)
+    await to_thread.run_sync(lapse, postgresql_url)
     mine = await other.acquire_turn(conversation_id, 0, ignore)
     with pytest.raises(TurnLostError, match="another process has taken over the turn"):
         await store.update(conversation_id, appended("late"))
@@ -86,22 +82,24 @@ async def test_who_has_lost_the_turn_writes_nothing_and_frees_nothing(url: str, 
     await store.update(conversation_id, appended("a later turn"))
 
 
-async def test_a_lease_that_lapsed_and_that_nobody_took_still_lets_its_holder_write(url: str, store: Store) -> None:
+async def test_a_lease_that_lapsed_and_that_nobody_took_still_lets_its_holder_write(
+    postgresql_url: str, store: Store
+) -> None:
     conversation_id = await started(store)
     turn = await store.acquire_turn(conversation_id, 0, ignore)
-    await to_thread.run_sync(lapse, url)
+    await to_thread.run_sync(lapse, postgresql_url)
     await store.update(conversation_id, appended("paid for"))
     await turn.release()
     assert texts_of(await store.load(conversation_id)) == ["Hello?", "paid for"]
 
 
 async def test_a_lease_is_renewed_while_it_is_held(
-    url: str, store: Store, other: Store, monkeypatch: pytest.MonkeyPatch
+    postgresql_url: str, store: Store, other: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("conversation_mcp.stores.leases.RENEW_SECONDS", 0.01)
     conversation_id = await started(store)
     turn = await store.acquire_turn(conversation_id, 0, ignore)
-    await to_thread.run_sync(lapse, url)
+    await to_thread.run_sync(lapse, postgresql_url)
     while not await other.turn_is_held(conversation_id):
         pass
     await turn.release()
@@ -109,25 +107,25 @@ async def test_a_lease_is_renewed_while_it_is_held(
 
 
 async def test_row_level_security_hides_other_owners_from_a_statement_without_a_condition(
-    url: str, store: Store, clock: Clock
+    postgresql_url: str, store: Store, clock: Clock
 ) -> None:
     await started(store)
-    await started(open_store(url, clock, "alice", is_durable=False), "Secret?")
+    await started(open_store(postgresql_url, clock, "alice", is_durable=False), "Secret?")
     for table in ("conversations", "messages", "words"):
-        seen = await to_thread.run_sync(as_owner, url, f"SELECT DISTINCT owner FROM {table}", "alice")
+        seen = await to_thread.run_sync(as_owner, postgresql_url, f"SELECT DISTINCT owner FROM {table}", "alice")
         assert seen == [("alice",)]
-        assert await to_thread.run_sync(as_owner, url, f"SELECT * FROM {table}", "") == []
+        assert await to_thread.run_sync(as_owner, postgresql_url, f"SELECT * FROM {table}", "") == []
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        await to_thread.run_sync(as_owner, url, "INSERT INTO leases VALUES ('alice', 'x', 1, now())", "bob")
+        await to_thread.run_sync(as_owner, postgresql_url, "INSERT INTO leases VALUES ('alice', 'x', 1, now())", "bob")
 
 
-async def test_an_answer_writes_its_own_rows_and_leaves_those_before_alone(url: str, store: Store) -> None:
+async def test_an_answer_writes_its_own_rows_and_leaves_those_before_alone(postgresql_url: str, store: Store) -> None:
     conversation_id = await store.reserve()
     await store.create(conversation(conversation_id, *map(str, range(50))))
     written = "SELECT xmin::text, number FROM messages ORDER BY number"
-    before = await to_thread.run_sync(as_owner, url, written)
+    before = await to_thread.run_sync(as_owner, postgresql_url, written)
     await store.update(conversation_id, appended("more"))
-    assert (await to_thread.run_sync(as_owner, url, written))[:-1] == before
+    assert (await to_thread.run_sync(as_owner, postgresql_url, written))[:-1] == before
 
 
 async def test_an_answer_looks_into_no_message_before_it(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,8 +197,12 @@ def test_the_parts_of_a_conversation_are_joined_to_the_bytes_of_its_file(count: 
     assert whole_bytes(head, sum(map(message_bytes, texts))) == len(encode(whole))
 
 
-def test_searches_rank_and_show_as_the_index_of_a_folder_does(url: str, clock: Clock, tmp_path: object) -> None:
-    shelves = [Numbered(open_store(each, clock, is_durable=False)) for each in (url, f"file://{tmp_path}/logs")]
+def test_searches_rank_and_show_as_the_index_of_a_folder_does(
+    postgresql_url: str, clock: Clock, tmp_path: object
+) -> None:
+    shelves = [
+        Numbered(open_store(each, clock, is_durable=False)) for each in (postgresql_url, f"file://{tmp_path}/logs")
+    ]
     texts = [
         "getUserName returns the user's name", "The user names a tree. " * 3, "names of trees, walking in the woods",
         "Bäume und 日本語のテキスト", "he walked home; walks, walker", "user user user", "nothing at all of it " * 20,

@@ -23,22 +23,15 @@ pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.fixture
-def url(database: PostgreSQL) -> Iterator[str]:
-    url = database.database()
-    yield url
-    database.drop(url)
-
-
-@pytest.fixture
 def gate(database: PostgreSQL) -> Iterator[Gate]:
     with Gate(to_unix_socket(f"{database.folder}/.s.PGSQL.5432")) as gate:
         yield gate
 
 
 @pytest.fixture
-def through(url: str, gate: Gate) -> str:
+def through(postgresql_url: str, gate: Gate) -> str:
     """The URL of the database behind the gate."""
-    return f"postgresql://conversations@127.0.0.1:{gate.port}/{name_of(url)}"
+    return f"postgresql://conversations@127.0.0.1:{gate.port}/{name_of(postgresql_url)}"
 
 
 @pytest.fixture
@@ -46,12 +39,12 @@ def store(through: str, clock: Clock) -> Store:
     return open_store(through, clock, is_durable=False)
 
 
-def name_of(url: str) -> str:
-    return url.partition("@/")[2].partition("?")[0]
+def name_of(postgresql_url: str) -> str:
+    return postgresql_url.partition("@/")[2].partition("?")[0]
 
 
-def with_option(url: str, option: str) -> str:
-    return f"{url}&options=-c%20{option.replace('=', '%3D')}"
+def with_option(postgresql_url: str, option: str) -> str:
+    return f"{postgresql_url}&options=-c%20{option.replace('=', '%3D')}"
 
 
 async def test_a_connection_that_is_cut_at_any_statement_loses_nothing_and_writes_nothing_twice(
@@ -92,32 +85,32 @@ async def test_a_write_whose_acknowledgement_was_lost_is_found_to_be_done(store:
 
 @pytest.mark.parametrize("sql", ["UPDATE conversations SET version = version + 1", "UPDATE messages SET body = '{}'"])
 async def test_a_write_in_doubt_that_somebody_has_changed_since_is_not_made_twice(
-    url: str, clock: Clock, database: PostgreSQL, monkeypatch: pytest.MonkeyPatch, sql: str
+    postgresql_url: str, clock: Clock, database: PostgreSQL, monkeypatch: pytest.MonkeyPatch, sql: str
 ) -> None:
-    store = open_store(url, clock, is_durable=False)
+    store = open_store(postgresql_url, clock, is_durable=False)
     conversation_id = await started(store)
     send = Database.call
 
     def cut(self: Database, statement: bytes, values: Sequence[object]) -> None:
         send(self, statement, values)
-        database.change(url, sql)
+        database.change(postgresql_url, sql)
         raise InDoubtError(DatabaseError("here", "the connection to it broke"))
 
     monkeypatch.setattr(Database, "call", cut)
     with pytest.raises(DatabaseError, match="the connection to it broke"):
         await store.update(conversation_id, appended("answer"))
     seen: list[int] = []
-    with psycopg.connect(url.replace("conversations@", "postgres@")) as connection:
+    with psycopg.connect(postgresql_url.replace("conversations@", "postgres@")) as connection:
         seen += [count for (count,) in connection.execute("SELECT count(*) FROM messages")]
     connection.close()
     assert seen == [2]
 
 
 async def test_a_change_is_made_of_what_is_stored_even_if_what_was_loaded_last_cannot_be_changed_so(
-    url: str, store: Store, clock: Clock
+    postgresql_url: str, store: Store, clock: Clock
 ) -> None:
     conversation_id = await started(store)
-    await open_store(url, clock, is_durable=False).update(conversation_id, appended("written elsewhere"))
+    await open_store(postgresql_url, clock, is_durable=False).update(conversation_id, appended("written elsewhere"))
 
     def change(stored: Conversation, now: str) -> Conversation:
         if len(stored.messages) == 1:
@@ -139,11 +132,11 @@ async def test_while_the_database_is_away_it_is_said_and_then_it_goes_on(store: 
 
 
 async def test_another_host_of_the_url_is_used_when_one_is_away(
-    database: PostgreSQL, url: str, gate: Gate, clock: Clock
+    database: PostgreSQL, postgresql_url: str, gate: Gate, clock: Clock
 ) -> None:
     with Gate(to_unix_socket(f"{database.folder}/.s.PGSQL.5432")) as second:
         hosts = f"127.0.0.1:{gate.port},127.0.0.1:{second.port}"
-        both = f"postgresql://conversations@{hosts}/{name_of(url)}?target_session_attrs=read-write"
+        both = f"postgresql://conversations@{hosts}/{name_of(postgresql_url)}?target_session_attrs=read-write"
         store = open_store(both, clock, is_durable=False)
         conversation_id = await started(store)
         gate.shut()
@@ -154,7 +147,7 @@ async def test_another_host_of_the_url_is_used_when_one_is_away(
 @pytest.mark.parametrize("fault", [psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected])
 @pytest.mark.parametrize("times", [1, 3, 4])
 def test_what_another_transaction_undid_is_done_again_a_few_times(
-    url: str, fault: type[psycopg.Error], times: int
+    postgresql_url: str, fault: type[psycopg.Error], times: int
 ) -> None:
     tries: list[int] = []
 
@@ -164,7 +157,7 @@ def test_what_another_transaction_undid_is_done_again_a_few_times(
             raise fault
         return "done"
 
-    database = Database(url, "local")
+    database = Database(postgresql_url, "local")
     if times < connections.TRIES:
         assert database.run(work) == "done"
     else:
@@ -172,8 +165,8 @@ def test_what_another_transaction_undid_is_done_again_a_few_times(
             database.run(work)
 
 
-def test_two_transactions_that_lock_each_other_out_both_get_done(url: str) -> None:
-    database = Database(url, "local")
+def test_two_transactions_that_lock_each_other_out_both_get_done(postgresql_url: str) -> None:
+    database = Database(postgresql_url, "local")
     database.rows("INSERT INTO owners (owner) VALUES (%s)")
     database.run(lambda connection: connection.execute("INSERT INTO marks VALUES ('local', 'a'), ('local', 'b')"))
     meeting, tries = Barrier(2), [0, 0]
@@ -196,18 +189,20 @@ def test_two_transactions_that_lock_each_other_out_both_get_done(url: str) -> No
     assert sum(tries) >= 3
 
 
-async def test_a_database_that_only_reads_is_read_and_refuses_to_write(url: str, clock: Clock) -> None:
-    conversation_id = await started(open_store(url, clock, is_durable=False))
-    store = open_store(with_option(url, "default_transaction_read_only=on"), clock)
+async def test_a_database_that_only_reads_is_read_and_refuses_to_write(postgresql_url: str, clock: Clock) -> None:
+    conversation_id = await started(open_store(postgresql_url, clock, is_durable=False))
+    store = open_store(with_option(postgresql_url, "default_transaction_read_only=on"), clock)
     assert texts_of(await store.load(conversation_id)) == ["Hello?"]
     with pytest.raises(DatabaseError, match="the database is read-only"):
         await store.update(conversation_id, appended("more"))
 
 
-async def test_a_statement_that_takes_too_long_is_given_up_and_can_be_tried_again(url: str, clock: Clock) -> None:
-    conversation_id = await started(open_store(url, clock, is_durable=False))
-    store = open_store(with_option(url, "statement_timeout=100"), clock, is_durable=False)
-    with psycopg.connect(url) as other:
+async def test_a_statement_that_takes_too_long_is_given_up_and_can_be_tried_again(
+    postgresql_url: str, clock: Clock
+) -> None:
+    conversation_id = await started(open_store(postgresql_url, clock, is_durable=False))
+    store = open_store(with_option(postgresql_url, "statement_timeout=100"), clock, is_durable=False)
+    with psycopg.connect(postgresql_url) as other:
         other.execute("SELECT set_config('conversation_mcp.owner', 'local', true)")
         other.execute("SELECT 1 FROM conversations FOR UPDATE")
         with pytest.raises(DatabaseError, match="the database took too long"):
@@ -217,11 +212,11 @@ async def test_a_statement_that_takes_too_long_is_given_up_and_can_be_tried_agai
     assert texts_of(await store.load(conversation_id)) == ["Hello?", "more"]
 
 
-def test_a_database_without_a_free_connection_says_so(database: PostgreSQL, url: str, clock: Clock) -> None:
+def test_a_database_without_a_free_connection_says_so(database: PostgreSQL, postgresql_url: str, clock: Clock) -> None:
     database.admin("CREATE ROLE crowded LOGIN CONNECTION LIMIT 0")
     try:
         with pytest.raises(DatabaseError, match="the database has no connection left"):
-            open_store(url.replace("conversations@", "crowded@"), clock).finder.ids()
+            open_store(postgresql_url.replace("conversations@", "crowded@"), clock).finder.ids()
     finally:
         database.admin("DROP ROLE crowded")
 
@@ -233,17 +228,19 @@ def test_a_database_without_a_free_connection_says_so(database: PostgreSQL, url:
         ("conversations@", "nobody@", "the database refuses the role or password of the URL"),
     ],
 )
-def test_why_nobody_can_connect_is_said(url: str, clock: Clock, part: str, instead: str, problem: str) -> None:
+def test_why_nobody_can_connect_is_said(
+    postgresql_url: str, clock: Clock, part: str, instead: str, problem: str
+) -> None:
     with pytest.raises(DatabaseError, match=problem):
-        open_store(url.replace(part, instead), clock).finder.ids()
+        open_store(postgresql_url.replace(part, instead), clock).finder.ids()
 
 
 async def test_who_finds_all_connections_busy_waits_for_one_and_not_for_ever(
-    url: str, monkeypatch: pytest.MonkeyPatch
+    postgresql_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connections, "WAIT_SECONDS", 0.05)
     monkeypatch.setattr(connections, "MAX_CONNECTIONS", 1)
-    database = Database(url, "local")
+    database = Database(postgresql_url, "local")
 
     def work(_connection: Connection) -> None:
         with pytest.raises(DatabaseError, match="all connections to the database are busy"):

@@ -1,12 +1,10 @@
 """Taking a lease in PostgreSQL: one journey, which can be made again when its answer was lost."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from anyio import to_thread
-from tests.fixtures.databases import PostgreSQL
 from tests.fixtures.stores import Clock, ignore, started
 
 from conversation_mcp.stores.base import Call, Store
@@ -17,25 +15,18 @@ from conversation_mcp.stores.postgresql.leases import TAKE_ANY, LeaseRows
 
 
 @pytest.fixture
-def url(database: PostgreSQL) -> Iterator[str]:
-    url = database.database()
-    yield url
-    database.drop(url)
+def store(postgresql_url: str, clock: Clock) -> Store:
+    return open_store(postgresql_url, clock, is_durable=False)
 
 
 @pytest.fixture
-def store(url: str, clock: Clock) -> Store:
-    return open_store(url, clock, is_durable=False)
-
-
-@pytest.fixture
-def other(url: str, clock: Clock) -> Store:
+def other(postgresql_url: str, clock: Clock) -> Store:
     """The same conversations, as another machine has them."""
-    return open_store(url, clock, is_durable=False)
+    return open_store(postgresql_url, clock, is_durable=False)
 
 
-async def test_a_try_whose_answer_was_lost_takes_the_lease_when_it_is_made_again(url: str) -> None:
-    database = Database(url, "local")
+async def test_a_try_whose_answer_was_lost_takes_the_lease_when_it_is_made_again(postgresql_url: str) -> None:
+    database = Database(postgresql_url, "local")
     leases = LeaseRows(database, OwnerNews(None, "local"))
     mine, theirs = leases.attempt("any"), leases.attempt("any")
     [(first,)] = await to_thread.run_sync(database.do, TAKE_ANY, mine)

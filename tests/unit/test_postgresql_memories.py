@@ -1,6 +1,6 @@
 """The rows of memories in PostgreSQL: written where something has changed, read alone, and gone with what is forgotten."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import anyio
 import psycopg
@@ -18,19 +18,12 @@ ALL = "SELECT memories::text FROM memories"
 
 
 @pytest.fixture
-def url(database: PostgreSQL) -> Iterator[str]:
-    url = database.database()
-    yield url
-    database.drop(url)
+def numbered(postgresql_url: str, clock: Clock) -> Numbered:
+    return Numbered(open_store(postgresql_url, clock, is_durable=False))
 
 
-@pytest.fixture
-def numbered(url: str, clock: Clock) -> Numbered:
-    return Numbered(open_store(url, clock, is_durable=False))
-
-
-def rows(url: str, sql: str = ROWS) -> list[tuple[str, ...]]:
-    with psycopg.connect(url) as connection:
+def rows(postgresql_url: str, sql: str = ROWS) -> list[tuple[str, ...]]:
+    with psycopg.connect(postgresql_url) as connection:
         connection.execute("SELECT set_config('conversation_mcp.owner', 'local', true)")
         found = connection.execute(sql.encode()).fetchall()
     connection.close()
@@ -52,27 +45,27 @@ def in_order(numbered: Numbered) -> list[str]:
     ids=["added", "forgotten", "both", "before the others", "reordered"],
 )
 def test_rows_of_memories_that_stay_are_left_as_they_are(
-    numbered: Numbered, url: str, after: Sequence[str], kept: str
+    numbered: Numbered, postgresql_url: str, after: Sequence[str], kept: str
 ) -> None:
     remember(numbered, *"abc")
-    before = rows(url)
+    before = rows(postgresql_url)
     remember(numbered, *after)
-    now = rows(url)
+    now = rows(postgresql_url)
     assert [name for name, _ in now] == in_order(numbered) == list(after)
     assert {name for name, written in now if (name, written) in before} == set(kept)
 
 
-def test_a_change_of_something_else_writes_no_memory(numbered: Numbered, url: str) -> None:
+def test_a_change_of_something_else_writes_no_memory(numbered: Numbered, postgresql_url: str) -> None:
     remember(numbered, *"abc")
-    before = rows(url)
+    before = rows(postgresql_url)
     remember(numbered, *"abc", archived=True)
-    assert rows(url) == before
+    assert rows(postgresql_url) == before
 
 
-def test_a_search_reads_no_conversation(numbered: Numbered, database: PostgreSQL, url: str) -> None:
+def test_a_search_reads_no_conversation(numbered: Numbered, database: PostgreSQL, postgresql_url: str) -> None:
     remember(numbered, *"abc")
-    database.change(url, "UPDATE conversations SET head = '[]'")
-    database.change(url, "UPDATE messages SET body = '[]'")
+    database.change(postgresql_url, "UPDATE conversations SET head = '[]'")
+    database.change(postgresql_url, "UPDATE messages SET body = '[]'")
     for wanted in (WantedMemories(), WantedMemories(query="apples b"), WantedMemories(memory_id="b")):
         page = numbered.finder.memories(wanted, 9)
         assert "b" in {each.memory.memory_id for each in page.found}
@@ -87,13 +80,13 @@ def test_a_query_of_many_words_is_cut_and_says_so(numbered: Numbered) -> None:
     assert page.notices == ("the query is long: 7 of its words were not searched for",)
 
 
-def test_what_is_forgotten_or_deleted_has_no_row(numbered: Numbered, url: str) -> None:
+def test_what_is_forgotten_or_deleted_has_no_row(numbered: Numbered, postgresql_url: str) -> None:
     remember(numbered, *"abc", text="secret")
     remember(numbered, *"ac", text="secret")
-    assert ["secret b" in row for (row,) in rows(url, ALL)] == [False, False]
+    assert ["secret b" in row for (row,) in rows(postgresql_url, ALL)] == [False, False]
     trashed = numbered.delete(1)
-    assert rows(url, ALL) == []
+    assert rows(postgresql_url, ALL) == []
     anyio.run(numbered.store.trash.restore, trashed)
-    assert len(rows(url, ALL)) == 2
+    assert len(rows(postgresql_url, ALL)) == 2
     anyio.run(numbered.store.trash.remove, numbered.delete(1))
-    assert rows(url, ALL) == []
+    assert rows(postgresql_url, ALL) == []

@@ -1,7 +1,5 @@
 """The vectors in PostgreSQL go with what they are made of, at once, and belong to their owner alone."""
 
-from collections.abc import Iterator
-
 import anyio
 import psycopg
 import pytest
@@ -23,16 +21,9 @@ TABLES = ("vector_models", "vector_groups", "vectors")
 
 
 @pytest.fixture
-def url(database: PostgreSQL) -> Iterator[str]:
-    url = database.database()
-    yield url
-    database.drop(url)
-
-
-@pytest.fixture
-def kept(url: str, clock: Clock) -> Numbered:
+def kept(postgresql_url: str, clock: Clock) -> Numbered:
     """A conversation with a memory, both with their vectors."""
-    shelf = Numbered(open_store(url, clock, "ann", is_durable=False))
+    shelf = Numbered(open_store(postgresql_url, clock, "ann", is_durable=False))
     shelf.put(1, "hound", "barks", memories=[{"memoryId": "mem-1", "content": TOLD, "createdAt": "2026-01-31"}])
     for texts in (shelf.finder.turns, shelf.finder.remembered):
         made = there(texts)
@@ -45,9 +36,9 @@ def counts(shelf: Numbered) -> tuple[int, ...]:
     return tuple(there(each).vectors.count(MODEL.name) for each in (shelf.finder.turns, shelf.finder.remembered))
 
 
-def rows_of(url: str, owner: str) -> list[int]:
+def rows_of(postgresql_url: str, owner: str) -> list[int]:
     """Return how many rows of each table a transaction of that owner sees."""
-    with psycopg.connect(url) as connection:
+    with psycopg.connect(postgresql_url) as connection:
         connection.execute("SELECT set_config('conversation_mcp.owner', %s, true)", (owner,))
         found = [connection.execute(f"SELECT count(*) FROM {table}".encode()).fetchone() for table in TABLES]
     connection.close()
@@ -61,10 +52,10 @@ def test_the_trash_has_no_vectors(kept: Numbered) -> None:
     assert counts(kept) == (0, 0)  # they are made again
 
 
-def test_a_transaction_of_another_owner_sees_none_and_with_an_owner_all_go(kept: Numbered, url: str) -> None:
-    assert (rows_of(url, "ann"), rows_of(url, "bob")) == ([2, 2, 2], [0, 0, 0])
+def test_a_transaction_of_another_owner_sees_none_and_with_an_owner_all_go(kept: Numbered, postgresql_url: str) -> None:
+    assert (rows_of(postgresql_url, "ann"), rows_of(postgresql_url, "bob")) == ([2, 2, 2], [0, 0, 0])
     anyio.run(kept.store.remove_all)
-    assert (rows_of(url, "ann"), anyio.run(kept.store.traces)) == ([0, 0, 0], [])
+    assert (rows_of(postgresql_url, "ann"), anyio.run(kept.store.traces)) == ([0, 0, 0], [])
 
 
 @pytest.mark.parametrize(
@@ -77,7 +68,7 @@ def test_a_transaction_of_another_owner_sees_none_and_with_an_owner_all_go(kept:
     ],
 )
 def test_while_vectors_of_a_text_are_written_nobody_changes_or_deletes_it(
-    database: PostgreSQL, url: str, kept: Numbered, kind: str, change: str
+    database: PostgreSQL, postgresql_url: str, kept: Numbered, kind: str, change: str
 ) -> None:
     made = there(kept.finder.turns if kind == "turns" else kept.finder.remembered)
     [(group, state)] = made.source.groups()
@@ -85,17 +76,19 @@ def test_while_vectors_of_a_text_are_written_nobody_changes_or_deletes_it(
     def work(rows: ModelVectors) -> None:
         assert rows.state_now(made.source, group) == state
         with pytest.raises(psycopg.errors.LockNotAvailable):
-            database.change(url, f"SET lock_timeout = '50ms'; {change}")
+            database.change(postgresql_url, f"SET lock_timeout = '50ms'; {change}")
 
     made.vectors.write(MODEL.name, "test:words", work)
-    database.change(url, change)
+    database.change(postgresql_url, change)
 
 
-def test_a_database_that_is_away_is_no_error_of_a_search(kept: Numbered, database: PostgreSQL, url: str) -> None:
+def test_a_database_that_is_away_is_no_error_of_a_search(
+    kept: Numbered, database: PostgreSQL, postgresql_url: str
+) -> None:
     made = there(kept.finder.turns)
-    database.drop(url)
+    database.drop(postgresql_url)
     assert looked(made) == ([], 0, {}, (), {})
-    database.admin(f"CREATE DATABASE {url.partition('@/')[2].partition('?')[0]}")
+    database.admin(f"CREATE DATABASE {postgresql_url.partition('@/')[2].partition('?')[0]}")
 
 
 def looked(made: TextVectors) -> tuple[object, ...]:
@@ -116,10 +109,10 @@ def test_a_turn_that_is_repeated_elsewhere_is_not_embedded_again(kept: Numbered)
 
 
 def test_the_command_index_says_how_many_have_their_vectors_once_there_are_some(
-    kept: Numbered, url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    kept: Numbered, postgresql_url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nobody = {"CONVERSATION_MCP_EMBEDDINGS": "ollama:all-minilm", "OLLAMA_BASE_URL": "http://127.0.0.1:9/v1"}
-    for name, value in {"CONVERSATION_MCP_STORE": url, **nobody}.items():
+    for name, value in {"CONVERSATION_MCP_STORE": postgresql_url, **nobody}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr("sys.argv", ["conversation-mcp", "index", "--owner", "ann"])
     assert run() == 0

@@ -1,6 +1,5 @@
 """What only the store on a Redis server has: leases and fences, forgetting, and what its server can lose."""
 
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
 
@@ -24,33 +23,26 @@ AT_ONCE = 1e-9
 
 
 @pytest.fixture
-def url(valkey_server: Valkey) -> Iterator[str]:
-    url = valkey_server.database()
-    yield url
-    valkey_server.drop(url)
+def store(redis_url: str, clock: Clock) -> Store:
+    return open_store(redis_url, clock)
 
 
 @pytest.fixture
-def store(url: str, clock: Clock) -> Store:
-    return open_store(url, clock)
-
-
-@pytest.fixture
-def other(url: str, clock: Clock) -> Store:
+def other(redis_url: str, clock: Clock) -> Store:
     """The same conversations, as another machine has them."""
-    return open_store(url, clock)
+    return open_store(redis_url, clock)
 
 
 @pytest.fixture
-def lapse(url: str, valkey_server: Valkey) -> "Lapse":
-    return Lapse(url, valkey_server)
+def lapse(redis_url: str, valkey_server: Valkey) -> "Lapse":
+    return Lapse(redis_url, valkey_server)
 
 
 class Lapse:
     """Lets every lease lapse, as when its process was suspended for long."""
 
-    def __init__(self, url: str, server: Valkey) -> None:
-        self._url = url
+    def __init__(self, redis_url: str, server: Valkey) -> None:
+        self._url = redis_url
         self._server = server
 
     async def __call__(self) -> None:
@@ -108,16 +100,16 @@ async def test_a_lease_that_lapsed_and_that_nobody_took_still_lets_its_holder_wr
 
 
 async def test_while_a_turn_runs_its_lease_and_its_conversation_last(
-    url: str, store: Store, lapse: Lapse, other: Store, valkey_server: Valkey, monkeypatch: pytest.MonkeyPatch
+    redis_url: str, store: Store, lapse: Lapse, other: Store, valkey_server: Valkey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("conversation_mcp.stores.leases.RENEW_SECONDS", 0.01)
     conversation_id = await started(store)
     turn = await store.acquire_turn(conversation_id, 0, ignore)
-    await to_thread.run_sync(valkey_server.command, url, "EXPIRE", key_of(conversation_id), 60)
+    await to_thread.run_sync(valkey_server.command, redis_url, "EXPIRE", key_of(conversation_id), 60)
     await lapse()
     while not await other.turn_is_held(conversation_id):
         pass
-    while await to_thread.run_sync(valkey_server.command, url, "TTL", key_of(conversation_id)) <= 60:
+    while await to_thread.run_sync(valkey_server.command, redis_url, "TTL", key_of(conversation_id)) <= 60:
         pass
     await turn.release()
     assert not await other.turn_is_held(conversation_id)
@@ -138,10 +130,10 @@ async def test_changes_of_two_processes_at_once_are_all_kept(store: Store, other
 
 
 async def test_a_conversation_is_gone_with_all_that_is_in_it_when_its_time_is_over(
-    url: str, store: Store, clock: Clock
+    redis_url: str, store: Store, clock: Clock
 ) -> None:
     kept = await started(store)
-    short = open_store(url, clock, "alice", timeout_hours=AT_ONCE)
+    short = open_store(redis_url, clock, "alice", timeout_hours=AT_ONCE)
     forgotten, trashed = await started(short, "apples?"), await started(short)
     with suppress(ConversationNotFoundError):
         await short.trash.put(trashed)
@@ -155,17 +147,17 @@ async def test_a_conversation_is_gone_with_all_that_is_in_it_when_its_time_is_ov
     assert (await to_thread.run_sync(finder.newest)).found == ()
     assert await short.stamp(None) is None
     assert (await short.size_bytes(), await short.imports(), await short.trash.marks()) == (0, {}, frozenset())
-    assert "local" in await to_thread.run_sync(lambda: list(owners_in(url)))
+    assert "local" in await to_thread.run_sync(lambda: list(owners_in(redis_url)))
     assert await to_thread.run_sync(store.finder.ids) == [kept]
 
 
 async def test_what_was_found_before_it_was_forgotten_is_not_found_after(
-    url: str, store: Store, valkey_server: Valkey
+    redis_url: str, store: Store, valkey_server: Valkey
 ) -> None:
     first, second = await started(store, "apples?"), await started(store, "more apples?")
     page = await to_thread.run_sync(store.finder.page, Wanted("apples"), 9)
     assert {each.conversation_id for each in page.found} == {first, second}
-    await to_thread.run_sync(valkey_server.command, url, "DEL", key_of(first))
+    await to_thread.run_sync(valkey_server.command, redis_url, "DEL", key_of(first))
     page = await to_thread.run_sync(store.finder.page, Wanted("apples"), 9)
     assert [each.conversation_id for each in page.found] == [second]
     assert [
@@ -174,11 +166,11 @@ async def test_what_was_found_before_it_was_forgotten_is_not_found_after(
 
 
 async def test_each_write_begins_the_time_of_a_conversation_anew(
-    url: str, store: Store, clock: Clock, valkey_server: Valkey
+    redis_url: str, store: Store, clock: Clock, valkey_server: Valkey
 ) -> None:
     conversation_id = await started(store)
     assert await store.forgotten_after(conversation_id) == pytest.approx(clock() + timedelta(hours=3), abs=MINUTE)
-    await to_thread.run_sync(valkey_server.command, url, "EXPIRE", key_of(conversation_id), 60)
+    await to_thread.run_sync(valkey_server.command, redis_url, "EXPIRE", key_of(conversation_id), 60)
     assert await store.forgotten_after(conversation_id) == pytest.approx(clock() + MINUTE, abs=MINUTE)
     await store.load(conversation_id)
     assert await store.forgotten_after(conversation_id) == pytest.approx(clock() + MINUTE, abs=MINUTE)
@@ -187,34 +179,34 @@ async def test_each_write_begins_the_time_of_a_conversation_anew(
 
 
 async def test_a_process_with_a_shorter_time_does_not_hide_what_another_one_keeps(
-    url: str, store: Store, clock: Clock, valkey_server: Valkey
+    redis_url: str, store: Store, clock: Clock, valkey_server: Valkey
 ) -> None:
     kept = await started(store)
-    await started(open_store(url, clock, timeout_hours=AT_ONCE))
-    for key in await to_thread.run_sync(valkey_server.command, url, "KEYS", "*"):
-        assert await to_thread.run_sync(valkey_server.command, url, "PTTL", key) > 0, key
+    await started(open_store(redis_url, clock, timeout_hours=AT_ONCE))
+    for key in await to_thread.run_sync(valkey_server.command, redis_url, "KEYS", "*"):
+        assert await to_thread.run_sync(valkey_server.command, redis_url, "PTTL", key) > 0, key
     assert kept in await to_thread.run_sync(store.finder.ids)
 
 
-async def test_every_key_ends_by_itself(url: str, store: Store, valkey_server: Valkey) -> None:
+async def test_every_key_ends_by_itself(redis_url: str, store: Store, valkey_server: Valkey) -> None:
     conversation_id, unused = await started(store), await store.reserve()
     await store.calls.claim("name", Call(conversation_id, "2026-01-31T00:00:00.000Z"))
     await store.calls.ask_to_stop(Call(conversation_id, "2026-01-31T00:00:00.000Z"))
     await store.limits.take("local", "questions", Rate(1, 60))
     await store.trash.remove(await store.trash.put(await started(store)))
     await store.acquire_turn(conversation_id, 0, ignore)
-    keys = await to_thread.run_sync(valkey_server.command, url, "KEYS", "*")
+    keys = await to_thread.run_sync(valkey_server.command, redis_url, "KEYS", "*")
     assert key_of(unused).encode() in keys
     for key in keys:
-        assert await to_thread.run_sync(valkey_server.command, url, "PTTL", key) > 0, key
+        assert await to_thread.run_sync(valkey_server.command, redis_url, "PTTL", key) > 0, key
 
 
 async def test_a_write_whose_answer_was_lost_is_not_done_twice(
-    url: str, store: Store, clock: Clock, valkey_server: Valkey
+    redis_url: str, store: Store, clock: Clock, valkey_server: Valkey
 ) -> None:
     conversation_id = await started(store)
     with CuttingProxy(valkey_server.port) as proxy:
-        cut = open_store(url.replace(str(valkey_server.port), str(proxy.port)), clock)
+        cut = open_store(redis_url.replace(str(valkey_server.port), str(proxy.port)), clock)
         await cut.load(conversation_id)
         proxy.cut_after(b"appended once")
         await cut.update(conversation_id, appended("appended once"))
@@ -222,8 +214,10 @@ async def test_a_write_whose_answer_was_lost_is_not_done_twice(
         assert texts_of(await store.load(conversation_id)) == ["Hello?", "appended once"]
 
 
-async def test_connections_that_broke_meanwhile_are_replaced(url: str, store: Store, valkey_server: Valkey) -> None:
+async def test_connections_that_broke_meanwhile_are_replaced(
+    redis_url: str, store: Store, valkey_server: Valkey
+) -> None:
     conversation_id = await started(store)
-    await to_thread.run_sync(valkey_server.command, url, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+    await to_thread.run_sync(valkey_server.command, redis_url, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
     await store.update(conversation_id, appended("more"))
     assert texts_of(await store.load(conversation_id)) == ["Hello?", "more"]

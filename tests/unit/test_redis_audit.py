@@ -1,7 +1,6 @@
 """The audit trail on a Redis server: lines older than their age are cut, and the rest is still one chain that can be checked."""
 
 import json
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -19,15 +18,8 @@ EVENT = AuditEvent("me", "http", "alice", "show")
 
 
 @pytest.fixture
-def url(valkey_server: Valkey) -> Iterator[str]:
-    url = valkey_server.database()
-    yield url
-    valkey_server.drop(url)
-
-
-@pytest.fixture
-def trail(url: str, clock: Clock) -> AuditTrail:
-    return open_audit(url, clock)
+def trail(redis_url: str, clock: Clock) -> AuditTrail:
+    return open_audit(redis_url, clock)
 
 
 def actions(trail: AuditTrail) -> list[str]:
@@ -70,25 +62,25 @@ def test_lines_that_are_not_old_stay_where_others_are_cut(trail: AuditTrail, clo
 
 
 def test_what_somebody_else_removes_or_changes_is_still_found(
-    trail: AuditTrail, clock: Clock, valkey_server: Valkey, url: str
+    trail: AuditTrail, clock: Clock, valkey_server: Valkey, redis_url: str
 ) -> None:
     aged(trail, clock)
     for _ in range(3):
         trail.add(EVENT)
-    valkey_server.command(url, "LPOP", KEY)
+    valkey_server.command(redis_url, "LPOP", KEY)
     assert broken(trail) == [1]
-    valkey_server.command(url, "LPOP", KEY)
+    valkey_server.command(redis_url, "LPOP", KEY)
     assert broken(trail) == [1]
-    valkey_server.command(url, "LSET", KEY, 1, b"{}")
+    valkey_server.command(redis_url, "LSET", KEY, 1, b"{}")
     assert broken(trail) == [1, 2, 3]
 
 
-def test_writers_that_cut_at_once_leave_one_chain(url: str, clock: Clock) -> None:
-    aged_trail = open_audit(url, clock)
+def test_writers_that_cut_at_once_leave_one_chain(redis_url: str, clock: Clock) -> None:
+    aged_trail = open_audit(redis_url, clock)
     for number in range(20):
         aged_trail.add(EVENT._replace(action=f"show {number}"))
     clock.move(KEPT.total_seconds() + 1)
-    trails = [open_audit(url, clock) for _ in range(8)]
+    trails = [open_audit(redis_url, clock) for _ in range(8)]
 
     def write(trail: AuditTrail) -> None:
         trail.add(EVENT)

@@ -1,6 +1,5 @@
 """A Redis server that cannot be used, and settings of it that can lose what was acknowledged."""
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import timedelta
 
@@ -18,15 +17,8 @@ from conversation_mcp.stores.catalog import open_finder, open_store
 
 
 @pytest.fixture
-def url(valkey_server: Valkey) -> Iterator[str]:
-    url = valkey_server.database()
-    yield url
-    valkey_server.drop(url)
-
-
-@pytest.fixture
-def store(url: str, clock: Clock) -> Store:
-    return open_store(url, clock)
+def store(redis_url: str, clock: Clock) -> Store:
+    return open_store(redis_url, clock)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +42,7 @@ def test_a_server_that_cannot_be_used_is_said_so_without_its_password(
 
 
 async def test_when_the_memory_of_the_server_is_full_nothing_is_changed(
-    url: str, store: Store, valkey_server: Valkey
+    redis_url: str, store: Store, valkey_server: Valkey
 ) -> None:
     conversation_id = await started(store)
     with (
@@ -98,12 +90,14 @@ async def test_settings_of_the_server_that_can_lose_writes_are_warned_of(
     assert [(warning or "") in each for each in caplog.messages] == ([True] if warning else [])
 
 
-def test_a_server_that_does_not_tell_its_settings_is_warned_of(url: str, valkey_server: Valkey, clock: Clock) -> None:
-    valkey_server.command(url, "ACL", "SETUSER", "poor", "on", ">x", "~conversation-mcp:*", "+@all", "-config")
-    finder = open_finder(url.replace(f":{ENTRY}@", "poor:x@"), clock)
+def test_a_server_that_does_not_tell_its_settings_is_warned_of(
+    redis_url: str, valkey_server: Valkey, clock: Clock
+) -> None:
+    valkey_server.command(redis_url, "ACL", "SETUSER", "poor", "on", ">x", "~conversation-mcp:*", "+@all", "-config")
+    finder = open_finder(redis_url.replace(f":{ENTRY}@", "poor:x@"), clock)
     (finding,) = finder.inspector.check_leftovers()
     assert finding.text.startswith("the server does not tell its appendfsync")
-    valkey_server.command(url, "ACL", "SETUSER", "poor", "-info")
+    valkey_server.command(redis_url, "ACL", "SETUSER", "poor", "-info")
     with pytest.raises(DatabaseError, match="the user of the URL may not do this"):
         list(finder.inspector.check_leftovers())
 
@@ -117,6 +111,6 @@ def test_an_address_that_is_none_is_refused(clock: Clock, url: str) -> None:
         open_store(url, clock)
 
 
-async def test_a_trial_leaves_nothing(url: str, store: Store, valkey_server: Valkey) -> None:
+async def test_a_trial_leaves_nothing(redis_url: str, store: Store, valkey_server: Valkey) -> None:
     assert (await store.try_out()).state == "ok"
-    assert await to_thread.run_sync(valkey_server.command, url, "KEYS", "*") == []
+    assert await to_thread.run_sync(valkey_server.command, redis_url, "KEYS", "*") == []
