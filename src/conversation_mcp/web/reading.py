@@ -26,7 +26,7 @@ MAX_BRANCHES = 50
 MAX_NUMBER_DIGITS = 9
 
 
-class Contents(NamedTuple):
+class ShownConversation(NamedTuple):
     """What the page of a conversation shows below its title."""
 
     conversation: Conversation
@@ -53,15 +53,15 @@ class ConversationPages:
         """
         app, conversation_id = self._desk.app(request), check_id(request.path_params["id"])
         known = await to_thread.run_sync(app.store.finder.known, conversation_id)
-        make = partial(self._contents, request, conversation_id)
+        make = partial(self._shown, request, conversation_id)
         if known and known.pending is None:
             title, is_archived, is_running = known.title, known.archived, False
         else:
             # It may be missing or damaged, which the status has to say, or be about to change.
-            contents = await make()
-            make = partial(_itself, contents)
-            title, is_archived = title_of_conversation(contents.conversation), contents.conversation.archived
-            is_running = contents.part.is_running
+            shown = await make()
+            make = partial(_itself, shown)
+            title, is_archived = title_of_conversation(shown.conversation), shown.conversation.archived
+            is_running = shown.part.is_running
         return self._desk.page_in_two(
             request,
             "conversation.html",
@@ -74,11 +74,11 @@ class ConversationPages:
             question=request.query_params.get("question", ""),
         )
 
-    async def _contents(self, request: Request, conversation_id: ConversationId) -> Contents:
+    async def _shown(self, request: Request, conversation_id: ConversationId) -> ShownConversation:
         app, view = self._desk.app(request), await self._view(request, conversation_id)
         path = "" if app.is_remote else app.store.location(conversation_id)
         found = await app.library.look_up(branches_of(conversation_id), MAX_BRANCHES, None)
-        return Contents(
+        return ShownConversation(
             conversation=view.conversation,
             head=head_of(view.conversation, path),
             part=part_of(view.conversation, _number(request, "from"), _number(request, "at")),
@@ -144,7 +144,7 @@ def progress_of(app: App, conversation_id: ConversationId) -> str:
     return turn.audience.headline if turn else ""
 
 
-async def _itself(made: Contents) -> Contents:
+async def _itself(made: ShownConversation) -> ShownConversation:
     return made
 
 
