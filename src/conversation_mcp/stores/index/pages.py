@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 
 from conversation_mcp.records.found import SHOWN_PROBLEMS, Indexed, Listed, Page, Place, Wanted, with_state
 from conversation_mcp.searching.snippets import snippets
+from conversation_mcp.searching.stamped import UNTRUSTED
 from conversation_mcp.searching.words import NO_WORDS, expression
 from conversation_mcp.stores.index.conversations import StampedConversations
-from conversation_mcp.stores.index.queries import Select, best_first, newest, newest_first
+from conversation_mcp.stores.index.queries import Select, best_first, newest, newest_first, row_of
 from conversation_mcp.stores.index.rarity import limits_of, narrowed
 from conversation_mcp.stores.index.refresh import standing, take_in
 
@@ -48,6 +49,14 @@ def look_up(
     if asked.match:
         found = list(_with_snippets(conversations, found, asked.match))
     return _page(database, found, following, notices)
+
+
+def known(database: "sqlite3.Connection", conversations: StampedConversations, conversation_id: str) -> Listed | None:
+    """Return the facts of a conversation that has not changed since it was read."""
+    row = row_of(database, conversation_id)
+    if row is None or row.stamp == UNTRUSTED:
+        return None
+    return row.facts if conversations.stamps([conversation_id]).get(conversation_id) == row.stamp else None
 
 
 def _up_to_date(
