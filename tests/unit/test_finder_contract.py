@@ -1,6 +1,7 @@
 """What the finder of every store promises: order, filters, words, and that no page misses what there is."""
 
 import json
+from datetime import timedelta
 from uuid import uuid4
 
 import anyio
@@ -13,6 +14,7 @@ from tests.fixtures.library import FIRST, id_of, iso_of, numbers_of, wanted_of
 from tests.fixtures.numbered import Numbered, adding, named, pending, turn, walk
 from tests.fixtures.stores import UNKNOWN, Clock, NewStore, started
 
+from conversation_mcp.clock import utc_now
 from conversation_mcp.errors import ConversationNotFoundError, InvalidInputError
 from conversation_mcp.records.found import Page, State, Wanted
 from conversation_mcp.records.ids import EPOCH
@@ -208,6 +210,20 @@ def test_facts_are_those_of_the_conversations_that_are_there(shelf: Numbered, al
     shelf.put(2, "two?")
     wanted = [named(2), UNKNOWN, named(1)]
     assert [(facts.title, facts.turn_count) for facts in alone.facts(wanted)] == [("two?", 0), ("First", 1)]
+
+
+def test_what_is_known_without_reading_is_never_out_of_date(shelf: Numbered, other: Numbered, clock: Clock) -> None:
+    shelf.put(1, "one?", title="First")
+    shelf.put(2, "two?", archived=True)
+    clock.moment = utc_now() + timedelta(hours=1)  # a file that was just written may change unnoticed
+    shelf.finder.refresh(Headway())
+    titles = {each: (found := shelf.finder.known(named(each))) and found.title for each in (1, 2, 3)}
+    assert titles == {1: "First", 2: "two?", 3: None}
+    other.put(1, "one?", title="Second")
+    changed = shelf.finder.known(named(1))
+    assert changed is None or changed.title == "Second"
+    other.delete(1)
+    assert shelf.finder.known(named(1)) is None
 
 
 def test_contents_are_everything_there_is_archived_and_in_the_trash(shelf: Numbered, alone: Finder) -> None:

@@ -1,14 +1,20 @@
 """The compose file and the Kubernetes manifest name what there is, and keep the servers confined."""
 
+import os
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 import yaml
+from tests.fixtures.databases import BIN, PostgreSQL
 
 from conversation_mcp.settings import Settings
 from conversation_mcp.sources import provider_settings, variable_of
+from conversation_mcp.stores.catalog import open_tables
+from conversation_mcp.stores.postgresql.schema import missing_vectors
 
 ROOT = Path(__file__).parents[2]
 PACKAGING = ROOT / "packaging"
@@ -67,6 +73,26 @@ def test_servers_of_the_compose_file_are_confined_and_only_the_balancer_is_reach
         assert service["cap_drop"] == ["ALL"]
         assert "ports" not in service
     assert all(port.startswith("127.0.0.1:") for port in compose["services"]["balancer"]["ports"])
+
+
+@pytest.mark.slow
+def test_the_compose_file_makes_a_role_without_rights_and_a_database_that_finds_by_meaning(
+    compose: dict[str, Any], database: PostgreSQL
+) -> None:
+    script = compose["configs"]["role"]["content"].replace("$$", "$").replace("conversations", "by_the_book")
+    server = {"PGHOST": str(database.folder), "PGUSER": "postgres", "POSTGRES_PASSWORD": "it's secret"}
+    environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", **server}
+    subprocess.run(["/bin/sh", "-c", script], check=True, stdout=subprocess.DEVNULL, env=environment)
+    url = database.url("by_the_book", "by_the_book")
+    assert open_tables(url).migrate()
+    with psycopg.connect(url) as connection:
+        assert missing_vectors(connection) is None
+        [is_exempt] = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone() or [
+            None
+        ]
+        assert is_exempt is False
+    database.drop(url)
+    database.admin("DROP ROLE by_the_book")
 
 
 def test_pods_run_without_rights(pod: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ from tests.fixtures.stores import Clock, appended, ignore, started, texts_of
 
 from conversation_mcp.errors import DatabaseError, InvalidInputError
 from conversation_mcp.records.models import Conversation
-from conversation_mcp.stores.base import Store
+from conversation_mcp.stores.base import Call, Store
 from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.stores.postgresql import connections
 from conversation_mcp.stores.postgresql.connections import Connection, Database, InDoubtError
@@ -71,6 +71,20 @@ async def test_an_answer_is_one_journey_to_the_database(store: Store, gate: Gate
     assert gate.pass_on()
     await turn.release()
     assert texts_of(await store.load(conversation_id)) == ["Hello?", "answer"]
+
+
+async def test_a_look_for_wishes_to_stop_is_one_journey_and_a_lost_answer_loses_no_wish(
+    store: Store, gate: Gate, postgresql_url: str, clock: Clock
+) -> None:
+    call = Call(await started(store), "2026-01-31T00:00:00.000Z")
+    gate.left = 1
+    assert not await store.calls.asked_to_stop([call])
+    assert gate.pass_on()
+    await open_store(postgresql_url, clock).calls.ask_to_stop(call)
+    gate.answers_left = 0
+    assert await store.calls.asked_to_stop([call]) == [call]
+    assert gate.answers_left is None
+    assert not await store.calls.asked_to_stop([call])
 
 
 async def test_a_write_whose_acknowledgement_was_lost_is_found_to_be_done(store: Store, gate: Gate) -> None:

@@ -229,6 +229,13 @@ class Finder(Protocol):
         """Yield what lists show of these conversations, skipping those that are gone or cannot be read."""
         ...
 
+    def known(self, conversation_id: "ConversationId") -> Listed | None:
+        """Return what lists show of the conversation if that is known without reading it; else None.
+
+        What is known is up to date: the conversation has not changed since it was last read, and could be read then.
+        """
+        ...
+
     def contents(
         self, headway: Headway, problems: list[str], written_since: datetime | None = None
     ) -> "Iterator[tuple[ConversationId, Data]]":

@@ -10,9 +10,7 @@ from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from threading import Event, Lock, Thread
 
-from anyio import to_thread
-
-from conversation_mcp.cancellation import finish
+from conversation_mcp.cancellation import in_thread
 from conversation_mcp.errors import DatabaseError
 
 LEASE_SECONDS = 20.0
@@ -102,7 +100,7 @@ class HeldName:
 
     async def release(self) -> None:
         """Give the name back; cancellation cannot interrupt it."""
-        await finish(to_thread.run_sync(self._lease.release))
+        await in_thread(self._lease.release)
 
 
 class HeldSeat:
@@ -113,7 +111,7 @@ class HeldSeat:
 
     async def leave(self) -> None:
         """Give the seat back; cancellation cannot interrupt it."""
-        await finish(to_thread.run_sync(self._lease.release))
+        await in_thread(self._lease.release)
 
 
 def turn_of(conversation_id: str) -> str:

@@ -1,7 +1,8 @@
 """What every answer to a request is made with: the services of its owner, the templates, the forms."""
 
 import hmac
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from jinja2 import Environment
@@ -13,6 +14,7 @@ from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundEr
 from conversation_mcp.tooling.steps import COMMANDS
 from conversation_mcp.web.visits import Visit
 
+Make = Callable[[], Awaitable[object]]
 FORM_TOKEN = "form"  # noqa: S105 -- the name of a field
 MAX_FIELDS = 50
 CUT = "\f"
@@ -21,6 +23,14 @@ CUT = "\f"
 
 class FormRefusedError(Exception):
     """The form was not made by a page of this viewer."""
+
+
+@dataclass
+class Rest:
+    """What a page shows after its beginning was sent."""
+
+    made: object = None
+    problem: str = ""
 
 
 class Desk:
@@ -39,12 +49,20 @@ class Desk:
         text = "".join(self._pieces(request, template, facts))
         return HTMLResponse(visit_of(request).cover(text), status)
 
-    def page_in_two(self, request: Request, template: str, **facts: object) -> Response:
-        """Return the page of a template that shows `cut`: what is before it is sent before the rest is made."""
-        pieces = self._pieces(request, template, {"cut": CUT, **facts})
+    def page_in_two(self, request: Request, template: str, make: Make, **facts: object) -> Response:
+        """Return the page of a template that shows `cut`: what is before it is sent before the rest is made.
+
+        What is made stands in `rest.made`; if that failed, `rest.problem` says why.
+        """
+        rest = Rest()
+        pieces = self._pieces(request, template, {"cut": CUT, "rest": rest, **facts})
 
         async def parts() -> AsyncIterator[str]:
             yield visit_of(request).cover("".join(iter(pieces.__next__, CUT)))
+            try:
+                rest.made = await make()
+            except ConversationMCPError as error:  # too late for a status
+                rest.problem = sentence(error, request)
             yield visit_of(request).cover("".join(pieces))
 
         return StreamingResponse(parts(), media_type="text/html")

@@ -1,7 +1,8 @@
 """One conversation: its page, parts of it, its file, and its exports."""
 
-from functools import cache, partial
-from typing import cast, get_args
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple, cast, get_args
 
 from anyio import to_thread
 from starlette.requests import Request
@@ -12,17 +13,30 @@ from conversation_mcp.conversations.filters import branches_of
 from conversation_mcp.exporting.catalog import FormatName, export_format
 from conversation_mcp.exporting.file_names import file_name
 from conversation_mcp.records.ids import check_id
-from conversation_mcp.records.models import ConversationId
+from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.records.titles import title_of_conversation
 from conversation_mcp.records.transcript import contents_named_in
 from conversation_mcp.turns.ask import Caller
 from conversation_mcp.turns.watch import View
 from conversation_mcp.web.desk import Desk, visit_of
-from conversation_mcp.web.pages.reading import head_of, part_of
-from conversation_mcp.web.questions import AskedQuestions, kinds_for
+from conversation_mcp.web.pages.reading import Head, ShownPart, head_of, part_of
+from conversation_mcp.web.questions import AskedQuestions, KindChoice, kinds_for
 
 MAX_BRANCHES = 50
 MAX_NUMBER_DIGITS = 9
+
+
+class ShownConversation(NamedTuple):
+    """What the page of a conversation shows below its title."""
+
+    conversation: Conversation
+    head: Head
+    part: ShownPart
+    progress: str
+    notices: tuple[str, ...]
+    branches: tuple[tuple[str, str], ...]
+    """The ids and titles of conversations that came from this one."""
+    kinds: Sequence[KindChoice]
 
 
 class ConversationPages:
@@ -33,26 +47,45 @@ class ConversationPages:
         self._asked = asked
 
     async def page(self, request: Request) -> Response:
-        """Return the page: the last part, or that around the message `at`."""
+        """Return the page: the last part, or that around the message `at`.
+
+        The browser has its beginning while the file is read if enough is known of the conversation without that.
+        """
         app, conversation_id = self._desk.app(request), check_id(request.path_params["id"])
-        view = await self._view(request, conversation_id)
-        conversation = view.conversation
-        path = "" if app.is_remote else app.store.location(conversation_id)
-        found = await app.library.look_up(branches_of(conversation_id), MAX_BRANCHES, None)
-        # All that can fail has been done: the browser has the title, and a status, while the rest is made.
+        known = await to_thread.run_sync(app.store.finder.known, conversation_id)
+        make = partial(self._shown, request, conversation_id)
+        if known and known.pending is None:
+            title, is_archived, is_running = known.title, known.archived, False
+        else:
+            # It may be missing or damaged, which the status has to say, or be about to change.
+            shown = await make()
+            make = partial(_itself, shown)
+            title, is_archived = title_of_conversation(shown.conversation), shown.conversation.archived
+            is_running = shown.part.is_running
         return self._desk.page_in_two(
             request,
             "conversation.html",
-            conversation=conversation,
-            title=title_of_conversation(conversation),
-            make_head=partial(head_of, conversation, path),
-            make_part=cache(partial(part_of, conversation, _number(request, "from"), _number(request, "at"))),
+            make,
+            conversation_id=conversation_id,
+            title=title,
+            is_archived=is_archived,
+            is_running=is_running,
+            formats=get_args(FormatName),
+            question=request.query_params.get("question", ""),
+        )
+
+    async def _shown(self, request: Request, conversation_id: ConversationId) -> ShownConversation:
+        app, view = self._desk.app(request), await self._view(request, conversation_id)
+        path = "" if app.is_remote else app.store.location(conversation_id)
+        found = await app.library.look_up(branches_of(conversation_id), MAX_BRANCHES, None)
+        return ShownConversation(
+            conversation=view.conversation,
+            head=head_of(view.conversation, path),
+            part=part_of(view.conversation, _number(request, "from"), _number(request, "at")),
             progress=progress_of(app, conversation_id),
             notices=view.notices,
-            branches=[(each.conversation_id, each.title) for each in found.conversations],
-            formats=get_args(FormatName),
-            kinds=kinds_for(conversation, app),
-            question=request.query_params.get("question", ""),
+            branches=tuple((each.conversation_id, each.title) for each in found.conversations),
+            kinds=kinds_for(view.conversation, app),
         )
 
     async def part(self, request: Request) -> Response:
@@ -109,6 +142,10 @@ def progress_of(app: App, conversation_id: ConversationId) -> str:
     """Return what the running turn does; empty if none runs in this process."""
     turn = app.running.on(conversation_id)
     return turn.audience.headline if turn else ""
+
+
+async def _itself(made: ShownConversation) -> ShownConversation:
+    return made
 
 
 def _number(request: Request, name: str) -> int | None:

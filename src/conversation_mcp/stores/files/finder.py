@@ -180,6 +180,10 @@ class FileFinder:
         files = filter(None, (file_of(self._folder, each) for each in ids))
         return (facts for _, facts in read_each(files, facts_in, [], self._vault))
 
+    def known(self, conversation_id: "ConversationId") -> Listed | None:
+        """Ask the index, and compare the file's stamp with the one that it has."""
+        return self.index.known(conversation_id)
+
     def contents(
         self, headway: Headway, problems: list[str], written_since: datetime | None = None
     ) -> "Iterator[tuple[ConversationId, Data]]":

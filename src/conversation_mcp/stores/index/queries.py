@@ -19,6 +19,7 @@ NEWEST_FIRST = """
     SELECT c.stamp, c.facts, NULL FROM conversations c
     WHERE CONDITIONS ORDER BY c.updated DESC, c.id DESC LIMIT ?
 """
+ONE = "SELECT c.stamp, c.facts, NULL FROM conversations c WHERE c.id = ? AND c.problem IS NULL LIMIT ?"
 BEST_FIRST = """
     SELECT c.stamp, c.facts, hit.number FROM (HITS) hit JOIN conversations c ON c.key = hit.key
     WHERE CONDITIONS ORDER BY hit.score, c.updated DESC, c.id DESC LIMIT ?
@@ -106,6 +107,11 @@ def best_first(
         return rows[last : last + count]
 
     return select, fused
+
+
+def row_of(database: "sqlite3.Connection", conversation_id: str) -> Row | None:
+    """Return what is known of one conversation; None for one that is unknown or could not be read."""
+    return next(iter(_rows(database, ONE, [conversation_id], 1)), None)
 
 
 def _conditions(wanted: Wanted) -> tuple[str, list[object]]:

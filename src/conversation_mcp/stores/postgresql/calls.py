@@ -5,9 +5,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import Any
 
-from anyio import to_thread
-
-from conversation_mcp.cancellation import finish
+from conversation_mcp.cancellation import in_thread
 from conversation_mcp.records.ids import check_id
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.base import Call
@@ -42,9 +40,11 @@ STOP = """
     INSERT INTO stops (owner, conversation_id, started_at, noted_at) VALUES (%s, %s, %s, %s)
     ON CONFLICT (owner, conversation_id) DO UPDATE SET started_at = excluded.started_at, noted_at = excluded.noted_at
 """
-HEAR = (
-    "DELETE FROM stops WHERE owner = %s AND conversation_id = ANY(%s) RETURNING conversation_id, started_at, noted_at"
-)
+HEAR = "SELECT conversation_id, started_at, noted_at FROM stops WHERE owner = %s AND conversation_id = ANY(%s)"
+HEARD = """
+    DELETE FROM stops WHERE owner = %s
+        AND (conversation_id, started_at, noted_at) IN (SELECT * FROM unnest(%s::text[], %s::text[], %s::timestamptz[]))
+"""
 
 
 class CallRows:
@@ -58,12 +58,12 @@ class CallRows:
 
     async def take(self, key: str, planned: Call | None = None) -> tuple[HeldName | None, Call | None]:
         """Take the lease of the name, then look what it stands for, in one transaction."""
-        return await finish(to_thread.run_sync(self._take, key, planned))
+        return await in_thread(self._take, key, planned)
 
     async def find(self, key: str) -> Call | None:
         """Return the call of that name, unless it was forgotten or is more than a day old."""
         values = key, self._now() - FORGET_AFTER
-        return _call_of(await to_thread.run_sync(self._database.first, FIND, *values))
+        return _call_of(await in_thread(self._database.first, FIND, *values))
 
     async def claim(self, key: str, call: Call) -> None:
         """Record what the name stands for."""
@@ -80,9 +80,14 @@ class CallRows:
         self._news.tell(turn_of(call.conversation_id))
 
     async def asked_to_stop(self, calls: Collection[Call]) -> list[Call]:
-        """Return the turns for which rows were left, and remove whatever was left."""
-        values = self._database.owner, [check_id(call.conversation_id) for call in calls]
-        found = await self._database.ask(lambda connection: connection.execute(HEAR, values).fetchall())
+        """Return the turns for which rows were left, and remove whatever was left.
+
+        Where nothing was, which is nearly always, it is one journey that only reads.
+        """
+        ids = [check_id(call.conversation_id) for call in calls]
+        found = await in_thread(self._database.rows, HEAR, ids)
+        if found:
+            await self._execute(HEARD, *map(list, zip(*found, strict=True)))
         oldest = self._now() - FORGET_AFTER
         left = {(conversation_id, started_at) for conversation_id, started_at, noted_at in found if noted_at >= oldest}
         return [call for call in calls if (call.conversation_id, call.started_at) in left]
@@ -104,7 +109,7 @@ class CallRows:
             connection.execute(sql.encode(), (self._database.owner, self._now() - FORGET_AFTER))
 
     async def _execute(self, sql: str, *values: object) -> None:
-        await to_thread.run_sync(self._database.do, sql, (self._database.owner, *values))
+        await in_thread(self._database.do, sql, (self._database.owner, *values))
 
     def _take(self, key: str, planned: Call | None) -> tuple[HeldName | None, Call | None]:
         name, oldest = _name_of(key), self._now() - FORGET_AFTER

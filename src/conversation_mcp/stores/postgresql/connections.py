@@ -8,9 +8,9 @@ from threading import BoundedSemaphore
 from typing import Any, TypeVar
 
 import psycopg
-from anyio import to_thread
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from conversation_mcp.cancellation import in_thread
 from conversation_mcp.errors import DatabaseError, InvalidInputError
 from conversation_mcp.owners import LOCAL
 from conversation_mcp.stores.postgresql.faults import explained, problem_of
@@ -93,7 +93,7 @@ class Database:
 
     async def ask(self, work: Work[T]) -> T:
         """Do the work in a thread."""
-        return await to_thread.run_sync(partial(self.run, work))
+        return await in_thread(self.run, work)
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Return what a statement finds that only reads, and whose first value is the owner."""

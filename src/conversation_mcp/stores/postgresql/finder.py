@@ -129,6 +129,10 @@ class DatabaseFinder:
         while batch := [str(each) for each in islice(waiting, READ_AT_ONCE)]:
             yield from self._pages.of_ids(batch)
 
+    def known(self, conversation_id: "ConversationId") -> Listed | None:
+        """Return the facts in its row, which are always up to date."""
+        return next(iter(self._pages.of_ids([conversation_id])), None)
+
     def contents(
         self, headway: Headway, problems: list[str], written_since: datetime | None = None
     ) -> "Iterator[tuple[ConversationId, Data]]":

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from functools import partial
 from uuid import uuid4
 
-from anyio import sleep, to_thread
+from anyio import sleep
 from anyio.lowlevel import checkpoint_if_cancelled
 
-from conversation_mcp.cancellation import finish
+from conversation_mcp.cancellation import finish, in_thread
 from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError
 from conversation_mcp.records.findings import Finding
 from conversation_mcp.records.ids import check_id
@@ -114,16 +114,16 @@ class DatabaseStore:
 
     async def reserve_this(self, conversation_id: ConversationId) -> bool:
         """Insert an empty row, unless there is one."""
-        return await to_thread.run_sync(self._rows.reserve, check_id(conversation_id))
+        return await in_thread(self._rows.reserve, check_id(conversation_id))
 
     async def unreserve(self, conversation_id: ConversationId) -> None:
         """Remove the row if it is empty."""
-        await to_thread.run_sync(self._rows.unreserve, conversation_id)
+        await in_thread(self._rows.unreserve, conversation_id)
 
     async def create(self, conversation: Conversation) -> None:
         """Fill the reserved row."""
         check_id(conversation.conversation_id)
-        await finish(to_thread.run_sync(self._rows.create, conversation))
+        await in_thread(self._rows.create, conversation)
         self._news.tell(turn_of(conversation.conversation_id))
 
     async def exists(self, conversation_id: ConversationId) -> bool:
@@ -132,7 +132,7 @@ class DatabaseStore:
 
     async def load(self, conversation_id: ConversationId) -> Conversation:
         """Read the rows as they are now, or what is in memory of that version."""
-        loaded = await finish(to_thread.run_sync(self._rows.load, check_id(conversation_id)))
+        loaded = await in_thread(self._rows.load, check_id(conversation_id))
         await checkpoint_if_cancelled()
         return loaded
 
@@ -145,9 +145,9 @@ class DatabaseStore:
     async def stamp(self, conversation_id: ConversationId | None) -> Stamp:
         """Return row and version; of all, what differs with the rows there are."""
         if conversation_id is None:
-            found = await to_thread.run_sync(self._database.first, STAMP_OF_ALL)
+            found = await in_thread(self._database.first, STAMP_OF_ALL)
             return found if found and found[0] else None
-        return await to_thread.run_sync(self._database.first, STAMP, conversation_id)
+        return await in_thread(self._database.first, STAMP, conversation_id)
 
     async def size_bytes(self) -> int:
         """Add up the sizes of conversations and attachments."""
@@ -155,7 +155,7 @@ class DatabaseStore:
 
     async def imports(self) -> Mapping[Origin, ConversationId]:
         """Read the origins from their columns."""
-        found = await to_thread.run_sync(self._database.rows, IMPORTS)
+        found = await in_thread(self._database.rows, IMPORTS)
         return {(source, name): ConversationId(conversation_id) for source, name, conversation_id in found}
 
     async def freshen(self, patience_seconds: float, report: Report) -> str | None:
@@ -219,7 +219,7 @@ class DatabaseStore:
 
     async def kept_for(self) -> str | None:
         """Read the row of the owner."""
-        found = await to_thread.run_sync(self._database.first, KEPT_FOR)
+        found = await in_thread(self._database.first, KEPT_FOR)
         return found[0] if found else None
 
     def hear(self, conversation_id: ConversationId | None) -> AbstractContextManager[Ear]:
@@ -228,11 +228,11 @@ class DatabaseStore:
 
     async def turn_is_held(self, conversation_id: ConversationId) -> bool:
         """Tell whether a live process has the lease of its turn."""
-        return await to_thread.run_sync(is_held, self._database, turn_of(check_id(conversation_id)))
+        return await in_thread(is_held, self._database, turn_of(check_id(conversation_id)))
 
     async def _update(self, conversation_id: ConversationId, change: Change) -> Conversation:
         async with self._writers.turn(conversation_id):
-            updated = await to_thread.run_sync(self._rows.update, conversation_id, change)
+            updated = await in_thread(self._rows.update, conversation_id, change)
         if not self._leases.held(turn_of(conversation_id)):  # the end of a turn tells by itself
             self._news.tell(turn_of(conversation_id))
         return updated

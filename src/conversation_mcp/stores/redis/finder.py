@@ -130,6 +130,10 @@ class KeyspaceFinder:
                 if described:
                     yield with_state(described.facts, self.is_being_answered)
 
+    def known(self, conversation_id: "ConversationId") -> Listed | None:
+        """Ask the index of this process, and compare the version on the server with the one that it has."""
+        return self._index.known(conversation_id)
+
     def contents(
         self, headway: Headway, problems: list[str], written_since: datetime | None = None
     ) -> "Iterator[tuple[ConversationId, Data]]":

@@ -6,12 +6,12 @@ from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 from weakref import finalize
 
-from conversation_mcp.records.found import MemoryPage, Page, Place, Wanted, WantedMemories
+from conversation_mcp.records.found import Listed, MemoryPage, Page, Place, Wanted, WantedMemories
 from conversation_mcp.searching.database import connect
 from conversation_mcp.stores.headway import Headway
 from conversation_mcp.stores.index.conversations import StampedConversations
 from conversation_mcp.stores.index.memory_pages import look_up_memories
-from conversation_mcp.stores.index.pages import look_up
+from conversation_mcp.stores.index.pages import known, look_up
 from conversation_mcp.stores.index.refresh import compare, take_in
 from conversation_mcp.stores.index.schema import SCHEMA
 
@@ -41,6 +41,10 @@ class MemoryIndex:
     def page(self, wanted: Wanted, limit: int, place: Place | None = None) -> Page:
         """Return the next conversations."""
         return self._use(lambda database: look_up(database, self._conversations, wanted, limit, place))
+
+    def known(self, conversation_id: str) -> Listed | None:
+        """Return the facts of a conversation that has not changed since it was read."""
+        return self._use(lambda database: known(database, self._conversations, conversation_id))
 
     def memories(self, wanted: WantedMemories, limit: int, skip: int = 0) -> MemoryPage:
         """Return the next memories."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from platformdirs import user_cache_path
 
 from conversation_mcp.errors import ConversationMCPError, IndexNotErasedError
-from conversation_mcp.records.found import Describe, MemoryPage, Page, Place, Wanted, WantedMemories
+from conversation_mcp.records.found import Describe, Listed, MemoryPage, Page, Place, Wanted, WantedMemories
 from conversation_mcp.searching.cache import Cache
 from conversation_mcp.searching.database import (
     IndexDamagedError,
@@ -32,7 +32,7 @@ from conversation_mcp.stores.headway import Headway
 from conversation_mcp.stores.index.check import checked
 from conversation_mcp.stores.index.memory_pages import look_up_memories
 from conversation_mcp.stores.index.memory_texts import MemoryTexts
-from conversation_mcp.stores.index.pages import look_up
+from conversation_mcp.stores.index.pages import known, look_up
 from conversation_mcp.stores.index.refresh import compare, standing, take_in
 from conversation_mcp.stores.index.schema import SCHEMA
 
@@ -113,6 +113,10 @@ class SqliteIndex:
         if (problem := self._cache.problem) is None:
             return page
         return page._replace(notices=(*page.notices, f"no index is kept, so every file was read ({problem})"))
+
+    def known(self, conversation_id: str) -> Listed | None:
+        """Return the facts of a conversation that has not changed since it was read; None if there is no file."""
+        return self._cache.look(lambda database: known(database, self._files, conversation_id))
 
     def memories(self, wanted: WantedMemories, limit: int, skip: int = 0) -> MemoryPage:
         """Return the next memories."""
