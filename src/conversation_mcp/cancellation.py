@@ -29,7 +29,12 @@ async def finish(work: Awaitable[T]) -> T:
 
 async def in_thread(work: Callable[[Unpack[Arguments]], T], *arguments: *Arguments) -> T:
     """Finish work that blocks in a thread of the event loop, which is reached in a third of anyio's steps."""
-    return await finish(get_running_loop().run_in_executor(None, work, *arguments))
+    return await finish(begun_in_thread(work, *arguments))
+
+
+def begun_in_thread(work: Callable[[Unpack[Arguments]], T], *arguments: *Arguments) -> Awaitable[T]:
+    """Begin the same, for a caller that finishes it together with what comes before and after."""
+    return get_running_loop().run_in_executor(None, work, *arguments)
 
 
 class Threads(ThreadPoolExecutor):
