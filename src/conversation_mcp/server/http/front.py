@@ -14,9 +14,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.server.http.acting import STATE
-from conversation_mcp.server.http.bodies import Body, BodyRoom, Take, read_body
+from conversation_mcp.server.http.answers import Answer
+from conversation_mcp.server.http.bodies import Body, read_body
 from conversation_mcp.server.http.callers import Authenticator, Denial, HeaderLines, Identity
 from conversation_mcp.server.http.receipts import Receipts
+from conversation_mcp.server.http.room import Room, Take
 from conversation_mcp.server.http.witness import Exchange, Witness
 
 MAX_BODY_BYTES = 32 * 1024 * 1024
@@ -97,7 +99,8 @@ class Front:
         self._acting = acting
         self._note_access = note_access
         self._receipts = Receipts()
-        self._room = BodyRoom()
+        self._bodies = Room()
+        self._answers = Room()
         self._serving: set[anyio.CancelScope] = set()
         self._is_ending = False
         self._was_answered = anyio.Event()
@@ -172,7 +175,7 @@ class Front:
         exchange.caller = _named(caller)
         if scope["method"] != "POST":  # there are no sessions, so nothing to listen to and nothing to end
             return Denial(405, "Method not allowed", {"allow": "POST"})
-        with self._room.of(caller.owner) as take:
+        with self._bodies.of(caller.owner) as take:
             return await self._admitted(caller, scope, receive, send, exchange, take)
 
     async def _admitted(
@@ -209,12 +212,14 @@ class Front:
             self._serving.add(serving)
             try:
                 async with self._homes(caller.owner) as home, self._receipts.expected(caller.owner, scope) as receipt:
+                    replay = body.replay()
+                    answer = Answer(scope, replay, send, room=self._answers, owner=caller.owner, body=body.content)
 
                     async def received(message: Message) -> None:
-                        await send(message)
-                        receipt.sent(message)
+                        if await answer.pass_on(message):
+                            receipt.sent(message)
 
-                    await home(scope, body.replay(), received)
+                    await home(scope, replay, received)
             except ConversationMCPError as error:
                 logger.warning("a request cannot be served: %s", error.message)
                 return Denial(503, "These conversations cannot be opened; the server's log says why")
