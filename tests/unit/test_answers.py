@@ -27,7 +27,7 @@ class Client:
     def __init__(self, room: Room, owner: str = "alice", gate: anyio.Event | None = None) -> None:
         self.sent: list[Message] = []
         self._gate = gate
-        self._answer = Answer(SCOPE, never, self._take, room=room, owner=owner, body=REQUEST)
+        self._answer = Answer(SCOPE, never, self._take, room, owner, REQUEST)
 
     async def _take(self, message: Message) -> None:
         self.sent.append(message)

@@ -19,7 +19,7 @@ REFUSED = f"Too many answers are being read at once; ask again in {RETRY_SECONDS
 class Answer:
     """Passes on the response to one request. What is large takes room until the client has read most of it."""
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send, *, room: Room, owner: str, body: bytes) -> None:
+    def __init__(self, scope: Scope, receive: Receive, send: Send, room: Room, owner: str, body: bytes) -> None:
         self._scope = scope
         self._receive = receive
         self._send = send
