@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
+from typing import NamedTuple, cast
 
 import anyio
 from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
@@ -16,7 +17,8 @@ from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.server.http.acting import STATE
 from conversation_mcp.server.http.bodies import Body, BodyRoom, Take, read_body
 from conversation_mcp.server.http.callers import Authenticator, Denial, HeaderLines, Identity
-from conversation_mcp.server.http.receipts import Receipts
+from conversation_mcp.server.http.lanes import Lane, Lanes
+from conversation_mcp.server.http.receipts import CONNECTION, Peer, Receipts
 from conversation_mcp.server.http.witness import Exchange, Witness
 
 MAX_BODY_BYTES = 32 * 1024 * 1024
@@ -46,7 +48,16 @@ OpenHomeOf = Callable[[str], AbstractAsyncContextManager[ASGIApp]]
 IsReady = Callable[[], Awaitable[bool]]
 PROBES = ("/health", "/ready")
 """Paths that are asked for every few seconds."""
+ENDING = Denial(503, "The server is ending", {"retry-after": "5", "connection": "close"})
+TOO_MANY = Denial(429, "Too many requests of this owner at once", {"retry-after": "5", "connection": "close"})
 NO_ROUTES: Mapping[str, ASGIApp] = {}
+
+
+class Admitted(NamedTuple):
+    """A request that may be served when its turn comes."""
+
+    owner: str
+    body: Body
 
 
 class Front:
@@ -66,6 +77,7 @@ class Front:
         routes: Mapping[str, ASGIApp] = NO_ROUTES,
         pages: ASGIApp | None = None,
         max_body_bytes: int = MAX_BODY_BYTES,
+        lanes: Lanes | None = None,
         witness: Witness | None = None,
         acting: Callable[[Identity, bytes], Identity] | None = None,
         note_access: Callable[[Identity, bytes], Awaitable[Denial | None]] | None = None,
@@ -81,6 +93,7 @@ class Front:
             routes: further paths that are served to everybody, such as metadata about authentication.
             pages: serves all other paths, with a gate of its own.
             max_body_bytes: the largest body.
+            lanes: bounds what one owner has at work at once.
             witness: learns of each request, but not of whether the server is alive and ready.
             acting: tells as whose a request is served that names a user in its body.
             note_access: notes a request for another owner than that of its token, or tells why it is not served.
@@ -98,6 +111,7 @@ class Front:
         self._note_access = note_access
         self._receipts = Receipts()
         self._room = BodyRoom()
+        self._lanes = lanes or Lanes()
         self._serving: set[anyio.CancelScope] = set()
         self._is_ending = False
         self._was_answered = anyio.Event()
@@ -164,7 +178,7 @@ class Front:
 
     async def _identified(self, scope: Scope, receive: Receive, send: Send, exchange: Exchange) -> Denial | None:
         if self._is_ending:
-            return Denial(503, "The server is ending", {"retry-after": "5", "connection": "close"})
+            return ENDING
         address = scope["client"][0] if scope.get("client") else ""
         caller = await self._authenticator.identify(scope["headers"], address)
         if isinstance(caller, Denial):
@@ -172,12 +186,15 @@ class Front:
         exchange.caller = _named(caller)
         if scope["method"] != "POST":  # there are no sessions, so nothing to listen to and nothing to end
             return Denial(405, "Method not allowed", {"allow": "POST"})
-        with self._room.of(caller.owner) as take:
-            return await self._admitted(caller, scope, receive, send, exchange, take)
+        with self._lanes.of(caller.owner) as lane, self._room.of(caller.owner) as take:
+            if lane is None:
+                return TOO_MANY
+            admitted = await self._admitted(caller, scope, receive, exchange, take)
+            return await self._served(admitted, scope, send, lane) if isinstance(admitted, Admitted) else admitted
 
     async def _admitted(
-        self, caller: Identity, scope: Scope, receive: Receive, send: Send, exchange: Exchange, take: Take
-    ) -> Denial | None:
+        self, caller: Identity, scope: Scope, receive: Receive, exchange: Exchange, take: Take
+    ) -> Admitted | Denial | None:
         body = await read_body(receive, _header(scope["headers"], b"content-length"), self._max_body_bytes, take)
         if not isinstance(body, Body):
             return body
@@ -188,13 +205,13 @@ class Front:
         if self._note_access and caller.is_for_another and (denial := await self._note_access(caller, body.content)):
             return denial
         scope[STATE] = caller.may_act_for
-        return await self._served(caller, scope, body, send)
+        return Admitted(caller.owner, body)
 
     async def _shown(self, scope: Scope, receive: Receive, send: Send) -> Denial | None:
         if self._pages is None:
             return Denial(404, "Not found")
         if self._is_ending:
-            return Denial(503, "The server is ending", {"retry-after": "5", "connection": "close"})
+            return ENDING
         with anyio.CancelScope() as serving:
             self._serving.add(serving)
             try:
@@ -204,17 +221,24 @@ class Front:
                 self._was_answered.set()
         return None
 
-    async def _served(self, caller: Identity, scope: Scope, body: Body, send: Send) -> Denial | None:
+    async def _served(self, admitted: Admitted, scope: Scope, send: Send, lane: Lane) -> Denial | None:
+        owner = admitted.owner
         with anyio.CancelScope() as serving:
             self._serving.add(serving)
             try:
-                async with self._homes(caller.owner) as home, self._receipts.expected(caller.owner, scope) as receipt:
+                async with lane.turn() as end_turn:
+                    if self._is_ending:
+                        return ENDING
+                    if _is_gone(scope):
+                        return None
+                    async with self._homes(owner) as home, self._receipts.expected(owner, scope) as receipt:
 
-                    async def received(message: Message) -> None:
-                        await send(message)
-                        receipt.sent(message)
+                        async def received(message: Message) -> None:
+                            await send(message)
+                            receipt.sent(message)
 
-                    await home(scope, body.replay(), received)
+                        await home(scope, admitted.body.replay(), received)
+                        end_turn()
             except ConversationMCPError as error:
                 logger.warning("a request cannot be served: %s", error.message)
                 return Denial(503, "These conversations cannot be opened; the server's log says why")
@@ -222,6 +246,11 @@ class Front:
                 self._serving.discard(serving)
                 self._was_answered.set()
         return None
+
+
+def _is_gone(scope: Scope) -> bool:
+    peer = cast("Peer | None", scope.get(CONNECTION))
+    return peer is not None and peer.is_lost
 
 
 def _named(caller: Identity) -> str:

@@ -45,7 +45,6 @@ from conversation_mcp.tools.catalog import LOG, AnyTool, tools_of
 logger = logging.getLogger(__name__)
 
 BACKLOG = 2_048
-MOST_CONNECTIONS = 2_000
 MAX_HEAD_BYTES = 64 * 1024
 KEPT_ALIVE_SECONDS = 75
 """Longer than proxies keep an idle connection, which would else send a request into one that is just being closed."""
@@ -221,7 +220,6 @@ def _configuration(front: Front) -> uvicorn.Config:
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        limit_concurrency=MOST_CONNECTIONS,
         timeout_keep_alive=KEPT_ALIVE_SECONDS,
         timeout_graceful_shutdown=ENDING_SECONDS,
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
