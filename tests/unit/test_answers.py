@@ -7,7 +7,7 @@ import anyio
 import pytest
 from starlette.types import Message, Scope
 
-from conversation_mcp.server.http.answers import PIECE_BYTES, REFUSED, Answer
+from conversation_mcp.server.http.answers import PIECE_BYTES, REFUSED, OutgoingAnswer
 from conversation_mcp.server.http.room import Room
 
 JSON, STREAM = (b"content-type", b"application/json"), (b"content-type", b"text/event-stream; charset=utf-8")
@@ -27,7 +27,7 @@ class Client:
     def __init__(self, room: Room, owner: str = "alice", gate: anyio.Event | None = None) -> None:
         self.sent: list[Message] = []
         self._gate = gate
-        self._answer = Answer(SCOPE, never, self._take, room, owner, REQUEST)
+        self._answer = OutgoingAnswer(SCOPE, never, self._take, room, owner, REQUEST)
 
     async def _take(self, message: Message) -> None:
         self.sent.append(message)

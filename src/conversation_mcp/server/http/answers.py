@@ -16,7 +16,7 @@ RETRY_SECONDS = 5
 REFUSED = f"Too many answers are being read at once; ask again in {RETRY_SECONDS} s"
 
 
-class Answer:
+class OutgoingAnswer:
     """Passes on the response to one request. What is large takes room until the client has read most of it."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, room: Room, owner: str, body: bytes) -> None:

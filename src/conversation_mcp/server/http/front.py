@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.server.http.acting import STATE
-from conversation_mcp.server.http.answers import Answer
+from conversation_mcp.server.http.answers import OutgoingAnswer
 from conversation_mcp.server.http.bodies import Body, read_body
 from conversation_mcp.server.http.callers import Authenticator, Denial, Identity
 from conversation_mcp.server.http.headers import ambiguity_of
@@ -216,7 +216,7 @@ class Front:
                         return None
                     async with self._homes(owner) as home, self._receipts.expected(owner, scope) as receipt:
                         replay = admitted.body.replay()
-                        answer = Answer(scope, replay, send, self._answers, owner, admitted.body.content)
+                        answer = OutgoingAnswer(scope, replay, send, self._answers, owner, admitted.body.content)
 
                         async def received(message: Message) -> None:
                             if await answer.pass_on(message):
