@@ -120,7 +120,7 @@ async def nothing_crosses(
             told = unfilled(each.hers, alice.things), unfilled(each.nobodys, NOBODYS)
             if each.hers.is_over:
                 assert told[0] == told[1], each.about
-            assert not {word for _, text in told for word in (*alice.things, "heron") if word in text}, each.about
+            assert not {word for *_, text in told for word in (*alice.things, "heron") if word in text}, each.about
         release.set()
         for heard in own:
             assert "Mine, in" in str(await heard.answer())

@@ -1,8 +1,6 @@
 """The front of the server: what every request passes before any code of the protocol sees it."""
 
 import logging
-import re
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import NamedTuple, cast
@@ -15,33 +13,17 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.server.http.acting import STATE
-from conversation_mcp.server.http.bodies import Body, BodyRoom, Take, read_body
-from conversation_mcp.server.http.callers import Authenticator, Denial, HeaderLines, Identity
+from conversation_mcp.server.http.answers import OutgoingAnswer
+from conversation_mcp.server.http.bodies import Body, read_body
+from conversation_mcp.server.http.callers import Authenticator, Denial, Identity
+from conversation_mcp.server.http.headers import ambiguity_of
 from conversation_mcp.server.http.lanes import Lane, Lanes
 from conversation_mcp.server.http.receipts import CONNECTION, Peer, Receipts
+from conversation_mcp.server.http.room import Room, Take
 from conversation_mcp.server.http.witness import Exchange, Witness
 
 MAX_BODY_BYTES = 32 * 1024 * 1024
 """Room for a few images, which come as text."""
-ONCE = frozenset(
-    (
-        b"authorization",
-        b"content-length",
-        b"content-type",
-        b"host",
-        b"mcp-method",
-        b"mcp-name",
-        b"mcp-protocol-version",
-        b"mcp-session-id",
-        b"origin",
-        b"transfer-encoding",
-    )
-)
-"""Headers that may come only once: of two, a proxy and this server might each believe another one."""
-
-ADDRESS = re.compile(rb"([a-z]+://)?(\[[0-9a-f:.]+\]|[^\s:,/@\[\]]*)(:[0-9]*)?", re.IGNORECASE)
-"""A host or an origin. The SDK compares what is before a colon, whatever comes after it."""
-
 logger = logging.getLogger(__name__)
 
 OpenHomeOf = Callable[[str], AbstractAsyncContextManager[ASGIApp]]
@@ -110,7 +92,8 @@ class Front:
         self._acting = acting
         self._note_access = note_access
         self._receipts = Receipts()
-        self._room = BodyRoom()
+        self._bodies = Room()
+        self._answers = Room()
         self._lanes = lanes or Lanes()
         self._serving: set[anyio.CancelScope] = set()
         self._is_ending = False
@@ -171,7 +154,7 @@ class Front:
 
     async def _checked(self, scope: Scope, receive: Receive) -> Denial | None:
         """Return why the headers are not accepted."""
-        if ambiguous := _ambiguous(scope["headers"]):
+        if ambiguous := ambiguity_of(scope["headers"]):
             return Denial(400, ambiguous, {"connection": "close"})
         response = await self._security.validate_request(Request(scope, receive))
         return None if response is None else Denial(response.status_code, bytes(response.body).decode())
@@ -186,7 +169,7 @@ class Front:
         exchange.caller = _named(caller)
         if scope["method"] != "POST":  # there are no sessions, so nothing to listen to and nothing to end
             return Denial(405, "Method not allowed", {"allow": "POST"})
-        with self._lanes.of(caller.owner) as lane, self._room.of(caller.owner) as take:
+        with self._lanes.of(caller.owner) as lane, self._bodies.of(caller.owner) as take:
             if lane is None:
                 return TOO_MANY
             admitted = await self._admitted(caller, scope, receive, exchange, take)
@@ -232,12 +215,14 @@ class Front:
                     if _is_gone(scope):
                         return None
                     async with self._homes(owner) as home, self._receipts.expected(owner, scope) as receipt:
+                        replay = admitted.body.replay()
+                        answer = OutgoingAnswer(scope, replay, send, self._answers, owner, admitted.body.content)
 
                         async def received(message: Message) -> None:
-                            await send(message)
-                            receipt.sent(message)
+                            if await answer.pass_on(message):
+                                receipt.sent(message)
 
-                        await home(scope, admitted.body.replay(), received)
+                        await home(scope, replay, received)
                         end_turn()
             except ConversationMCPError as error:
                 logger.warning("a request cannot be served: %s", error.message)
@@ -263,17 +248,6 @@ def _told(scope: Scope, status: int, text: str) -> Denial:
     if scope["method"] not in ("GET", "HEAD"):
         return Denial(405, "Method not allowed", {"allow": "GET, HEAD"})
     return Denial(status, text)
-
-
-def _ambiguous(headers: HeaderLines) -> str | None:
-    """Return what a proxy might understand otherwise than this server."""
-    lines = tuple(headers)
-    counts = Counter(name for name, _ in lines if name in ONCE)
-    if {b"content-length", b"transfer-encoding"} <= counts.keys():
-        return "content-length and transfer-encoding exclude each other"
-    if not all(ADDRESS.fullmatch(value) for name, value in lines if name in (b"host", b"origin")):
-        return "host and origin must name one host, and its port by a number"
-    return next((f"{name.decode()} must come only once" for name, count in counts.items() if count > 1), None)
 
 
 def _header(headers: Iterable[tuple[bytes, bytes]], wanted: bytes) -> str | None:

@@ -14,7 +14,7 @@ from conversation_mcp.stores.index.queries import title_in
 from conversation_mcp.stores.meant_texts import embedding_hash
 from conversation_mcp.stores.postgresql.connections import Connection, Database
 from conversation_mcp.stores.postgresql.ranking import Condition
-from conversation_mcp.stores.postgresql.texts import lexeme, lexemes_of, quoted
+from conversation_mcp.stores.postgresql.texts import lexeme, lexemes_of
 from conversation_mcp.text import fold, storable
 
 if TYPE_CHECKING:
@@ -33,13 +33,24 @@ CHANGE = """
         embedding = %s, facts = %s
     WHERE id = %s AND owner = %s AND slot = %s
 """
-COMMON = "length(m.lexemes) - length(ts_delete(m.lexemes, %s::text[]))"
-"""How many of these lexemes a memory has."""
-FOUND = """
-    SELECT m.slot, m.number, m.id, SCORE AS score FROM memories m JOIN conversations c USING (owner, slot)
-    WHERE m.owner = %s AND CONDITIONS
-    ORDER BY score DESC, m.created_milliseconds DESC, c.id DESC, m.number LIMIT %s
+NEWEST_FIRST = """
+    SELECT m.slot, m.number, m.id, 0 FROM memories m JOIN conversations c USING (owner, slot)
+    WHERE m.owner = %s AND CONDITIONS ORDER BY m.created_milliseconds DESC, c.id DESC, m.number LIMIT %s
 """
+BEST_FIRST = """
+    WITH hits AS MATERIALIZED (
+        SELECT w.slot, w.number, count(*) AS score FROM memory_words w
+        WHERE w.owner = %s AND w.word = ANY(%s::text[]) GROUP BY w.slot, w.number
+    ),
+    least AS (SELECT coalesce((SELECT score FROM hits ORDER BY score DESC OFFSET %s LIMIT 1), 0) AS score)
+    SELECT m.slot, m.number, m.id, hits.score::float8 / %s AS score
+    FROM least JOIN hits ON hits.score >= least.score
+        JOIN memories m USING (slot, number) JOIN conversations c USING (owner, slot)
+    WHERE m.owner = %s AND CONDITIONS
+    ORDER BY hits.score DESC, m.created_milliseconds DESC, c.id DESC, m.number LIMIT %s
+"""
+"""No memory is read that has fewer words in common than the last of so many."""
+ALL = 2**31
 SHARING = """
     WITH asked AS MATERIALIZED (
         SELECT each.word, (
@@ -171,21 +182,20 @@ def _first(database: Database, asked: list[str], wanted: WantedMemories, most: i
 
 def _statement(owner: str, asked: list[str], wanted: WantedMemories, count: int) -> tuple[str, Sequence[object]]:
     """Return what finds so many keys, and its values."""
-    if asked and wanted.least_share:
-        filters = _conditions(wanted, ())
+    filters = _conditions(wanted)
+    if not asked:
+        return NEWEST_FIRST.replace("CONDITIONS", filters.sql), (owner, *filters.values, count)
+    if wanted.least_share:
         best = None if filters.values else count
         rarest = owner, MOST_PLACES, asked, rarest_needed(len(asked), wanted.least_share)
         values = *rarest, owner, MOST_PLACES, best, owner, *filters.values, count
         return SHARING.replace("CONDITIONS", filters.sql), values
-    score = Condition(f"({COMMON})::float8 / {len(asked)}", (asked,)) if asked else Condition("0", ())
-    conditions = _conditions(wanted, asked)
-    sql = FOUND.replace("SCORE", score.sql).replace("CONDITIONS", conditions.sql)
-    return sql, (*score.values, owner, *conditions.values, count)
+    values = owner, asked, ALL if filters.values else count - 1, len(asked), owner, *filters.values, count
+    return BEST_FIRST.replace("CONDITIONS", filters.sql), values
 
 
-def _conditions(wanted: WantedMemories, asked: Iterable[str]) -> Condition:
+def _conditions(wanted: WantedMemories) -> Condition:
     given = {
-        "m.lexemes @@ %s::tsquery": " | ".join(map(quoted, asked)) or None,
         "c.id = %s": wanted.conversation_id,
         "m.id = %s": wanted.memory_id,
         "m.same = ANY(%s)": list(wanted.same_texts) or None,
