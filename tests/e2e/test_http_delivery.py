@@ -48,6 +48,14 @@ def peer_of(server: HttpServer, room: int | None = None) -> Generator[socket.soc
         yield peer
 
 
+def leave_after(server: HttpServer, request: bytes) -> None:
+    """Send a request and close the connection at once, all without waiting for the server."""
+    with socket.socket() as peer:
+        peer.setblocking(False)
+        peer.connect_ex(("127.0.0.1", server.port))
+        assert peer.send(request) == len(request)
+
+
 def read(peer: socket.socket) -> bytes:
     """Read one response, in whichever form it comes."""
     told = b""
@@ -134,6 +142,33 @@ async def test_a_client_that_reads_all_and_closes_has_the_answer(tmp_path: Path,
                 told = await to_thread.run_sync(read, peer)
                 assert KEPT.encode() not in told
             assert len(provider.requests) == number
+
+
+@ERAS
+async def test_a_question_whose_client_left_before_the_server_saw_it_is_not_asked(tmp_path: Path, era: Era) -> None:
+    provider = FakeProvider()
+    async with http_server(tmp_path, provider) as server:
+        await asked(server, era, "Are you there?")
+        # Nothing is awaited meanwhile, so the server stands still, as one that is suspended.
+        leave_after(server, call_of(era, query="Why?"))
+        await asked(server, era, "Are you still there?")
+        await asked(server, era, "And now?")
+        questions = [request.messages[-1].content for request in provider.requests]
+        assert questions == ["Are you there?", "Are you still there?", "And now?"]
+        assert KEPT not in await asked(server, era, "Why?")
+    assert len(provider.requests) == 4
+
+
+@ERAS
+async def test_a_question_of_a_client_that_left_is_asked_for_another_that_asked_the_same(
+    tmp_path: Path, era: Era
+) -> None:
+    provider = FakeProvider()
+    async with http_server(tmp_path, provider) as server:
+        await asked(server, era, "Are you there?")
+        leave_after(server, call_of(era, query="Why?"))
+        assert KEPT not in await asked(server, era, "Why?")
+    assert len(provider.requests) == 2
 
 
 async def test_an_answer_that_a_client_does_not_fetch_in_time_is_kept(

@@ -9,6 +9,7 @@ import anyio
 from conversation_mcp.cancellation import finish
 from conversation_mcp.conversations.recipients import Recipients, whereabouts_of
 from conversation_mcp.errors import (
+    CallerGoneError,
     CancelledUnsentError,
     ConversationBusyError,
     ConversationMCPError,
@@ -212,7 +213,12 @@ class TurnWorker:
 
     @asynccontextmanager
     async def locked(self, turn: RunningTurn, conversation_id: ConversationId) -> AsyncGenerator[None]:
-        """Hold the turn lock during the block; raises ConversationBusyError if another turn keeps it."""
+        """Hold the turn lock during the block.
+
+        Raises:
+            ConversationBusyError: another turn keeps it.
+            CallerGoneError: nobody is there any more who asked for this turn.
+        """
         lock = None  # stays None if a wish cancels the wait
         with turn.wishes.line():
             # Only follow-ups queue: no other turn knows the id of a start, and to resume a turn that runs is no use.
@@ -223,6 +229,11 @@ class TurnWorker:
             raise _gave_up(turn, conversation_id)
         turn.course.holds_lock = True
         try:
+            # A server that was suspended, or was slow to begin, has calls from before: who made them has asked again
+            # elsewhere, and has the answer.
+            if await turn.audience.is_gone():
+                turn.wishes.give_up()  # the same call in another request begins anew
+                raise CallerGoneError
             yield
         finally:
             turn.course.holds_lock = False

@@ -1,6 +1,6 @@
 """Receipts: a result over HTTP counts as delivered once the other end has acknowledged it, not once it is made."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Protocol, cast
 
@@ -49,6 +49,10 @@ class Receipt:
         self._written = written
         self._notes: list[Note] = []
         self._looking = anyio.Lock()
+
+    async def is_gone(self) -> bool:
+        """Tell whether the connection of the request is lost."""
+        return self._peer is not None and self._peer.is_lost
 
     async def owe(self, note: Note) -> None:
         """Keep a note to write once the client has the answer."""
@@ -109,8 +113,7 @@ class Receipts:
             receipt.close()
 
 
-def owing_of(request: ServerRequestContext[Any, Any]) -> Callable[[Note], Awaitable[None]] | None:
-    """Return what takes the notes of a request's result."""
+def receipt_of(request: ServerRequestContext[Any, Any]) -> Receipt | None:
+    """Return the receipt of a request's result."""
     scope: Mapping[str, Any] = getattr(request.request, "scope", None) or {}
-    receipt: Receipt | None = scope.get(RECEIPT)
-    return receipt.owe if receipt else None
+    return scope.get(RECEIPT)
