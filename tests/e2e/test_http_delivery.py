@@ -23,12 +23,12 @@ CLOSE = "Connection: close"
 KEPT = "whose result was never delivered"
 
 
-def call_of(era: Era, *lines: str, query: str = QUESTION) -> bytes:
+def call_of(era: Era, *lines: str, query: str = QUESTION, tool: str = "search", **named: str) -> bytes:
     """Return the request of a question as it goes over the wire."""
-    sent: dict[str, Any] = {"name": "search", "arguments": {"query": query}}
+    sent: dict[str, Any] = {"name": tool, "arguments": {"query": query, **named}}
     more = {"mcp-protocol-version": "2025-11-25"}
     if era == "auto":
-        more = {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "search"}
+        more = {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": tool}
         about: dict[str, object] = {"protocolVersion": "2026-07-28", "clientCapabilities": {}}
         sent["_meta"] = {f"io.modelcontextprotocol/{name}": value for name, value in about.items()}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": sent}).encode()
@@ -157,6 +157,27 @@ async def test_a_question_whose_client_left_before_the_server_saw_it_is_not_aske
         assert questions == ["Are you there?", "Are you still there?", "And now?"]
         assert KEPT not in await asked(server, era, "Why?")
     assert len(provider.requests) == 4
+
+
+@ERAS
+async def test_a_question_whose_client_left_while_it_waited_for_another_is_not_asked(tmp_path: Path, era: Era) -> None:
+    release, arrived = anyio.Event(), anyio.Event()
+    provider = FakeProvider(held(release, arrived))
+    async with http_server(tmp_path, provider) as server, server.client("alice", era) as client:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(client.call_tool, "search", {"query": "First?"})
+            with anyio.fail_after(30):
+                await arrived.wait()
+            listed = data_of(await client.call_tool("list_conversations", {}))
+            named = {"conversationId": listed["conversations"][0]["conversationId"], "query": "Second?"}
+            with peer_of(server) as peer:
+                await to_thread.run_sync(peer.sendall, call_of(era, tool="search_followup", **named))
+                await to_thread.run_sync(peer.recv, 4_096)
+            await asked(server, era, "Are you there?")
+            release.set()
+        await asked(server, era, "And now?")
+    questions = [request.messages[-1].content for request in provider.requests]
+    assert questions == ["First?", "Are you there?", "And now?"]
 
 
 @ERAS

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Protocol, cast
 
 import anyio
+import anyio.lowlevel
 from mcp.server.context import ServerRequestContext
 from starlette.types import Message, Scope
 
@@ -15,6 +16,8 @@ CONNECTION = "conversation_mcp.connection"
 """The field of a request's scope in which a connection makes itself known."""
 RECEIPT = "conversation_mcp.receipt"
 """The field in which the front keeps the receipt of the request."""
+LOOKS = 3
+"""How often the event loop has to go round to read the end of a connection, close it, and say so."""
 ANSWER_MARKS = (b'"result":', b'"error":')
 """No notification has such a key, and in its texts the quotes are escaped."""
 
@@ -52,6 +55,8 @@ class Receipt:
 
     async def is_gone(self) -> bool:
         """Tell whether the connection of the request is lost."""
+        for _ in range(LOOKS):
+            await anyio.lowlevel.checkpoint()
         return self._peer is not None and self._peer.is_lost
 
     async def owe(self, note: Note) -> None:
