@@ -1,5 +1,6 @@
 """The homes that are open: what is needed to serve an owner's conversations, from its first use until it is idle."""
 
+import gc
 import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -16,8 +17,16 @@ from conversation_mcp.stores.catalog import owners_in
 
 IDLE_SECONDS = 120.0
 LOOK_EVERY_SECONDS = 5.0
-MOST_OPEN = 2_000
-"""Beyond this number, the home that has been idle longest is closed to open another one."""
+MOST_OPEN = 250
+"""Beyond this number, the home that has been idle longest is closed to open another one.
+
+To open one takes less than to answer a question, and to keep one open takes more than 100 KiB.
+"""
+CLOSED_TOGETHER = 100
+"""How many closed homes wait for their memory to be given back: they are circles of objects, which Python seldom seeks.
+
+A process that serves has it look even less often (`garbage.py`), and one search costs as much as some five questions.
+"""
 
 HomeT = TypeVar("HomeT")
 
@@ -59,6 +68,7 @@ class Homes(Generic[HomeT]):
         self._idle_seconds = idle_seconds
         self._most_open = most_open
         self._places: dict[str, _Place[HomeT]] = {}
+        self._closed_count = 0
 
     def __len__(self) -> int:
         """Return how many homes are open."""
@@ -136,6 +146,9 @@ class Homes(Generic[HomeT]):
             del self._places[owner]
             place.is_open.set()
             place.closed.set()
+            self._closed_count += 1
+            if self._closed_count % CLOSED_TOGETHER == 0:
+                gc.collect()
 
 
 class OwnersHomes:

@@ -21,12 +21,16 @@ from tests.benchmarks.turns import MESSAGES
 from tests.fixtures.agent import KEY, agent_process
 from tests.fixtures.databases import PostgreSQL, is_installed, postgresql
 from tests.fixtures.library import Shelf, wanted_of
+from tests.fixtures.vectors import OneEmbedder, WordModel, there
 
 from conversation_mcp.clock import utc_now
+from conversation_mcp.conversations.turn_meaning import NEAR_TURNS
+from conversation_mcp.embeddings.meaning import Meaning
 from conversation_mcp.records.codec import decode
 from conversation_mcp.records.found import Page
 from conversation_mcp.records.ids import check_id
 from conversation_mcp.stores.catalog import open_store
+from conversation_mcp.stores.finder import Finder
 from conversation_mcp.stores.headway import Headway
 
 OWNERS, QUICK_OWNERS = 1_000, 50
@@ -34,6 +38,7 @@ CONVERSATIONS = 100
 """Of each owner."""
 OWNER, ANOTHER = "user-0", "user-7"
 """The other one was given what the first one has, so that its rows lie among those of all."""
+DIMENSIONS = 384
 ROUNDS = 60
 REPLICAS = (1, 2, 4)
 CLIENTS = 16
@@ -47,8 +52,10 @@ PAGES = 500
 LIBRARY = (
     "database-page",
     "database-search",
+    "database-meaning",
     "database-page-alone",
     "database-search-alone",
+    "database-meaning-alone",
     "database-page-cpu",
     "database-size",
 )
@@ -66,6 +73,16 @@ COPIES = (
     SELECT 'user-' || copy, slot + 1000000 * copy, number, word_count, line
     FROM words, generate_series(1, {last}) AS copy ORDER BY slot, number, copy""",
 )
+COPIES_OF_VECTORS = (
+    """INSERT INTO vector_models (owner, kind, name, choice) SELECT 'user-' || copy, kind, name, choice
+    FROM vector_models, generate_series(1, {last}) AS copy""",
+    """INSERT INTO vector_groups (owner, model, name, slot, state)
+    SELECT m.owner, m.model, g.name, g.slot + 1000000 * substr(m.owner, 6)::integer, g.state
+    FROM vector_groups g, vector_models m WHERE m.owner <> g.owner ORDER BY g.slot, m.model""",
+    """INSERT INTO vectors (owner, model, name, item, digest, numbers)
+    SELECT m.owner, m.model, v.name, v.item, v.digest, v.numbers
+    FROM vectors v, vector_models m WHERE m.owner <> v.owner ORDER BY v.name, v.item, m.model""",
+)
 """What one owner has is given to all others; rows lie as if all had written in turn."""
 
 
@@ -81,22 +98,32 @@ def measure_library(plan: Plan) -> Iterable[Row]:
     queries = queries_in(shelf.root)
     with postgresql(shared_buffers="512MB") as server:
         alone, many = server.database(), server.database()
+        model = WordModel(dimensions=DIMENSIONS)
         for url in (alone, many):
             asyncio.run(_fill(url, shelf.root))
-        _give_to_all(server, many, owners)
+        _give_to_all(server, many, COPIES, owners)
+        size = _size(server, many, owners, shelf.root)
+        for finder in (*(open_store(url, utc_now, OWNER).finder for url in (alone, many)), shelf.finder):
+            _make_vectors(finder, model)
+        _give_to_all(server, many, COPIES_OF_VECTORS, owners)
         finders = [open_store(url, utc_now, owner).finder for url, owner in ((many, ANOTHER), (alone, OWNER))]
         asked = [*(finder.page for finder in finders), shelf.index.page]
         pages = [partial(timed, partial(ask, wanted_of(), PAGE)) for ask in asked]
         searches = [partial(timed, lambda ask=ask: [ask(wanted_of(query), PAGE) for query in queries]) for ask in asked]
+        meant = [partial(timed, partial(_by_meaning, finder, model, queries)) for finder in (*finders, shelf.finder)]
         what = f"of an owner with {CONVERSATIONS} of {owners * CONVERSATIONS:,} conversations in PostgreSQL"
-        measured = zip(("page", "search"), (f"a page {what}", f"two searches {what}"), (pages, searches), strict=True)
+        measured = (
+            ("page", f"a page {what}", pages),
+            ("search", f"two searches {what}", searches),
+            ("meaning", f"two searches by words and meaning {what}", meant),
+        )
         for name, said, sides in measured:
             ours, lonely, sqlite = alternate(plan.rounds(ROUNDS), sides, warm_ups=5)
             yield Row(f"database-{name}", said, "ms", "the index of a folder", ours, sqlite, Budget(2))
             against = "no other owner there"
             yield Row(f"database-{name}-alone", said, "ms", against, ours, lonely, Budget(1.25))
         yield _processor_time(server, asked[0], asked[-1], what)
-        yield _size(server, many, owners, shelf.root)
+        yield size
 
 
 def measure_turns(plan: Plan) -> Iterable[Row]:
@@ -157,8 +184,20 @@ async def _fill(url: str, root: Path) -> None:
         await store.create(decode((folder / "conversation.json").read_bytes(), str(folder), conversation_id))
 
 
-def _give_to_all(server: PostgreSQL, url: str, owners: int) -> None:
-    for sql in COPIES:
+def _make_vectors(finder: Finder, model: WordModel) -> None:
+    turns = there(finder.turns)
+    list(Meaning(turns.vectors, OneEmbedder(model)).steps(turns.source))
+
+
+def _by_meaning(finder: Finder, model: WordModel, queries: list[str]) -> None:
+    vectors = there(finder.turns).vectors
+    for query, vector in zip(queries, model.embed_queries(queries), strict=True):
+        near = vectors.nearest(model.name, vector, NEAR_TURNS)
+        assert finder.page(wanted_of(query), PAGE, None, near).found
+
+
+def _give_to_all(server: PostgreSQL, url: str, copies: Iterable[str], owners: int) -> None:
+    for sql in copies:
         server.change(url, f"SET session_replication_role = replica; {sql.format(last=owners - 1)}")
     server.change(url, "VACUUM ANALYZE")
 
@@ -179,7 +218,7 @@ def _processor_time(server: PostgreSQL, ask: Callable[..., Page], ask_folder: Ca
 def _size(server: PostgreSQL, url: str, owners: int, root: Path) -> Row:
     files = owners * sum(path.stat().st_size for path in root.glob("*/conversation.json")) / MIB
     tables = server.size_bytes(url) / MIB
-    what = f"the database of {owners * CONVERSATIONS:,} conversations, indexes and words included"
+    what = f"the database of {owners * CONVERSATIONS:,} conversations, indexes and words included, vectors not"
     return Row("database-size", what, "MiB", "the same as files", tables, files)
 
 

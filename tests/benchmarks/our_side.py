@@ -88,6 +88,7 @@ class StoredInDatabase:
             await self._store.update(
                 self.conversation_id, lambda stored, _: stored.changed(messages=stored.messages[:messages])
             )
+            await self._store.load(self.conversation_id)  # while others are told of that
             return
         self.conversation_id, self._messages = await self._store.reserve(), messages
         await self._store.create(conversation_of(self.conversation_id, messages, self._text))

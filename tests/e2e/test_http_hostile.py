@@ -12,48 +12,14 @@ from typing import Any
 import anyio
 import pytest
 from anyio import to_thread
-from tests.fixtures.over_http import HEADERS, HttpServer, http_server
+from tests.fixtures.over_http import HttpServer, http_server
 from tests.fixtures.providers import FakeProvider
+from tests.fixtures.raw_requests import LIST, raw, request
 from tests.fixtures.serving import data_of
 
-from conversation_mcp.server.http import bodies, connections
+from conversation_mcp.server.http import bodies, connections, room
 from conversation_mcp.server.http.front import MAX_BODY_BYTES
 from conversation_mcp.server.http.options import HttpOptions
-
-LIST: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
-
-
-def raw(port: int, data: bytes, seconds: float = 30) -> bytes:
-    """Send bytes, and return all that comes until the other side closes."""
-    with socket.create_connection(("127.0.0.1", port), timeout=seconds) as peer:
-        peer.sendall(data)
-        told = b""
-        while piece := received(peer):
-            told += piece
-            if data.startswith(b"HEAD "):
-                break
-            if b"\r\n\r\n" in told and b"content-length" in told.lower():
-                head, _, body = told.partition(b"\r\n\r\n")
-                length = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
-                if len(body) >= length:
-                    break
-        return told
-
-
-def received(peer: socket.socket) -> bytes:
-    """Return what has come; nothing if the other side has ended the connection."""
-    try:
-        return peer.recv(65_536)
-    except ConnectionError:
-        return b""
-
-
-def request(port: int, *lines: str, body: bytes = b"", method: str = "POST", path: str = "/mcp") -> bytes:
-    usual = [f"{method} {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", "Authorization: Bearer alice", *lines]
-    usual += [f"{name}: {value}" for name, value in HEADERS.items() if f"{name}:" not in " ".join(lines).lower()]
-    if not any("length" in line.lower() or "encoding" in line.lower() for line in lines):
-        usual.append(f"Content-Length: {len(body)}")
-    return "\r\n".join([*usual, "", ""]).encode("latin-1") + body
 
 
 async def status(server: HttpServer, data: bytes) -> int:
@@ -123,28 +89,19 @@ async def test_no_other_path_is_served(tmp_path: Path, path: str) -> None:
         ("Authorization: Bearer bob",),
         ("Host: evil.example",),
         ("Origin: http://127.0.0.1", "Origin: https://evil.example"),
-        ("Content-Length: 5", "Content-Length: 6"),
-        ("Content-Length: 5", "Transfer-Encoding: chunked"),
-        ("Transfer-Encoding: chunked", "Transfer-Encoding: identity"),
-        ("Transfer-Encoding: xchunked",),
-        ("Content-Length: -1",),
-        ("Content-Length: +5",),
-        ("Content-Length: 0x10",),
         ("MCP-Protocol-Version: 2025-11-25", "MCP-Protocol-Version: 2026-07-28"),
-        ("X-Folded: a\r\n b\r\n : c",),
-        ("No colon at all",),
-        ("X-Null: a\0b",),
+        ("Mcp-Method: a", "mcp-method: b"),
         ("Mcp-Name: a", "mcp-name: b"),
-        ("X-Long: " + "x" * 200_000,),
+        ("Mcp-Session-Id: a", "mcp-session-id: b"),
+        ("Content-Type: application/json", "content-type: application/json"),
     ],
 )
-async def test_headers_that_two_readers_could_understand_differently_are_refused(
-    tmp_path: Path, lines: tuple[str, ...]
-) -> None:
-    provider = FakeProvider()
-    async with http_server(tmp_path, provider) as server:
-        told = await status(server, request(server.port, *lines, body=b"12345"))
-        assert told in (0, 400, 413, 431, 501), told
+async def test_what_only_one_header_may_say_is_refused_if_two_say_it(tmp_path: Path, lines: tuple[str, ...]) -> None:
+    async with http_server(tmp_path, FakeProvider()) as server:
+        body = json.dumps(LIST).encode()
+        told = await to_thread.run_sync(raw, server.port, request(server.port, *lines, body=body))
+        assert told.startswith(b"HTTP/1.1 400 ")
+        assert b"must come only once" in told or b"Invalid HTTP request" in told  # of hosts, the parser knows that
         assert (await server.post("alice", LIST)).status_code == 200
 
 
@@ -197,7 +154,7 @@ async def test_a_slow_body_and_a_head_that_does_not_end_are_not_waited_for(
 async def test_bodies_that_are_never_finished_leave_room_for_others_and_for_what_is_small(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bodies.BodyRoom.__init__, "__defaults__", (500_000, 250_000))
+    monkeypatch.setattr(room.Room.__init__, "__defaults__", (500_000, 250_000))
     large = json.dumps(LIST).encode().ljust(200_000)
     async with http_server(tmp_path, FakeProvider()) as server:
         begun = request(server.port, "Content-Length: 200001", body=large)

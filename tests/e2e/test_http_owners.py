@@ -3,6 +3,7 @@
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import product
 from typing import Any
 
 import anyio
@@ -11,9 +12,11 @@ from anyio import to_thread
 from mcp.types import Prompt, PromptReference, ResourceTemplate, ResourceTemplateReference
 from tests.fixtures.homes import Home
 from tests.fixtures.over_http import HttpServer, http_server
+from tests.fixtures.owner_with_calls import WITH_TASKS
 from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import data_of, text_of
 from tests.fixtures.stores import UNKNOWN
+from tests.fixtures.wire_calls import NEW_ERA, OLD_ERA, wire_to
 
 from conversation_mcp.clock import utc_now
 from conversation_mcp.records.models import ConversationId
@@ -95,6 +98,25 @@ async def test_each_tool_tells_b_the_same_of_as_conversation_as_of_one_that_nobo
         assert left_out == WITHOUT_CONVERSATION
         assert len(provider.requests) == 1
         assert await to_thread.run_sync(stored, home, "alice", hers) == before
+
+
+async def test_what_b_is_told_of_as_conversation_differs_in_no_byte_but_the_id(home: Home) -> None:
+    provider = FakeProvider()
+    provider.abilities = frozenset(("search", "deep_research", "chat"))
+    async with http_server(home, provider, tools=ALL_SETS) as server:
+        hers = await alices(server)
+        async with server.client("bob") as client:
+            tools = [tool for tool in (await client.list_tools()).tools if tool.name not in WITHOUT_CONVERSATION]
+        async with wire_to(server) as wire:
+            for tool, version, meta in product(tools, (OLD_ERA, NEW_ERA), ({}, WITH_TASKS)):
+                told: list[object] = []
+                for wanted in (hers, UNKNOWN):
+                    params = {"name": tool.name, "arguments": naming(tool, wanted), "_meta": meta}
+                    heard = wire.send("bob", "tools/call", params, version)
+                    assert (await heard.answer())["result"]["isError"]
+                    told.append((heard.status, heard.headers, heard.text.replace(wanted, UNKNOWN)))
+                assert told[0] == told[1]
+        assert len(provider.requests) == 1
 
 
 def stored(home: Home, owner: str, conversation_id: str) -> bytes:

@@ -80,10 +80,12 @@ async def test_a_full_conversation_takes_no_more_and_says_so(client: Client) -> 
 
 
 def test_a_filter_is_not_looked_up_in_the_words_row_by_row() -> None:
-    among = AMONG.replace("CONDITIONS", "1")
+    among = AMONG.replace("ROW", "rowid").replace("CONDITIONS", "1")
     with closing(sqlite3.connect(":memory:")) as database:
         SCHEMA.fill(database)
-        asked = f"EXPLAIN QUERY PLAN SELECT rowid FROM memory_words WHERE memory_words MATCH 'a' {among} ORDER BY rowid"
+        asked = (
+            f"EXPLAIN QUERY PLAN SELECT rowid FROM memory_words WHERE memory_words MATCH 'a' AND {among} ORDER BY rowid"
+        )
         [first, *_] = database.execute(asked)
     assert "VIRTUAL TABLE INDEX" in first[3]
     assert ":=" not in first[3]

@@ -13,7 +13,8 @@ import conversation_mcp
 
 PACKAGE = Path(conversation_mcp.__file__).parent
 TOOL = ROOT / "tests" / "fixtures" / "new_tool" / "ponder.py"
-LINE = '    "models": ("chat", "list_models", "show_context"),\n'
+BEFORE = '"show_context"'
+"""The tool of the same set after which it is added, whatever else is in that set."""
 
 
 def test_a_tool_that_is_one_file_and_one_line_opens_follows_up_keeps_the_model_and_is_known_everywhere(
@@ -24,10 +25,8 @@ def test_a_tool_that_is_one_file_and_one_line_opens_follows_up_keeps_the_model_a
     shutil.copy(TOOL, copy / "tools")
     catalog = copy / "tools" / "catalog.py"
     before = catalog.read_text(encoding="utf-8")
-    assert LINE in before
-    catalog.write_text(
-        before.replace(LINE, '    "models": ("chat", "list_models", "show_context", "ponder"),\n'), encoding="utf-8"
-    )
+    assert before.count(BEFORE) == 1
+    catalog.write_text(before.replace(BEFORE, f'{BEFORE}, "ponder"'), encoding="utf-8")
     run = subprocess.run(
         [sys.executable, "-m", "tests.fixtures.new_tool.child", str(tmp_path)],
         env=environment(tmp_path, PYTHONPATH=os.pathsep.join(map(str, (copy.parent, ROOT)))),

@@ -30,3 +30,12 @@ async def test_what_waits_in_threads_of_a_program_does_not_keep_others_waiting(t
                 assert await in_thread(sum, (1, 2)) == 3
         finally:
             is_over.set()
+
+
+async def test_what_comes_one_after_the_other_is_done_by_one_thread(tmp_path: Path) -> None:
+    both = threading.Barrier(2)
+    async with open_program(Settings(logs_dir=tmp_path), providers=()):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(in_thread, both.wait)
+            tasks.start_soon(in_thread, both.wait)
+        assert len({await in_thread(threading.get_ident) for _ in range(50)}) == 1

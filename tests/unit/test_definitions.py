@@ -90,7 +90,7 @@ def test_presets_are_those_that_the_table_names_with_or_without_a_version(name: 
             {"presets": ["low"]},
             "[providers.mine]: presets: no family accepts presets, only dialect 'agent'",
         ),
-        ("mine", {"dialect": "swiss"}, "[providers.mine] dialect: must be 'agent'."),
+        ("mine", {"dialect": "swiss"}, "[providers.mine] dialect: must be 'agent'"),
         ("Mine", {}, "[providers.Mine]: the name of a provider has lower-case letters"),
         ("openai", {"quirks": 7}, "[providers.openai] quirks: must be a table."),
     ],

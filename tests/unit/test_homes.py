@@ -1,8 +1,10 @@
 """Homes open for a request, close when nothing happens in them, and stay open while something does."""
 
+import gc
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from weakref import WeakSet
 
 import anyio
 import pytest
@@ -13,6 +15,7 @@ from tests.fixtures.serving import settings_for
 from conversation_mcp.bootstrap import open_program
 from conversation_mcp.clock import utc_now
 from conversation_mcp.errors import FilesystemError
+from conversation_mcp.homes import CLOSED_TOGETHER, Homes
 from conversation_mcp.server.http.access_log import AccessLog
 from conversation_mcp.server.http.homes import ServedHomes
 from conversation_mcp.server.http.metrics import Metrics
@@ -67,6 +70,35 @@ async def test_the_home_that_is_idle_longest_makes_room_for_another(tmp_path: Pa
         await until(homes, 3)
         async with homes.of("owner 19"):
             assert len(homes) == 3
+
+
+class Circle:
+    """A home that refers to itself, as those of a server do."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+async def test_closed_homes_give_their_memory_back_although_python_looks_for_no_garbage() -> None:
+    left: WeakSet[Circle] = WeakSet()
+
+    @asynccontextmanager
+    async def opened(_owner: str) -> AsyncGenerator[Circle]:
+        circle = Circle()
+        left.add(circle)
+        yield circle
+
+    gc.disable()
+    try:
+        async with anyio.create_task_group() as tasks:
+            homes = Homes(opened, lambda _: False, tasks, most_open=1)
+            for number in range(2 * CLOSED_TOGETHER):
+                async with homes.of(f"owner {number}"):
+                    pass
+            await homes.close()
+        assert len(left) < CLOSED_TOGETHER / 2
+    finally:
+        gc.enable()
 
 
 async def test_many_requests_at_once_open_one_home(tmp_path: Path) -> None:

@@ -8,7 +8,9 @@ import sys
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
+import anyio
 import pytest
 from anyio import to_thread
 from tests.fixtures.stores import SERVERS, Clock, NewStore, started
@@ -192,6 +194,39 @@ async def test_an_owner_without_room_asks_nothing_until_there_is_some(store: Sto
     await store.trash.remove(await store.trash.put(conversation_id))
     async with limits.admitted(opens=True):
         pass
+
+
+class Weighed:
+    """A store that counts how often its size is asked for, and answers when it is let."""
+
+    def __init__(self, store: Store) -> None:
+        self.limits = store.limits
+        self.answers = anyio.Event()
+        self.is_asked = anyio.Event()
+        self.asked_count = 0
+
+    async def size_bytes(self) -> int:
+        self.asked_count += 1
+        self.is_asked.set()
+        await self.answers.wait()
+        return 0
+
+
+async def test_questions_at_once_measure_the_room_of_their_owner_once(store: Store) -> None:
+    weighed = Weighed(store)
+    limits = limited(cast("Store", weighed), questions_per_minute=9, running_turns=9)
+
+    async def ask() -> None:
+        async with limits.admitted(opens=False):
+            pass
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(5):
+            tasks.start_soon(ask)
+        await weighed.is_asked.wait()
+        await anyio.wait_all_tasks_blocked()
+        weighed.answers.set()
+    assert weighed.asked_count == 1
 
 
 async def test_without_limits_nothing_is_counted(store: Store) -> None:

@@ -1,6 +1,7 @@
 """What the finder of every store promises of memories: as they are now, in order, each once, by words and filters."""
 
 from collections.abc import Sequence
+from random import Random
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -14,6 +15,7 @@ from tests.fixtures.stores import Clock
 
 from conversation_mcp.records.found import MemoryPage, WantedMemories
 from conversation_mcp.records.memory_ids import same_text
+from conversation_mcp.searching.likeness import coverage, words_of
 from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.stores.headway import Headway
 
@@ -111,3 +113,28 @@ def test_those_of_a_conversation_come_and_go_with_it(shelf: Numbered, other: Num
     assert [one for one, _ in shown(shelf, query="apples")] == ["mem-2"]
     anyio.run(other.store.trash.restore, trashed)
     assert [one for one, _ in shown(shelf, query="apples")] == ["mem-2", "mem-1"]
+
+
+def test_all_that_share_enough_of_a_text_are_found_however_common_most_of_its_words_are(shelf: Numbered) -> None:
+    chance = Random(7)
+    words = [f"fruit{number}" for number in range(12)]
+    said = [" ".join(chance.choices(words, range(1, 13), k=7)) for _ in range(60)]
+    remember(shelf, 1, [Kept(number, text) for number, text in enumerate(said)])
+    for share in (0.2, 3 / 7, 0.7, 1.0):
+        for text in (*said[:10], "fruit1 fruit11 fruit3 strange", " ".join(words)):
+            own = words_of(text)
+            enough = {other for other in said if coverage(own, words_of(other)) >= share}
+            assert {other for _, other in shown(shelf, 60, query=text, least_share=share)} >= enough
+    assert shown(shelf, query="strange", least_share=0.5) == []
+
+
+def test_those_that_share_more_rare_words_come_first(shelf: Numbered) -> None:
+    common = [Kept(number, f"the apples of day {number}") for number in range(20)]
+    near = [Kept(30, "a kettle of the apples"), Kept(31, "a blue kettle of the apples")]
+    remember(shelf, 1, [near[1], *common[:10]])
+    remember(shelf, 2, [near[0], *common[10:]])
+    query, share = "the blue kettle of apples", 0.6
+    assert [one for one, _ in shown(shelf, query=query, least_share=share)][:2] == ["mem-31", "mem-30"]
+    assert shown(shelf, query=query, least_share=share, conversation_id=named(2))[0][0] == "mem-30"
+    remember(shelf, 1, common[:10])
+    assert shown(shelf, query=query, least_share=share)[0][0] == "mem-30"

@@ -54,3 +54,29 @@ async def test_taking_a_name_and_a_turn_is_one_journey_each(
     assert (await other.calls.take("key", replace(call, started_at="later")))[1] == call
     await store.acquire_turn(conversation_id, 0, ignore)
     assert len(journeys) == 3
+
+
+async def test_only_what_may_be_undone_by_a_crash_waits_for_no_disk(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conversation_id = await started(store)
+    call = Call(conversation_id, "2026-01-31T00:00:00.000Z")
+    waits: list[bool] = []
+    sent = Database.do
+
+    def watched(database: Database, sql: str, values: Any, *, is_durable: bool = True) -> list[tuple[Any, ...]]:
+        waits.append(is_durable)
+        return sent(database, sql, values, is_durable=is_durable)
+
+    monkeypatch.setattr(Database, "do", watched)
+    name, _ = await store.calls.take("key", call)
+    turn = await store.acquire_turn(conversation_id, 0, ignore)
+    await store.calls.ask_to_stop(call)
+    assert waits == [True, True, True]
+    waits.clear()
+    await turn.release()
+    assert name
+    await name.release()
+    await store.calls.forget("key", call)
+    assert await store.calls.find("key") is None
+    assert waits[:3] == [False, False, False]

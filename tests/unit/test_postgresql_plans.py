@@ -12,14 +12,16 @@ from tests.fixtures.stores import Clock, conversation
 from tests.fixtures.vectors import OneEmbedder, WordModel, there
 
 from conversation_mcp.embeddings.meaning import Meaning
-from conversation_mcp.records.found import Wanted
+from conversation_mcp.records.found import Wanted, WantedMemories
+from conversation_mcp.records.memories import Memory
 from conversation_mcp.searching.vectors.near import Neighbourhood
 from conversation_mcp.stores.catalog import open_store
 from conversation_mcp.stores.finder import Finder
 from conversation_mcp.stores.postgresql.connections import Database
 
 OWNER = "ann"
-OWN_CONVERSATIONS, OWN_MESSAGES = 30, 90
+OWN_CONVERSATIONS, OWN_ROWS = 30, 120
+"""The most rows are the words of its memories."""
 OTHERS = (
     "SET session_replication_role = replica",
     "INSERT INTO owners (owner) SELECT 'user-' || number FROM generate_series(1, 50) AS number",
@@ -30,6 +32,11 @@ OTHERS = (
     FROM messages, generate_series(1, 50) AS copy""",
     """INSERT INTO words (owner, slot, number, word_count, line)
     SELECT 'user-' || copy, slot + 1000 * copy, number, word_count, line FROM words, generate_series(1, 50) AS copy""",
+    """INSERT INTO memories (owner, slot, number, id, same, created_milliseconds, tags, lexemes, facts)
+    SELECT 'user-' || copy, slot + 1000 * copy, number, id, same, created_milliseconds, tags, lexemes, facts
+    FROM memories, generate_series(1, 50) AS copy""",
+    """INSERT INTO memory_words (owner, word, slot, number) SELECT 'user-' || copy, word, slot + 1000 * copy, number
+    FROM memory_words, generate_series(1, 50) AS copy""",
     """INSERT INTO vector_models (owner, kind, name, choice) SELECT 'user-' || copy, kind, name, choice
     FROM vector_models, generate_series(1, 50) AS copy""",
     """INSERT INTO vector_groups (owner, model, name, slot, state)
@@ -40,7 +47,7 @@ OTHERS = (
     FROM vectors v, vector_models m WHERE m.owner <> v.owner""",
     "ANALYZE",
 )
-LARGE = ("conversations", "messages", "words", "vector_groups", "vectors")
+LARGE = ("conversations", "messages", "words", "memories", "memory_words", "vector_groups", "vectors")
 MODEL = WordModel()
 
 
@@ -50,8 +57,9 @@ async def url(database: PostgreSQL, clock: Clock) -> AsyncIterator[str]:
     url = database.database()
     store = open_store(url, clock, OWNER, is_durable=False)
     for number in range(OWN_CONVERSATIONS):
-        conversation_id = await store.reserve()
-        await store.create(conversation(conversation_id, f"What of apples {number}?", "Apples and trees.", "So?"))
+        made = conversation(await store.reserve(), f"What of apples {number}?", "Apples and trees.", "So?")
+        memory = Memory.of(memory_id=f"mem-{number}", content=f"Apples of tree {number}.", created_at=made.created_at)
+        await store.create(made.changed(memories=(memory,)))
     await to_thread.run_sync(make_vectors, store.finder)
     for sql in OTHERS[1:-1]:
         await to_thread.run_sync(database.change, url, f"{OTHERS[0]}; {sql}")
@@ -99,6 +107,9 @@ LOOKS: tuple[Callable[[Finder], object], ...] = (
     lambda finder: near(finder).found,
     lambda finder: near(finder, *finder.ids()[:2]).found,
     lambda finder: finder.page(Wanted("apples trees"), 10, None, near(finder)),
+    lambda finder: finder.memories(WantedMemories(), 10).found,
+    lambda finder: finder.memories(WantedMemories("apples trees"), 10).found,
+    lambda finder: finder.memories(WantedMemories("the apples of tree 7", least_share=0.5), 10).found,
     lambda finder: there(finder.turns).vectors.kin(MODEL.name, finder.ids()[0], 10),
     lambda finder: there(finder.turns).vectors.count(MODEL.name),
     lambda finder: there(finder.turns).vectors.made(MODEL.name),
@@ -124,4 +135,4 @@ async def test_no_look_reads_rows_of_other_owners(url: str, clock: Clock, monkey
     for part in tables:
         assert part["Node Type"] != "Seq Scan", part
         read = part["Actual Rows"] * part["Actual Loops"] + part.get("Rows Removed by Filter", 0)
-        assert read <= OWN_MESSAGES, part
+        assert read <= OWN_ROWS, part

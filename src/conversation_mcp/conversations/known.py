@@ -1,7 +1,9 @@
 """What is known of something: from memories, summaries and messages of all conversations, within a budget of tokens."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
+
+from anyio import to_thread
 
 from conversation_mcp.conversations.filters import wanted_of
 from conversation_mcp.conversations.library import Library
@@ -9,7 +11,8 @@ from conversation_mcp.conversations.memories import Memories
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.records.found import Listed, WantedMemories
 from conversation_mcp.records.memory_ids import same_text
-from conversation_mcp.records.models import Conversation, ConversationId
+from conversation_mcp.records.models import ConversationId
+from conversation_mcp.records.plain import Data, read_without_memories
 from conversation_mcp.searching.snippets import MARK
 from conversation_mcp.stores.base import Store
 from conversation_mcp.text import cut
@@ -73,24 +76,26 @@ class Knowledge:
 
     async def _said(self, query: str) -> list[KnownText]:
         page = await self._library.look_up(wanted_of(query), CONVERSATIONS, None)
-        said: list[KnownText] = []
-        for listed in page.conversations:
+        return await to_thread.run_sync(lambda: list(self._texts_of(page.conversations)))
+
+    def _texts_of(self, found: Iterable[Listed]) -> Iterator[KnownText]:
+        for listed in found:
+            name = ConversationId(listed.conversation_id)
             try:
-                conversation = await self._store.load(ConversationId(listed.conversation_id))
+                data = read_without_memories(self._store.finder.read(name), self._store.location(name), name)
             except ConversationMCPError:  # gone or damaged since the index was made
                 continue
-            said += _texts(conversation, listed)
-        return said
+            yield from _texts(data, listed)
 
 
-def _texts(conversation: Conversation, listed: Listed) -> Iterator[KnownText]:
-    own = conversation.conversation_id
-    if conversation.closing_summary:
-        yield KnownText("summary", conversation.closing_summary, own, conversation.ended_at or conversation.updated_at)
-    number = listed.message_number
-    if number is not None and 0 < number <= len(conversation.messages):
-        message = conversation.messages[number - 1]
-        at = message.created_at or conversation.created_at
-        yield KnownText("message", cut(message.content, MESSAGE_CHARS), own, at, number)
-    elif listed.snippet and not conversation.closing_summary:
-        yield KnownText("message", listed.snippet.replace(MARK, ""), own, conversation.updated_at)
+def _texts(data: Data, listed: Listed) -> Iterator[KnownText]:
+    own, updated_at = listed.conversation_id, str(data["updatedAt"])
+    if summary := data.get("summary"):
+        yield KnownText("summary", summary, own, data.get("endedAt") or updated_at)
+    number, messages = listed.message_number, data["messages"]
+    if number is not None and 0 < number <= len(messages):
+        message = messages[number - 1]
+        at = message.get("createdAt") or data["createdAt"]
+        yield KnownText("message", cut(message["content"], MESSAGE_CHARS), own, at, number)
+    elif listed.snippet and not summary:
+        yield KnownText("message", listed.snippet.replace(MARK, ""), own, updated_at)

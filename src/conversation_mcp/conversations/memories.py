@@ -11,7 +11,7 @@ from anyio import to_thread
 from conversation_mcp.conversations.labels import clean_tags
 from conversation_mcp.conversations.memory_embedding import embedding_of
 from conversation_mcp.conversations.memory_meaning import MemoryMeaning, NearTexts
-from conversation_mcp.conversations.memory_ranking import RankedMemory, alike, ranked
+from conversation_mcp.conversations.memory_ranking import LEAST_SHARE, RankedMemory, alike, ranked
 from conversation_mcp.errors import Argument, InvalidInputError
 from conversation_mcp.records.found import FoundMemory, MemoryPage, WantedMemories
 from conversation_mcp.records.ids import check_id
@@ -221,7 +221,7 @@ class Memories:
         return vector, ()
 
     async def _like(self, text: str, vector: MemoryEmbedding | None) -> list[RankedMemory]:
-        page = await self._look_up(WantedMemories(query=text), CANDIDATES)
+        page = await self._look_up(WantedMemories(query=text, least_share=LEAST_SHARE), CANDIDATES)
         near, meant = await self._meant(text, WantedMemories(), vector)
         others = {each.memory.memory_id: each for each in (*page.found, *meant)}
         return alike(text, tuple(others.values()), near.texts)[:SHOWN_ALIKE]

@@ -13,7 +13,9 @@ from conversation_mcp.searching.likeness import coverage, likeness, words_of
 SIMILAR = 0.3
 """The least cosine of what meaning alone finds: there may be too few others to know what is usual."""
 ALIKE, MEANS_ALIKE = 0.6, 0.8
-"""The least share of common words, and the least cosine, of texts that say nearly the same."""
+"""The least likeness of the words, and the least cosine, of texts that say nearly the same."""
+LEAST_SHARE = ALIKE / (2 - ALIKE)
+"""Of the words of a text that another one has which is alike by its words, however short that is."""
 
 
 class RankedMemory(NamedTuple):

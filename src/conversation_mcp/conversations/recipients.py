@@ -26,8 +26,8 @@ def whereabouts_of(conversation: Conversation, sides: Recipients) -> Whereabouts
         for name, side in recipients_of(said, conversation, sides).items():
             found = found.also_at(name, side)
     for aside in (*(conversation.summaries or ()), *(conversation.extractions or ())):
-        for name, side in (aside.sent_to or {}).items():
-            found = found.also_at(name, OUTSIDE if side == OUTSIDE else HERE)
+        for name, side in _sides_in(aside.sent_to or {}).items():
+            found = found.also_at(name, side)
     kept = [had for had in recipients_of_questions(conversation, sides) if had and OUTSIDE not in had.values()]
     if kept and found.outside:
         return Whereabouts(tuple(dict.fromkeys(name for had in kept for name in had)), is_part=True)
@@ -40,7 +40,7 @@ def recipients_of(said: Message | PendingTurn, conversation: Conversation, sides
     Files of earlier versions name only the provider that answered. Its present side counts then; a provider that is no
     longer configured, and is not a known service, counts as being on this machine: better to ask once too often.
     """
-    told: Recipients = {name: OUTSIDE if side == OUTSIDE else HERE for name, side in (said.sent_to or {}).items()}
+    told: Recipients = _sides_in(said.sent_to) if said.sent_to else {}
     if isinstance(said, Message) and said.role != "assistant":
         return told
     if said.provider is not None and (said.sent_to is None or (isinstance(said, Message) and not told)):
@@ -49,6 +49,10 @@ def recipients_of(said: Message | PendingTurn, conversation: Conversation, sides
         source = conversation.imported.source
         return {SERVICES.get(source, source): OUTSIDE if source in SERVICES else HERE}
     return told
+
+
+def _sides_in(sent_to: Mapping[str, str]) -> Recipients:
+    return {name: OUTSIDE if side == OUTSIDE else HERE for name, side in sent_to.items()}
 
 
 def recipients_of_questions(conversation: Conversation, sides: Recipients) -> Iterator[Recipients]:

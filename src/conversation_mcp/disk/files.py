@@ -41,17 +41,22 @@ def open_regular(path: str, flags: int) -> int:
         OSError: with EISDIR, ELOOP, ENXIO or EFBIG, among others.
     """
     refuse_link(Path(path).parent)
+    return _open_in_folder(path, flags)
+
+
+def read_file(path: Path) -> bytes:
+    """Return the content of a regular file. Raises the errors of `open_regular`."""
+    refuse_link(path.parent)
+    with open(path, "rb", buffering=0, opener=_open_in_folder) as file:
+        return file.readall()
+
+
+def _open_in_folder(path: str, flags: int) -> int:
     descriptor = os.open(path, flags | PLAIN_FLAGS)
     if objection := _objection(os.fstat(descriptor)):
         os.close(descriptor)
         raise OSError(objection, os.strerror(objection), path)
     return descriptor
-
-
-def read_file(path: Path) -> bytes:
-    """Return the content of a regular file. Raises the errors of `open_regular`."""
-    with open(path, "rb", buffering=0, opener=open_regular) as file:
-        return file.readall()
 
 
 def read_linked_file(path: Path) -> bytes:

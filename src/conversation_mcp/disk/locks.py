@@ -125,9 +125,12 @@ class LockFolder:
             with suppress(FileNotFoundError):
                 return os.open(path, os.O_RDWR | PLAIN_FLAGS)
             before_creating()
-            claim_folder(self._folder)
-            with suppress(FileExistsError):
+            try:
                 return create_private(path, os.O_RDWR)
+            except FileExistsError:
+                continue
+            except FileNotFoundError:
+                claim_folder(self._folder)
 
 
 def _explained(path: Path) -> AbstractContextManager[None]:

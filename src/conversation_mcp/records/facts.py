@@ -118,6 +118,11 @@ def texts_of(messages: Iterable[Data], first: int = 1) -> dict[int, str]:
     }
 
 
+def text_in(data: Data, number: int) -> str:
+    """Return the text of a visible message, or for 0 those outside of messages; empty if there is none."""
+    return texts_of(data["messages"]).get(number, "") if number else text_beside(data)
+
+
 def text_beside(head: Data) -> str:
     """Return the texts outside of messages, which are indexed as one."""
     pending: Data = head.get("pendingTurn") or {}

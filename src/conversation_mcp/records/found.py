@@ -108,6 +108,9 @@ class WantedMemories(NamedTuple):
     """Folded; all of them."""
     since_milliseconds: int | None = None
     """Created since then."""
+    least_share: float = 0.0
+    """A memory with less than this share of the words of the query may be left out, so that the commonest of them need
+    not be looked up; the score is then how many of the others it has."""
 
 
 class FoundMemory(NamedTuple):

@@ -25,6 +25,8 @@ def _finite(text: str) -> float:
     raise ValueError(text)
 
 
+MEMORIES, MEMORIES_END = b'\n  "memories": [', b"\n  ],"
+"""Around the memories in a file that the codec wrote. JSON strings hold no line breaks, so no text contains either."""
 DECODER = json.JSONDecoder(parse_constant=_finite, parse_float=_finite)
 
 
@@ -35,11 +37,33 @@ def read_data(body: bytes, path: str, conversation_id: "ConversationId") -> Data
         ConversationCorruptedError: it is not a conversation.
     """
     try:
-        data = DECODER.decode(body.decode().removeprefix(BOM))
-        if CONVERSATION(data):
-            return storable_data(data) if b"\\u" in body else data  # only an escape can be a lone surrogate
+        return _ordinary(body)
     except (ValueError, RecursionError):
         pass
     from conversation_mcp.records.codec import decode
 
     return decode(body, path, conversation_id).data()
+
+
+def read_without_memories(body: bytes, path: str, conversation_id: "ConversationId") -> Data:
+    """Return the data of a file without its memories, which may be most of it, where the codec wrote it.
+
+    Raises:
+        ConversationCorruptedError: it is not a conversation.
+    """
+    start = body.find(MEMORIES)
+    end = body.find(MEMORIES_END, start)
+    if 0 <= start < end:
+        try:
+            return _ordinary(body[:start] + body[end + len(MEMORIES_END) :])
+        except (ValueError, RecursionError):
+            pass
+    return read_data(body, path, conversation_id)
+
+
+def _ordinary(body: bytes) -> Data:
+    """Return the data of a file that is not out of the ordinary. Raises ValueError and RecursionError."""
+    data = DECODER.decode(body.decode().removeprefix(BOM))
+    if not CONVERSATION(data):
+        raise ValueError
+    return storable_data(data) if b"\\u" in body else data  # only an escape can be a lone surrogate

@@ -1,7 +1,11 @@
 """How alike texts are by their words, from 0 to 1."""
 
+from math import ceil
+
 from conversation_mcp.searching.stemming import stem
 from conversation_mcp.text import PUNCTUATION, fold, index_text, is_searchable
+
+ROUNDING = 1e-9
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -19,3 +23,8 @@ def likeness(one: frozenset[str], other: frozenset[str]) -> float:
 def coverage(asked: frozenset[str], text: frozenset[str]) -> float:
     """Return which share of the words of a question the text has."""
     return len(asked & text) / len(asked) if asked else 0.0
+
+
+def rarest_needed(words: int, share: float) -> int:
+    """Return how many of the rarest of so many words are enough: who has that share of all has one of these."""
+    return max(1, words - ceil(share * words - ROUNDING) + 1)

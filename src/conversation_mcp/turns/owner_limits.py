@@ -5,6 +5,8 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
+import anyio
+
 from conversation_mcp.errors import RateLimitedError, StorageLimitReachedError
 from conversation_mcp.limits.base import Rate
 from conversation_mcp.stores.base import Store
@@ -35,6 +37,7 @@ class OwnerLimits:
         self._rates = rates
         self._seconds = seconds
         self._size: tuple[float, int] | None = None
+        self._measuring = anyio.Lock()
 
     @property
     def is_set(self) -> bool:
@@ -69,8 +72,9 @@ class OwnerLimits:
             raise RateLimitedError(f"{per_minute:,} a minute for new {kind}", seconds)
 
     async def _check_room(self, rates: OwnerRates) -> None:
-        now = self._seconds()
-        if self._size is None or now - self._size[0] >= KNOWN_SECONDS:
-            self._size = now, await self._store.size_bytes()
+        async with self._measuring:  # or all questions that find the size too old would measure it, each in a thread
+            now = self._seconds()
+            if self._size is None or now - self._size[0] >= KNOWN_SECONDS:
+                self._size = now, await self._store.size_bytes()
         if self._size[1] >= rates.stored_bytes:
             raise StorageLimitReachedError(self._size[1], rates.stored_bytes)

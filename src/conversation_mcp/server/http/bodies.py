@@ -1,23 +1,16 @@
 """The body of a request: read whole before anybody is troubled with it, within a size and a time."""
 
-from collections import Counter
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
 from typing import NamedTuple
 
 import anyio
 from starlette.types import Message, Receive
 
 from conversation_mcp.server.http.callers import Denial
+from conversation_mcp.server.http.room import Take
 
 BODY_SECONDS = 30.0
-ALL_BYTES, OWNER_BYTES = 256 * 1024 * 1024, 64 * 1024 * 1024
-"""What the bodies of all requests that are being read or answered may take of memory, and those of one owner."""
 FREE_BYTES = 64 * 1024
 """A body that is not larger always has room: what one owner sends must not keep another from asking."""
-
-Take = Callable[[int], bool]
-"""Takes room for so many bytes; False if there is none."""
 
 
 class Body(NamedTuple):
@@ -34,35 +27,6 @@ class Body(NamedTuple):
             return left.pop() if left else await self.rest()
 
         return receive
-
-
-class BodyRoom:
-    """The memory that bodies may take together."""
-
-    def __init__(self, all_bytes: int = ALL_BYTES, owner_bytes: int = OWNER_BYTES) -> None:
-        self._all_bytes = all_bytes
-        self._owner_bytes = owner_bytes
-        self._taken = Counter[str]()
-
-    @contextmanager
-    def of(self, owner: str) -> Generator[Take]:
-        """Yield what takes room for a body of that owner; it is free again after the block."""
-        taken = 0
-
-        def take(size: int) -> bool:
-            nonlocal taken
-            if self._taken[owner] + size > self._owner_bytes or self._taken.total() + size > self._all_bytes:
-                return False
-            self._taken[owner] += size
-            taken += size
-            return True
-
-        try:
-            yield take
-        finally:
-            self._taken[owner] -= taken
-            if not self._taken[owner]:
-                del self._taken[owner]
 
 
 async def read_body(

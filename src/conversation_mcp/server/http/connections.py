@@ -5,12 +5,15 @@ import socket
 from contextlib import suppress
 from typing import cast
 
+from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from conversation_mcp.server.http.receipts import CONNECTION
 from conversation_mcp.server.wire import unread_bytes
 
+MOST_CONNECTIONS = 2_000
+"""Requests over a further connection are refused; those over the connections that were there before are served."""
 HEAD_SECONDS = 15.0
 """How long the head of a request may take, and a connection that brings none may stay."""
 STALLED_SECONDS = 30.0
@@ -25,6 +28,7 @@ class BoundedConnection(H11Protocol):
     Requests find it in their scope, to learn what of their responses has arrived.
     """
 
+    most_connections = MOST_CONNECTIONS
     is_lost = False
     _head_timer: asyncio.TimerHandle | None = None
     _stall_timer: asyncio.TimerHandle | None = None
@@ -43,7 +47,7 @@ class BoundedConnection(H11Protocol):
             scope[CONNECTION] = self
             await served(scope, receive, send)
 
-        self.app = app
+        self.app = app if len(self.connections) <= self.most_connections else _refuse
         _prepare(transport)
         self._expect_head()
 
@@ -126,6 +130,11 @@ class BoundedConnection(H11Protocol):
     def _is_answering(self) -> bool:
         cycle = cast("object", self.cycle)  # None before the first request, whatever its type says
         return cycle is not None and not self.cycle.response_complete
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
+    headers = {"retry-after": "5", "connection": "close"}
+    await PlainTextResponse("Too many connections", 503, headers)(scope, receive, send)
 
 
 def _cancelled(timer: asyncio.TimerHandle | None) -> None:

@@ -1,10 +1,9 @@
 """The front of the server: what every request passes before any code of the protocol sees it."""
 
 import logging
-import re
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
+from typing import NamedTuple, cast
 
 import anyio
 from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
@@ -14,39 +13,33 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.server.http.acting import STATE
-from conversation_mcp.server.http.bodies import Body, BodyRoom, Take, read_body
-from conversation_mcp.server.http.callers import Authenticator, Denial, HeaderLines, Identity
-from conversation_mcp.server.http.receipts import Receipts
+from conversation_mcp.server.http.answers import OutgoingAnswer
+from conversation_mcp.server.http.bodies import Body, read_body
+from conversation_mcp.server.http.callers import Authenticator, Denial, Identity
+from conversation_mcp.server.http.headers import ambiguity_of
+from conversation_mcp.server.http.lanes import Lane, Lanes
+from conversation_mcp.server.http.receipts import CONNECTION, Peer, Receipts
+from conversation_mcp.server.http.room import Room, Take
 from conversation_mcp.server.http.witness import Exchange, Witness
 
 MAX_BODY_BYTES = 32 * 1024 * 1024
 """Room for a few images, which come as text."""
-ONCE = frozenset(
-    (
-        b"authorization",
-        b"content-length",
-        b"content-type",
-        b"host",
-        b"mcp-method",
-        b"mcp-name",
-        b"mcp-protocol-version",
-        b"mcp-session-id",
-        b"origin",
-        b"transfer-encoding",
-    )
-)
-"""Headers that may come only once: of two, a proxy and this server might each believe another one."""
-
-ADDRESS = re.compile(rb"([a-z]+://)?(\[[0-9a-f:.]+\]|[^\s:,/@\[\]]*)(:[0-9]*)?", re.IGNORECASE)
-"""A host or an origin. The SDK compares what is before a colon, whatever comes after it."""
-
 logger = logging.getLogger(__name__)
 
 OpenHomeOf = Callable[[str], AbstractAsyncContextManager[ASGIApp]]
 IsReady = Callable[[], Awaitable[bool]]
 PROBES = ("/health", "/ready")
 """Paths that are asked for every few seconds."""
+ENDING = Denial(503, "The server is ending", {"retry-after": "5", "connection": "close"})
+TOO_MANY = Denial(429, "Too many requests of this owner at once", {"retry-after": "5", "connection": "close"})
 NO_ROUTES: Mapping[str, ASGIApp] = {}
+
+
+class Admitted(NamedTuple):
+    """A request that may be served when its turn comes."""
+
+    owner: str
+    body: Body
 
 
 class Front:
@@ -66,6 +59,7 @@ class Front:
         routes: Mapping[str, ASGIApp] = NO_ROUTES,
         pages: ASGIApp | None = None,
         max_body_bytes: int = MAX_BODY_BYTES,
+        lanes: Lanes | None = None,
         witness: Witness | None = None,
         acting: Callable[[Identity, bytes], Identity] | None = None,
         note_access: Callable[[Identity, bytes], Awaitable[Denial | None]] | None = None,
@@ -81,6 +75,7 @@ class Front:
             routes: further paths that are served to everybody, such as metadata about authentication.
             pages: serves all other paths, with a gate of its own.
             max_body_bytes: the largest body.
+            lanes: bounds what one owner has at work at once.
             witness: learns of each request, but not of whether the server is alive and ready.
             acting: tells as whose a request is served that names a user in its body.
             note_access: notes a request for another owner than that of its token, or tells why it is not served.
@@ -97,7 +92,9 @@ class Front:
         self._acting = acting
         self._note_access = note_access
         self._receipts = Receipts()
-        self._room = BodyRoom()
+        self._bodies = Room()
+        self._answers = Room()
+        self._lanes = lanes or Lanes()
         self._serving: set[anyio.CancelScope] = set()
         self._is_ending = False
         self._was_answered = anyio.Event()
@@ -157,14 +154,14 @@ class Front:
 
     async def _checked(self, scope: Scope, receive: Receive) -> Denial | None:
         """Return why the headers are not accepted."""
-        if ambiguous := _ambiguous(scope["headers"]):
+        if ambiguous := ambiguity_of(scope["headers"]):
             return Denial(400, ambiguous, {"connection": "close"})
         response = await self._security.validate_request(Request(scope, receive))
         return None if response is None else Denial(response.status_code, bytes(response.body).decode())
 
     async def _identified(self, scope: Scope, receive: Receive, send: Send, exchange: Exchange) -> Denial | None:
         if self._is_ending:
-            return Denial(503, "The server is ending", {"retry-after": "5", "connection": "close"})
+            return ENDING
         address = scope["client"][0] if scope.get("client") else ""
         caller = await self._authenticator.identify(scope["headers"], address)
         if isinstance(caller, Denial):
@@ -172,12 +169,15 @@ class Front:
         exchange.caller = _named(caller)
         if scope["method"] != "POST":  # there are no sessions, so nothing to listen to and nothing to end
             return Denial(405, "Method not allowed", {"allow": "POST"})
-        with self._room.of(caller.owner) as take:
-            return await self._admitted(caller, scope, receive, send, exchange, take)
+        with self._lanes.of(caller.owner) as lane, self._bodies.of(caller.owner) as take:
+            if lane is None:
+                return TOO_MANY
+            admitted = await self._admitted(caller, scope, receive, exchange, take)
+            return await self._served(admitted, scope, send, lane) if isinstance(admitted, Admitted) else admitted
 
     async def _admitted(
-        self, caller: Identity, scope: Scope, receive: Receive, send: Send, exchange: Exchange, take: Take
-    ) -> Denial | None:
+        self, caller: Identity, scope: Scope, receive: Receive, exchange: Exchange, take: Take
+    ) -> Admitted | Denial | None:
         body = await read_body(receive, _header(scope["headers"], b"content-length"), self._max_body_bytes, take)
         if not isinstance(body, Body):
             return body
@@ -188,13 +188,13 @@ class Front:
         if self._note_access and caller.is_for_another and (denial := await self._note_access(caller, body.content)):
             return denial
         scope[STATE] = caller.may_act_for
-        return await self._served(caller, scope, body, send)
+        return Admitted(caller.owner, body)
 
     async def _shown(self, scope: Scope, receive: Receive, send: Send) -> Denial | None:
         if self._pages is None:
             return Denial(404, "Not found")
         if self._is_ending:
-            return Denial(503, "The server is ending", {"retry-after": "5", "connection": "close"})
+            return ENDING
         with anyio.CancelScope() as serving:
             self._serving.add(serving)
             try:
@@ -204,17 +204,26 @@ class Front:
                 self._was_answered.set()
         return None
 
-    async def _served(self, caller: Identity, scope: Scope, body: Body, send: Send) -> Denial | None:
+    async def _served(self, admitted: Admitted, scope: Scope, send: Send, lane: Lane) -> Denial | None:
+        owner = admitted.owner
         with anyio.CancelScope() as serving:
             self._serving.add(serving)
             try:
-                async with self._homes(caller.owner) as home, self._receipts.expected(caller.owner, scope) as receipt:
+                async with lane.turn() as end_turn:
+                    if self._is_ending:
+                        return ENDING
+                    if _is_gone(scope):
+                        return None
+                    async with self._homes(owner) as home, self._receipts.expected(owner, scope) as receipt:
+                        replay = admitted.body.replay()
+                        answer = OutgoingAnswer(scope, replay, send, self._answers, owner, admitted.body.content)
 
-                    async def received(message: Message) -> None:
-                        await send(message)
-                        receipt.sent(message)
+                        async def received(message: Message) -> None:
+                            if await answer.pass_on(message):
+                                receipt.sent(message)
 
-                    await home(scope, body.replay(), received)
+                        await home(scope, replay, received)
+                        end_turn()
             except ConversationMCPError as error:
                 logger.warning("a request cannot be served: %s", error.message)
                 return Denial(503, "These conversations cannot be opened; the server's log says why")
@@ -222,6 +231,11 @@ class Front:
                 self._serving.discard(serving)
                 self._was_answered.set()
         return None
+
+
+def _is_gone(scope: Scope) -> bool:
+    peer = cast("Peer | None", scope.get(CONNECTION))
+    return peer is not None and peer.is_lost
 
 
 def _named(caller: Identity) -> str:
@@ -234,17 +248,6 @@ def _told(scope: Scope, status: int, text: str) -> Denial:
     if scope["method"] not in ("GET", "HEAD"):
         return Denial(405, "Method not allowed", {"allow": "GET, HEAD"})
     return Denial(status, text)
-
-
-def _ambiguous(headers: HeaderLines) -> str | None:
-    """Return what a proxy might understand otherwise than this server."""
-    lines = tuple(headers)
-    counts = Counter(name for name, _ in lines if name in ONCE)
-    if {b"content-length", b"transfer-encoding"} <= counts.keys():
-        return "content-length and transfer-encoding exclude each other"
-    if not all(ADDRESS.fullmatch(value) for name, value in lines if name in (b"host", b"origin")):
-        return "host and origin must name one host, and its port by a number"
-    return next((f"{name.decode()} must come only once" for name, count in counts.items() if count > 1), None)
 
 
 def _header(headers: Iterable[tuple[bytes, bytes]], wanted: bytes) -> str | None:

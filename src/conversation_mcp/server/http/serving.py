@@ -5,7 +5,7 @@ import os
 import signal
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,13 +27,13 @@ from conversation_mcp.server.http.access_log import AccessLog
 from conversation_mcp.server.http.access_notes import AccessNotes
 from conversation_mcp.server.http.acting import acting_for_user, may_act_for_of
 from conversation_mcp.server.http.callers import Authenticator
-from conversation_mcp.server.http.connections import BoundedConnection
 from conversation_mcp.server.http.front import MAX_BODY_BYTES, NO_ROUTES, Front
 from conversation_mcp.server.http.homes import ServedHomes
 from conversation_mcp.server.http.metrics import Metrics
 from conversation_mcp.server.http.options import HttpOptions, security_of
 from conversation_mcp.server.http.readiness import Readiness
 from conversation_mcp.server.http.receipts import receipt_of
+from conversation_mcp.server.http.strictness import StrictConnection
 from conversation_mcp.server.http.witness import ServerWitness
 from conversation_mcp.server.server import ConversationServer
 from conversation_mcp.server.veil import Veil, places_of
@@ -45,12 +45,13 @@ from conversation_mcp.tools.catalog import LOG, AnyTool, tools_of
 logger = logging.getLogger(__name__)
 
 BACKLOG = 2_048
-MOST_CONNECTIONS = 2_000
 MAX_HEAD_BYTES = 64 * 1024
 KEPT_ALIVE_SECONDS = 75
 """Longer than proxies keep an idle connection, which would else send a request into one that is just being closed."""
 ANSWERING_SECONDS = 2.0
 """How long an ending server waits for requests whose turns have been handed over."""
+UNSENT_BYTES = 64 * 1024
+"""As much of what a client does not take waits for each connection in the system, which would else hold megabytes."""
 ENDING_SECONDS = 10
 """How long it waits for clients to read what they were sent."""
 
@@ -104,6 +105,7 @@ async def serve_http(
     Then no request is taken any more, running turns finish or are handed over as on stdio, and all files are written.
     """
     security = security_of(options)
+    _bound_unsent(listener)
     async with opened as program, anyio.create_task_group() as tasks:
         metrics = Metrics()
         witness = ServerWitness(AccessLog(utc_now), metrics)
@@ -134,6 +136,13 @@ async def serve_http(
         await web.serve([listener])
         await homes.close()
         tasks.cancel_scope.cancel()
+
+
+def _bound_unsent(listener: socket.socket) -> None:
+    """Bound what the system keeps for who does not read; the connections that it accepts inherit that."""
+    if hasattr(socket, "TCP_NOTSENT_LOWAT"):
+        with suppress(OSError):
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES)
 
 
 def _pages(entrance: Entrance, homes: ServedHomes) -> ASGIApp | None:
@@ -214,14 +223,13 @@ def _veil(settings: Settings, owner: str) -> Veil:
 def _configuration(front: Front) -> uvicorn.Config:
     return uvicorn.Config(
         front,
-        http=BoundedConnection,
+        http=StrictConnection,
         ws="none",
         lifespan="off",
         log_config=None,
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        limit_concurrency=MOST_CONNECTIONS,
         timeout_keep_alive=KEPT_ALIVE_SECONDS,
         timeout_graceful_shutdown=ENDING_SECONDS,
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,

@@ -109,7 +109,8 @@ class CallFiles:
         try:
             found = self._find(path)
             if held is not None and found is None and planned is not None:
-                self._replace(path, planned, key)
+                with explained(path):
+                    self._write(path, planned, key)
         except BaseException:
             if held is not None:
                 held.give_back()
@@ -160,11 +161,14 @@ class CallFiles:
         with explained(path):
             refuse_link(self._folder)
             make_private_folder(self._folder)
-            data = {"conversationId": call.conversation_id, "startedAt": call.started_at}
-            data |= {"isTold": "yes"} if call.is_told else {}
-            # Not durable: a crash of the machine costs a joined call at most, an fsync would delay every question.
-            stored = self._vault.seal_call(json.dumps({**data, KEY: key} if self._vault.is_sealing else data).encode())
-            replace_file(path, stored, is_durable=False)
+            self._write(path, call, key)
+
+    def _write(self, path: Path, call: Call, key: str) -> None:
+        data = {"conversationId": call.conversation_id, "startedAt": call.started_at}
+        data |= {"isTold": "yes"} if call.is_told else {}
+        # Not durable: a crash of the machine costs a joined call at most, an fsync would delay every question.
+        stored = self._vault.seal_call(json.dumps({**data, KEY: key} if self._vault.is_sealing else data).encode())
+        replace_file(path, stored, is_durable=False)
 
     def _forget(self, path: Path, call: Call) -> None:
         with suppress(FilesystemError):  # an error here must not replace the result, which was delivered

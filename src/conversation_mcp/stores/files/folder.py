@@ -57,7 +57,7 @@ class ConversationFolder:
 
     def file(self, conversation_id: str) -> Path:
         """Return the path of a conversation's file. The id is checked first, so that it cannot leave the folder."""
-        return self._root / check_id(conversation_id) / FILE_NAME
+        return self._root.joinpath(check_id(conversation_id), FILE_NAME)
 
     def reserve(self, at: datetime | None = None) -> ConversationId:
         """Make the folder of a new conversation, and the root if there is none."""
@@ -228,11 +228,12 @@ class ConversationFolder:
 
     def _write(self, path: Path, data: bytes) -> bytes:
         """Write the file, and return its bytes."""
-        stored = self._vault.seal(path.parent, path.parent.name, data)
+        folder = path.parent
+        stored = self._vault.seal(folder, folder.name, data)
         if len(stored) > disk.MAX_FILE_BYTES:
             problem = f"the conversation would be larger than the limit of {disk.MAX_FILE_BYTES >> 20} MiB"
-            raise FilesystemError(str(path), problem, path.parent.name)
-        with explained(path, path.parent.name):
+            raise FilesystemError(str(path), problem, folder.name)
+        with explained(path, folder.name):
             disk.replace_file(path, stored, is_durable=self._is_durable)
         return stored
 

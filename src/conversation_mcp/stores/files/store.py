@@ -11,7 +11,7 @@ import anyio
 from aiofiles.os import wrap
 from anyio.lowlevel import checkpoint_if_cancelled
 
-from conversation_mcp.cancellation import finish, in_thread
+from conversation_mcp.cancellation import begun_in_thread, finish, in_thread
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.owners import LOCAL
 from conversation_mcp.records.findings import Finding
@@ -235,12 +235,12 @@ class FileStore:
         self._keeper.note(conversation_id)
 
     async def _create(self, conversation: Conversation) -> None:
-        await in_thread(self._folder.create, conversation)
+        await begun_in_thread(self._folder.create, conversation)
         self._keeper.note(ConversationId(conversation.conversation_id))
 
     async def _update(self, conversation_id: ConversationId, change: Change) -> Conversation:
         async with self._writers.turn(conversation_id):
-            updated = await in_thread(self._folder.update, conversation_id, change)
+            updated = await begun_in_thread(self._folder.update, conversation_id, change)
         self._keeper.note(conversation_id)
         return updated
 

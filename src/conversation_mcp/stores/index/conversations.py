@@ -34,6 +34,10 @@ class StampedConversations(Protocol):
         """Return what to index of the conversation, or why it cannot be read; None if there is none."""
         ...
 
+    def text(self, key: str, number: int) -> str:
+        """Return the text of a message as it is now, or for 0 those outside of messages; empty if it cannot be read."""
+        ...
+
     def is_being_answered(self, conversation_id: str) -> bool:
         """Tell whether a live process runs a turn on the conversation."""
         ...

@@ -2,16 +2,16 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from conversation_mcp.records.found import FoundMemory, MemoryPage, WantedMemories
 from conversation_mcp.records.memory_facts import remembered
-from conversation_mcp.searching.words import NO_WORDS, expression
+from conversation_mcp.searching.words import NO_WORDS, Expression, expression
 from conversation_mcp.stores.index.conversations import StampedConversations
 from conversation_mcp.stores.index.memory_rows import NUMBER_BITS
 from conversation_mcp.stores.index.pages import problems_of
 from conversation_mcp.stores.index.queries import title_in
-from conversation_mcp.stores.index.rarity import RANKED_MESSAGES, limits_of, narrowed
+from conversation_mcp.stores.index.rarity import RANKED_MESSAGES, RARE_MESSAGES, limits_of, narrowed, rarest
 from conversation_mcp.stores.index.refresh import standing, take_in
 
 if TYPE_CHECKING:
@@ -20,20 +20,39 @@ if TYPE_CHECKING:
     from conversation_mcp.records.models import ConversationId
 
 FROM = "memories m JOIN conversations c ON c.key = m.row >> BITS".replace("BITS", str(NUMBER_BITS))
+KEY = "c.id, c.stamp, m.id, m.row"
 NEWEST_FIRST = f"""
-    SELECT c.id, c.stamp, m.id, c.facts, m.facts, 0 FROM {FROM}
-    WHERE CONDITIONS ORDER BY m.created DESC, m.row DESC LIMIT ?
+    SELECT {KEY}, 0 FROM {FROM} WHERE CONDITIONS ORDER BY m.created DESC, m.row DESC LIMIT ?
 """  # noqa: S608 -- parts from this module
 BEST_FIRST = f"""
-    SELECT c.id, c.stamp, m.id, c.facts, m.facts, -hit.rank FROM (
-        SELECT rowid AS row, rank FROM memory_words WHERE memory_words MATCH ? AMONG ORDER BY rowid DESC LIMIT ?
+    SELECT {KEY}, -hit.rank FROM (
+        SELECT rowid AS row, rank FROM memory_words WHERE memory_words MATCH ? AND AMONG ORDER BY rowid DESC LIMIT ?
     ) hit JOIN {FROM} WHERE m.row = hit.row AND CONDITIONS ORDER BY hit.rank, m.created DESC, m.row DESC LIMIT ?
 """  # noqa: S608 -- parts from this module
-AMONG = f"AND +rowid IN (SELECT m.row FROM {FROM} WHERE CONDITIONS)"  # noqa: S608 -- parts from this module
+SHARING = f"""
+    SELECT {KEY}, best.score FROM (
+        SELECT row, count(*) AS score FROM (WITH_WORDS) WHERE AMONG GROUP BY row ORDER BY score DESC, row DESC LIMIT ?
+    ) best JOIN {FROM} WHERE m.row = best.row ORDER BY best.score DESC, m.created DESC, m.row DESC
+"""  # noqa: S608 -- parts from this module
+WITH_WORD = """
+    SELECT * FROM (SELECT rowid AS row FROM memory_words WHERE memory_words MATCH ? ORDER BY rowid DESC LIMIT ?)
+"""
+AMONG = f"+ROW IN (SELECT m.row FROM {FROM} WHERE CONDITIONS)"  # noqa: S608 -- parts from this module
 """With the plus, what the words match is gone through once; without it, each row that is meant is looked up there."""
+FACTS = f"""
+    SELECT m.row, c.facts, m.facts FROM {FROM} WHERE m.row IN (SELECT value FROM json_each(?))
+"""  # noqa: S608 -- parts from this module
 ALL = -1
-Row = tuple[str, int, str, str, str, float]
-"""The id and the stamp of a conversation, the id of a memory, the facts of both, and how well it matches."""
+Key = tuple[str, int, str, int, float]
+"""The id and the stamp of a conversation, the id of a memory, its row, and how well it matches."""
+
+
+class Select(NamedTuple):
+    """The statement that finds keys, its values but the number of keys, and what a reader of them must know."""
+
+    sql: str
+    values: Sequence[object]
+    notices: Sequence[str] = ()
 
 
 def look_up_memories(
@@ -41,32 +60,46 @@ def look_up_memories(
 ) -> MemoryPage:
     """Return the memories after the first `skip`: newest first, for a query best first."""
     asked = expression(wanted.query)
-    conditions, values = _conditions(wanted)
-    sql, bound, notices = NEWEST_FIRST, list(values), list[str]()
     if wanted.query.strip() and not asked.match:
         return _page(database, (), [NO_WORDS])
+    select = _select(database, wanted, asked)
+    if select is None:
+        return _page(database, (), ())
+    keys = _up_to_date(database, conversations, select, skip + limit + 1)
+    shown = list(_found(database, keys[skip : skip + limit]))
+    return _page(database, shown, select.notices, has_more=len(keys) > skip + limit)
+
+
+def _select(database: "sqlite3.Connection", wanted: WantedMemories, asked: Expression) -> Select | None:
+    """Return what finds the memories; None if there are none."""
+    conditions, values = _conditions(wanted)
+    is_filtered = conditions != "1"
+    among = AMONG if is_filtered else "1"
+    if wanted.least_share:
+        words = rarest(database, wanted.query, wanted.least_share, "memory_words")
+        sql = SHARING.replace("AMONG", among.replace("ROW", "row")).replace("CONDITIONS", conditions)
+        sql = sql.replace("WITH_WORDS", " UNION ALL ".join([WITH_WORD] * len(words)))
+        bound = (value for word in words for value in (word, RARE_MESSAGES))
+        return Select(sql, (*bound, *values)) if words else None
     if asked.match:
         search = narrowed(database, asked, "memory_words")
-        sql = BEST_FIRST.replace("AMONG", AMONG if conditions != "1" else "")
+        sql = BEST_FIRST.replace("AMONG", among.replace("ROW", "rowid")).replace("CONDITIONS", conditions)
         most = RANKED_MESSAGES if search.is_for_newest else ALL
-        bound = [search.match, *(values if conditions != "1" else ()), most, *values]
-        notices += (*asked.notices, *limits_of(search, "memories"))
-    rows = _up_to_date(database, conversations, sql.replace("CONDITIONS", conditions), bound, skip + limit + 1)
-    shown = [_found(row) for row in rows[skip : skip + limit]]
-    return _page(database, shown, notices, has_more=len(rows) > skip + limit)
+        bound = search.match, *(values if is_filtered else ()), most, *values
+        return Select(sql, bound, (*asked.notices, *limits_of(search, "memories")))
+    return Select(NEWEST_FIRST.replace("CONDITIONS", conditions), values)
 
 
 def _up_to_date(
     database: "sqlite3.Connection",
     conversations: StampedConversations,
-    sql: str,
-    values: Sequence[object],
+    select: Select,
     wanted_count: int,
-) -> list[Row]:
-    """Return rows of up to so many ids, of conversations that are as they were read; after stale ones, start over."""
+) -> list[Key]:
+    """Return keys of up to so many ids, of conversations that are as they were read; after stale ones, start over."""
     count, checked = wanted_count, set[str]()
     while True:
-        rows = database.execute(sql, (*values, count)).fetchall()
+        rows = database.execute(select.sql, (*select.values, count)).fetchall()
         unchecked = {name: stamp for name, stamp, *_ in rows if name not in checked}
         checked.update(unchecked)
         stamps = conversations.stamps(unchecked)
@@ -79,7 +112,7 @@ def _up_to_date(
         count *= 2  # branches have the memories of their originals
 
 
-def _once(rows: Sequence[Row]) -> Iterator[Row]:
+def _once(rows: Sequence[Key]) -> Iterator[Key]:
     seen: set[str] = set()
     for row in rows:
         if row[2] not in seen:
@@ -87,9 +120,13 @@ def _once(rows: Sequence[Row]) -> Iterator[Row]:
             yield row
 
 
-def _found(row: Row) -> FoundMemory:
-    name, _, _, facts, text, score = row
-    return FoundMemory(remembered(text), cast("ConversationId", name), title_in(facts), score)
+def _found(database: "sqlite3.Connection", keys: Sequence[Key]) -> Iterator[FoundMemory]:
+    """Read the facts of those that are shown."""
+    rows = json.dumps([row for *_, row, _ in keys])
+    known = {row: facts for row, *facts in database.execute(FACTS, (rows,))}
+    for name, _, _, row, score in keys:
+        facts, text = known[row]
+        yield FoundMemory(remembered(text), cast("ConversationId", name), title_in(facts), score)
 
 
 def _conditions(wanted: WantedMemories) -> tuple[str, list[object]]:

@@ -1,9 +1,9 @@
 """Pages of conversations from the index. A row whose conversation has changed is read again before it is returned."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from conversation_mcp.records.found import SHOWN_PROBLEMS, Indexed, Listed, Page, Place, Wanted, with_state
+from conversation_mcp.records.found import SHOWN_PROBLEMS, Listed, Page, Place, Wanted, with_state
 from conversation_mcp.searching.snippets import snippets
 from conversation_mcp.searching.stamped import UNTRUSTED
 from conversation_mcp.searching.words import NO_WORDS, expression
@@ -81,15 +81,9 @@ def _up_to_date(
 
 
 def _with_snippets(conversations: StampedConversations, found: Sequence[Listed], match: str) -> Iterator[Listed]:
-    texts = [_text(conversations, facts) for facts in found]
+    texts = [conversations.text(facts.conversation_id, facts.message_number or 0) for facts in found]
     for facts, snippet in zip(found, snippets(texts, match), strict=True):
         yield facts._replace(snippet=snippet)
-
-
-def _text(conversations: StampedConversations, facts: Listed) -> str:
-    seen = conversations.read(facts.conversation_id)
-    texts: Mapping[int, str] = seen.content.texts if seen and isinstance(seen.content, Indexed) else {}
-    return texts.get(facts.message_number or 0, "")
 
 
 def problems_of(database: "sqlite3.Connection") -> tuple[int, tuple[str, ...]]:

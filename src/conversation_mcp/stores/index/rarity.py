@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conversation_mcp.searching.words import Expression, any_of
+from conversation_mcp.searching.likeness import rarest_needed, words_of
+from conversation_mcp.searching.words import MAX_TERMS, Expression, any_of, quoted
+from conversation_mcp.text import index_text
 
 if TYPE_CHECKING:
     import sqlite3
@@ -52,6 +54,15 @@ def narrowed(database: "sqlite3.Connection", asked: Expression, table: str = "me
         return Search(any_of(chosen), is_without_common=True)
     common = [term for term, count in counts.items() if count]
     return Search(any_of((common or list(asked.terms))[:RANKED_TERMS]), is_for_newest=True)
+
+
+def rarest(database: "sqlite3.Connection", query: str, share: float, table: str) -> list[str]:
+    """Return expressions of as many of the rarest words of a text as find all texts that have that share of them."""
+    words = sorted(words_of(query), key=lambda word: (-len(word), word))[:MAX_TERMS]  # the longer a word, the rarer
+    terms = [quoted(index_text(word)) for word in words]
+    counts = {term: _count(database, table, term, RARE_MESSAGES) for term in terms}
+    known = sorted((term for term, count in counts.items() if count), key=counts.__getitem__)
+    return known[: max(0, rarest_needed(len(words), share) - (len(words) - len(known)))]
 
 
 def _count(database: "sqlite3.Connection", table: str, match: str, limit: int) -> int:

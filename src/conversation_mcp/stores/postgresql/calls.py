@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from conversation_mcp.cancellation import in_thread
@@ -70,9 +71,12 @@ class CallRows:
         await self._execute(CLAIM_ANY, *self._claimed(key, call))
 
     async def forget(self, key: str, call: Call) -> None:
-        """Free the name if it still stands for that call."""
+        """Free the name if it still stands for that call.
+
+        If a crash of the database undoes that, the same call gets the same answer again.
+        """
         sql = "DELETE FROM calls WHERE owner = %s AND key = %s AND conversation_id = %s AND started_at = %s"
-        await self._execute(sql, key, call.conversation_id, call.started_at)
+        await self._execute(sql, key, call.conversation_id, call.started_at, is_durable=False)
 
     async def ask_to_stop(self, call: Call) -> None:
         """Leave a row for the process that runs the turn."""
@@ -87,7 +91,7 @@ class CallRows:
         ids = [check_id(call.conversation_id) for call in calls]
         found = await in_thread(self._database.rows, HEAR, ids)
         if found:
-            await self._execute(HEARD, *map(list, zip(*found, strict=True)))
+            await self._execute(HEARD, *map(list, zip(*found, strict=True)), is_durable=False)
         oldest = self._now() - FORGET_AFTER
         left = {(conversation_id, started_at) for conversation_id, started_at, noted_at in found if noted_at >= oldest}
         return [call for call in calls if (call.conversation_id, call.started_at) in left]
@@ -108,8 +112,8 @@ class CallRows:
             sql = f"DELETE FROM {table} WHERE owner = %s AND noted_at < %s"
             connection.execute(sql.encode(), (self._database.owner, self._now() - FORGET_AFTER))
 
-    async def _execute(self, sql: str, *values: object) -> None:
-        await in_thread(self._database.do, sql, (self._database.owner, *values))
+    async def _execute(self, sql: str, *values: object, is_durable: bool = True) -> None:
+        await in_thread(partial(self._database.do, sql, (self._database.owner, *values), is_durable=is_durable))
 
     def _take(self, key: str, planned: Call | None) -> tuple[HeldName | None, Call | None]:
         name, oldest = _name_of(key), self._now() - FORGET_AFTER

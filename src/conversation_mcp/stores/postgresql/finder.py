@@ -104,7 +104,7 @@ class DatabaseFinder:
 
     def memories(self, wanted: WantedMemories, limit: int, skip: int = 0) -> MemoryPage:
         """Return the next memories."""
-        return self._database.run(lambda connection: look_up_memories(connection, self._database, wanted, limit, skip))
+        return look_up_memories(self._database, wanted, limit, skip)
 
     def newest(self, limit: int | None = None, begins: str = "", *, archived: bool = False) -> Page:
         """Return the newest."""

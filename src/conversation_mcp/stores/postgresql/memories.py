@@ -1,6 +1,6 @@
 """The rows of memories: how those that differ are written, and the statements that find them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -8,13 +8,13 @@ from conversation_mcp.records.facts import milliseconds_of
 from conversation_mcp.records.found import FoundMemory, MemoryFacts, MemoryPage, WantedMemories
 from conversation_mcp.records.memory_facts import facts_text, memories_of, remembered, searched_text
 from conversation_mcp.records.memory_ids import same_text
-from conversation_mcp.searching.likeness import words_of
+from conversation_mcp.searching.likeness import rarest_needed, words_of
 from conversation_mcp.searching.words import MAX_TERMS, NO_WORDS, notices_of_left_out
 from conversation_mcp.stores.index.queries import title_in
 from conversation_mcp.stores.meant_texts import embedding_hash
 from conversation_mcp.stores.postgresql.connections import Connection, Database
 from conversation_mcp.stores.postgresql.ranking import Condition
-from conversation_mcp.stores.postgresql.texts import lexeme, lexemes_of, quoted
+from conversation_mcp.stores.postgresql.texts import lexeme, lexemes_of
 from conversation_mcp.text import fold, storable
 
 if TYPE_CHECKING:
@@ -33,13 +33,46 @@ CHANGE = """
         embedding = %s, facts = %s
     WHERE id = %s AND owner = %s AND slot = %s
 """
-COMMON = "length(m.lexemes) - length(ts_delete(m.lexemes, %s::text[]))"
-"""How many of these lexemes a memory has."""
-FOUND = """
-    SELECT m.slot, m.number, m.id, SCORE AS score FROM memories m JOIN conversations c USING (owner, slot)
-    WHERE m.owner = %s AND CONDITIONS
-    ORDER BY score DESC, m.created_milliseconds DESC, c.id DESC, m.number LIMIT %s
+NEWEST_FIRST = """
+    SELECT m.slot, m.number, m.id, 0 FROM memories m JOIN conversations c USING (owner, slot)
+    WHERE m.owner = %s AND CONDITIONS ORDER BY m.created_milliseconds DESC, c.id DESC, m.number LIMIT %s
 """
+BEST_FIRST = """
+    WITH hits AS MATERIALIZED (
+        SELECT w.slot, w.number, count(*) AS score FROM memory_words w
+        WHERE w.owner = %s AND w.word = ANY(%s::text[]) GROUP BY w.slot, w.number
+    ),
+    least AS (SELECT coalesce((SELECT score FROM hits ORDER BY score DESC OFFSET %s LIMIT 1), 0) AS score)
+    SELECT m.slot, m.number, m.id, hits.score::float8 / %s AS score
+    FROM least JOIN hits ON hits.score >= least.score
+        JOIN memories m USING (slot, number) JOIN conversations c USING (owner, slot)
+    WHERE m.owner = %s AND CONDITIONS
+    ORDER BY hits.score DESC, m.created_milliseconds DESC, c.id DESC, m.number LIMIT %s
+"""
+"""No memory is read that has fewer words in common than the last of so many."""
+ALL = 2**31
+SHARING = """
+    WITH asked AS MATERIALIZED (
+        SELECT each.word, (
+            SELECT count(*) FROM (
+                SELECT FROM memory_words w WHERE w.owner = %s AND w.word = each.word LIMIT %s
+            ) AS few
+        ) AS places FROM unnest(%s::text[]) AS each (word)
+    ),
+    rare AS MATERIALIZED (SELECT word FROM asked ORDER BY places LIMIT %s),
+    best AS MATERIALIZED (
+        SELECT w.slot, w.number, count(*) AS score FROM rare CROSS JOIN LATERAL (
+            SELECT slot, number FROM memory_words w WHERE w.owner = %s AND w.word = rare.word
+            ORDER BY slot DESC, number DESC LIMIT %s
+        ) AS w GROUP BY w.slot, w.number ORDER BY score DESC, w.slot DESC, w.number DESC LIMIT %s
+    )
+    SELECT m.slot, m.number, m.id, best.score::float8
+    FROM best JOIN memories m USING (slot, number) JOIN conversations c USING (owner, slot)
+    WHERE m.owner = %s AND CONDITIONS
+    ORDER BY best.score DESC, m.created_milliseconds DESC, c.id DESC, m.number LIMIT %s
+"""
+MOST_PLACES = 1_500
+"""Of a word that very many memories have, only the newest are looked at."""
 FACTS = """
     SELECT m.slot, m.number, m.facts::text, c.id, c.facts::text
     FROM memories m JOIN conversations c USING (owner, slot)
@@ -122,30 +155,23 @@ def _columns(memory: MemoryFacts) -> tuple[object, ...]:
     )
 
 
-def look_up_memories(
-    connection: Connection, database: Database, wanted: WantedMemories, limit: int, skip: int
-) -> MemoryPage:
+def look_up_memories(database: Database, wanted: WantedMemories, limit: int, skip: int) -> MemoryPage:
     """Return the memories after the first `skip`: newest first, for a query by how many of its words they have."""
     words = sorted(words_of(wanted.query), key=lambda word: (-len(word), word))
     asked = [lexeme(word) for word in words[:MAX_TERMS]]  # the longer a word, the rarer
     if not asked and wanted.query.strip():
         return MemoryPage((), has_more=False, unreadable_count=0, problems=(), notices=(NO_WORDS,))
-    found = _first(connection, database, asked, wanted, skip + limit + 1)
-    shown = _read(connection, database, found[skip : skip + limit])
+    found = _first(database, asked, wanted, skip + limit + 1)
+    shown = tuple(_read(database, found[skip : skip + limit]))
     notices = notices_of_left_out(len(words[MAX_TERMS:]))
     return MemoryPage(shown, len(found) > skip + limit, 0, (), notices=notices)
 
 
-def _first(
-    connection: Connection, database: Database, asked: list[str], wanted: WantedMemories, most: int
-) -> list[Key]:
+def _first(database: Database, asked: list[str], wanted: WantedMemories, most: int) -> list[Key]:
     """Return so many, each id once: branches have the memories of their originals."""
-    score = Condition(f"({COMMON})::float8 / {len(asked)}", (asked,)) if asked else Condition("0", ())
-    conditions = _conditions(wanted, asked)
-    sql = FOUND.replace("SCORE", score.sql).replace("CONDITIONS", conditions.sql).encode()
     taken = most
     while True:
-        rows = connection.execute(sql, (*score.values, database.owner, *conditions.values, taken)).fetchall()
+        rows = database.look(*_statement(database.owner, asked, wanted, taken))
         once = dict[str, Key]()
         for row in rows:
             once.setdefault(row[2], Key(*row))
@@ -154,9 +180,22 @@ def _first(
         taken *= 2
 
 
-def _conditions(wanted: WantedMemories, asked: list[str]) -> Condition:
+def _statement(owner: str, asked: list[str], wanted: WantedMemories, count: int) -> tuple[str, Sequence[object]]:
+    """Return what finds so many keys, and its values."""
+    filters = _conditions(wanted)
+    if not asked:
+        return NEWEST_FIRST.replace("CONDITIONS", filters.sql), (owner, *filters.values, count)
+    if wanted.least_share:
+        best = None if filters.values else count
+        rarest = owner, MOST_PLACES, asked, rarest_needed(len(asked), wanted.least_share)
+        values = *rarest, owner, MOST_PLACES, best, owner, *filters.values, count
+        return SHARING.replace("CONDITIONS", filters.sql), values
+    values = owner, asked, ALL if filters.values else count - 1, len(asked), owner, *filters.values, count
+    return BEST_FIRST.replace("CONDITIONS", filters.sql), values
+
+
+def _conditions(wanted: WantedMemories) -> Condition:
     given = {
-        "m.lexemes @@ %s::tsquery": " | ".join(map(quoted, asked)) or None,
         "c.id = %s": wanted.conversation_id,
         "m.id = %s": wanted.memory_id,
         "m.same = ANY(%s)": list(wanted.same_texts) or None,
@@ -167,12 +206,12 @@ def _conditions(wanted: WantedMemories, asked: list[str]) -> Condition:
     return Condition(" AND ".join(held) or "true", tuple(held.values()))
 
 
-def _read(connection: Connection, database: Database, keys: Sequence[Key]) -> tuple[FoundMemory, ...]:
+def _read(database: Database, keys: Sequence[Key]) -> Iterator[FoundMemory]:
+    """Yield these memories, but those that are gone by now."""
     slots, numbers = [key.slot for key in keys], [key.number for key in keys]
-    rows = connection.execute(FACTS, (database.owner, slots, numbers)).fetchall()
+    rows = database.rows(FACTS, slots, numbers)
     known = {(slot, number): (facts, name, listed) for slot, number, facts, name, listed in rows}
-    found: list[FoundMemory] = []
     for key in keys:
-        facts, name, listed = known[key.slot, key.number]
-        found.append(FoundMemory(remembered(facts), cast("ConversationId", name), title_in(listed), key.score))
-    return tuple(found)
+        if found := known.get((key.slot, key.number)):
+            facts, name, listed = found
+            yield FoundMemory(remembered(facts), cast("ConversationId", name), title_in(listed), key.score)

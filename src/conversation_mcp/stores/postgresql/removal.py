@@ -5,7 +5,9 @@ from conversation_mcp.text import counted
 
 TABLES = ("conversations", "marks", "calls", "stops", "leases", "buckets", "vector_models", "owners")
 """In this order; what belongs to a conversation goes with it."""
-WITH_CONVERSATIONS = ("messages", "words", "memories", "attachments", "exports", "vector_groups", "vectors")
+WITH_CONVERSATIONS = (
+    "messages", "words", "memories", "memory_words", "attachments", "exports", "vector_groups", "vectors"
+)  # fmt: skip
 ALONE = "SELECT 1 FROM owners WHERE owner = %s FOR UPDATE"
 """Keeps others from adding conversations of the owner until the end of the transaction."""
 

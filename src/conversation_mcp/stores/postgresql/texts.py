@@ -40,11 +40,6 @@ def lexeme(word: str) -> str:
     return word[:LEXEME_CHARS]
 
 
-def quoted(lexeme: str) -> str:
-    """Return the lexeme as expressions of searches have it."""
-    return "'" + lexeme.replace("\\", "\\\\").replace("'", "''") + "'"
-
-
 def lexemes_of(words: Iterable[str]) -> list[str]:
     """Return the different lexemes, as many as the database takes of a text."""
     kept: list[str] = []

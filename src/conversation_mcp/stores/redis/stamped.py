@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator
 from typing import cast
 
 from conversation_mcp.errors import ConversationCorruptedError, ConversationMCPError
-from conversation_mcp.records.facts import describe
+from conversation_mcp.records.facts import describe, text_in
 from conversation_mcp.records.found import Indexed
 from conversation_mcp.records.models import ConversationId
+from conversation_mcp.records.plain import read_without_memories
 from conversation_mcp.searching.stamped import UNTRUSTED, Seen, batched
 from conversation_mcp.stores.leases import turn_of
 from conversation_mcp.stores.redis.keyspace import Keyspace
@@ -57,6 +58,15 @@ class VersionedConversations:
         except ConversationCorruptedError as error:
             return Seen(int(version), error.message)
         return Seen(int(version), described)
+
+    def text(self, key: str, number: int) -> str:
+        """Read the conversation without its memories."""
+        body = self._keyspace.command("HGET", self._keyspace.conversation(key), "body")
+        try:
+            data = read_without_memories(body or b"", self._keyspace.location(key), cast("ConversationId", key))
+        except ConversationCorruptedError:
+            return ""
+        return text_in(data, number)
 
     def is_being_answered(self, conversation_id: str) -> bool:
         """Tell whether a live process has the lease of its turn."""

@@ -100,6 +100,19 @@ class Files:
         # What lists show is the size of the file, not of what was sealed in it.
         return Seen(stamp, content._replace(facts=content.facts._replace(size_bytes=len(stored))))
 
+    def text(self, key: str, number: int) -> str:
+        """Read the file without its memories."""
+        from conversation_mcp.records.facts import text_in
+        from conversation_mcp.records.plain import read_without_memories
+
+        path = self._start + key + self._end
+        try:
+            with explained(path, key), open(path, "rb", buffering=0, opener=open_regular) as file:
+                body = self._vault.open(path, key, file.readall())
+            return text_in(read_without_memories(body, path, cast("ConversationId", key)), number)
+        except ConversationMCPError:
+            return ""
+
     def is_being_answered(self, conversation_id: str) -> bool:
         """Tell whether a live process runs a turn on the conversation. Leaves no trace."""
         return is_being_answered(self._root, conversation_id)
