@@ -23,12 +23,12 @@ CLOSE = "Connection: close"
 KEPT = "whose result was never delivered"
 
 
-def call_of(era: Era, *lines: str, query: str = QUESTION) -> bytes:
+def call_of(era: Era, *lines: str, query: str = QUESTION, tool: str = "search", **named: str) -> bytes:
     """Return the request of a question as it goes over the wire."""
-    sent: dict[str, Any] = {"name": "search", "arguments": {"query": query}}
+    sent: dict[str, Any] = {"name": tool, "arguments": {"query": query, **named}}
     more = {"mcp-protocol-version": "2025-11-25"}
     if era == "auto":
-        more = {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "search"}
+        more = {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": tool}
         about: dict[str, object] = {"protocolVersion": "2026-07-28", "clientCapabilities": {}}
         sent["_meta"] = {f"io.modelcontextprotocol/{name}": value for name, value in about.items()}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": sent}).encode()
@@ -46,6 +46,14 @@ def peer_of(server: HttpServer, room: int | None = None) -> Generator[socket.soc
         peer.settimeout(30)
         peer.connect(("127.0.0.1", server.port))
         yield peer
+
+
+def leave_after(server: HttpServer, request: bytes) -> None:
+    """Send a request and close the connection at once, all without waiting for the server."""
+    with socket.socket() as peer:
+        peer.setblocking(False)
+        peer.connect_ex(("127.0.0.1", server.port))
+        assert peer.send(request) == len(request)
 
 
 def read(peer: socket.socket) -> bytes:
@@ -134,6 +142,54 @@ async def test_a_client_that_reads_all_and_closes_has_the_answer(tmp_path: Path,
                 told = await to_thread.run_sync(read, peer)
                 assert KEPT.encode() not in told
             assert len(provider.requests) == number
+
+
+@ERAS
+async def test_a_question_whose_client_left_before_the_server_saw_it_is_not_asked(tmp_path: Path, era: Era) -> None:
+    provider = FakeProvider()
+    async with http_server(tmp_path, provider) as server:
+        await asked(server, era, "Are you there?")
+        # Nothing is awaited meanwhile, so the server stands still, as one that is suspended.
+        leave_after(server, call_of(era, query="Why?"))
+        await asked(server, era, "Are you still there?")
+        await asked(server, era, "And now?")
+        questions = [request.messages[-1].content for request in provider.requests]
+        assert questions == ["Are you there?", "Are you still there?", "And now?"]
+        assert KEPT not in await asked(server, era, "Why?")
+    assert len(provider.requests) == 4
+
+
+@ERAS
+async def test_a_question_whose_client_left_while_it_waited_for_another_is_not_asked(tmp_path: Path, era: Era) -> None:
+    release, arrived = anyio.Event(), anyio.Event()
+    provider = FakeProvider(held(release, arrived))
+    async with http_server(tmp_path, provider) as server, server.client("alice", era) as client:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(client.call_tool, "search", {"query": "First?"})
+            with anyio.fail_after(30):
+                await arrived.wait()
+            listed = data_of(await client.call_tool("list_conversations", {}))
+            named = {"conversationId": listed["conversations"][0]["conversationId"], "query": "Second?"}
+            with peer_of(server) as peer:
+                await to_thread.run_sync(peer.sendall, call_of(era, tool="search_followup", **named))
+                await to_thread.run_sync(peer.recv, 4_096)
+            await asked(server, era, "Are you there?")
+            release.set()
+        await asked(server, era, "And now?")
+    questions = [request.messages[-1].content for request in provider.requests]
+    assert questions == ["First?", "Are you there?", "And now?"]
+
+
+@ERAS
+async def test_a_question_of_a_client_that_left_is_asked_for_another_that_asked_the_same(
+    tmp_path: Path, era: Era
+) -> None:
+    provider = FakeProvider()
+    async with http_server(tmp_path, provider) as server:
+        await asked(server, era, "Are you there?")
+        leave_after(server, call_of(era, query="Why?"))
+        assert KEPT not in await asked(server, era, "Why?")
+    assert len(provider.requests) == 2
 
 
 async def test_an_answer_that_a_client_does_not_fetch_in_time_is_kept(

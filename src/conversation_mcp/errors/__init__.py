@@ -35,6 +35,7 @@ from conversation_mcp.errors.encryption import EncryptionKeyError, KeyMissingErr
 from conversation_mcp.errors.providers import (
     MAYBE_BILLED,
     AnswerIncompleteError,
+    CallerGoneError,
     CancelledUnsentError,
     ContextTooLargeError,
     ConversationTooLongError,
@@ -64,6 +65,7 @@ __all__ = [
     "Argument",
     "BlindModelError",
     "BudgetReachedError",
+    "CallerGoneError",
     "CancelledUnsentError",
     "ContextTooLargeError",
     "ConversationBusyError",

@@ -256,6 +256,14 @@ class CancelledUnsentError(RunCancelledError):
         self.message = "the question was cancelled while it waited for another one."
 
 
+class CallerGoneError(CancelledUnsentError):
+    """The clients of all calls with a question were gone before it was written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.message = "the client was gone before its question was sent."
+
+
 class ProviderTimeoutError(ProviderError):
     """The program's own time limit passed before the provider answered."""
 

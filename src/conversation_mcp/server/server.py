@@ -1,9 +1,9 @@
 """The MCP server: its tools, resources, prompts, completions, tasks and subscriptions."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import mcp.types
 from anyio import create_task_group, to_thread
@@ -62,8 +62,18 @@ def instructions_for(tools: Iterable[AnyTool]) -> str:
 
 OpenApp = Callable[[], AbstractAsyncContextManager[App]]
 Request = ServerRequestContext[App, Any]
-Owe = Callable[[Note], Awaitable[None]]
-"""Takes the step to run once the client has the result."""
+
+
+class ResultReceipt(Protocol):
+    """What a transport knows of the client of one request."""
+
+    async def is_gone(self) -> bool:
+        """Tell whether the client is known to be gone."""
+        ...
+
+    async def owe(self, note: Note) -> None:
+        """Take the step to run once the client has the result."""
+        ...
 
 
 class ConversationServer(MCPServer[App]):
@@ -79,7 +89,7 @@ class ConversationServer(MCPServer[App]):
         roots_seconds: float = ANSWER_SECONDS,
         veil: Veil | None = None,
         may_act_for_of: Callable[[Request], Callable[[str], bool]] | None = None,
-        owing_of: Callable[[Request], Owe | None] | None = None,
+        receipt_of: Callable[[Request], ResultReceipt | None] | None = None,
     ) -> None:
         """Prepare the server.
 
@@ -92,7 +102,7 @@ class ConversationServer(MCPServer[App]):
             roots_seconds: how long a question with files waits for the client's roots.
             veil: hides what callers on other machines must not read; with it, calls bring contents instead of paths.
             may_act_for_of: returns for whom the caller of a request may act; without it, for nobody else.
-            owing_of: returns what learns of the result of a request, if the transport knows when the client has it.
+            receipt_of: returns the receipt of a request's result, if the transport knows when the client has it.
         """
         self._calls = ToolCalls(
             tools_of(settings.tools, settings.workflows_dir) if tools is None else tools,
@@ -101,7 +111,7 @@ class ConversationServer(MCPServer[App]):
         )
         self._is_remote = veil is not None
         self._may_act_for_of = may_act_for_of
-        self._owing_of = owing_of
+        self._receipt_of = receipt_of
         self.veil = veil
         """Hides what callers on other machines must not read, if there are any."""
         self._prompts = prompts_of(self._calls.tools)
@@ -257,5 +267,5 @@ class ConversationServer(MCPServer[App]):
             caller = caller._replace(may_act_for=self._may_act_for_of(request))
         if self.deliveries is not None:
             return caller._replace(on_result=partial(self.deliveries.owe, request.request_id))
-        owe = self._owing_of(request) if self._owing_of else None
-        return caller._replace(on_result=owe) if owe else caller
+        receipt = self._receipt_of(request) if self._receipt_of else None
+        return caller._replace(on_result=receipt.owe, is_gone=receipt.is_gone) if receipt else caller

@@ -96,6 +96,11 @@ def _nobody(owner: str) -> bool:
     return False
 
 
+async def _stays() -> bool:
+    """Tell that the asker is there."""
+    return False
+
+
 async def _at_once(note: Note) -> None:
     """Count a result as delivered as soon as it exists."""
     await note()
@@ -123,6 +128,8 @@ class Caller(NamedTuple):
     on_text: OnText | None = None
     on_result: Callable[[Note], Awaitable[None]] = _at_once
     """Receives the step to run once the asker has the result."""
+    is_gone: Callable[[], Awaitable[bool]] = _stays
+    """Tells whether the asker is known to be gone, so that no answer can reach it over this call."""
     system: str | None = None
     """The system text of a conversation that this call opens."""
     files: tuple[str, ...] = ()

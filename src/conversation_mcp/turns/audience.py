@@ -1,11 +1,11 @@
 """The waiters and listeners of a turn: the progress they hear, and the bell that wakes them."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 
 import anyio
 
-from conversation_mcp.turns.ask import OnText
+from conversation_mcp.turns.ask import Caller, OnText
 
 HEARTBEAT_SECONDS = 5.0
 SHOWN_PROGRESS_CHARS = 160
@@ -18,6 +18,8 @@ class Audience:
         self.doing = "starting"
         self.bell = anyio.Event()
         self._waiters = 0
+        self._gone: list[Callable[[], Awaitable[bool]]] = []
+        self._is_awaited = False
         self._listeners: list[OnText] = []
         self._started_seconds = anyio.current_time()
 
@@ -37,15 +39,26 @@ class Audience:
         return f"{self.doing} ({self.elapsed_seconds:.0f} s)"
 
     @contextmanager
-    def attended(self, on_text: OnText | None) -> Generator[None]:
-        """Count one more waiter during the block; `on_text` hears the text until the turn ends, even after that."""
+    def attended(self, caller: Caller) -> Generator[None]:
+        """Count one more waiter during the block; its `on_text` hears the text until the turn ends, even after that."""
         self._waiters += 1
-        if on_text:
-            self._listeners.append(on_text)
+        self._gone.append(caller.is_gone)
+        if caller.on_text:
+            self._listeners.append(caller.on_text)
         try:
             yield
+            self._is_awaited = True  # it is told that the turn runs
         finally:
             self._waiters -= 1
+
+    async def is_gone(self) -> bool:
+        """Tell whether all clients are gone, and none of them was told to come back for the answer."""
+        asked = 0
+        while asked < len(self._gone):  # one more may come while another is asked
+            if not await self._gone[asked]():
+                return False
+            asked += 1
+        return bool(asked) and not self._is_awaited
 
     def report(self, doing: str) -> None:
         """Announce the current step to all waiters."""

@@ -179,7 +179,7 @@ class TurnEngine:
 
     async def _wait(self, turn: RunningTurn, caller: Caller) -> TurnResult:
         try:
-            with turn.audience.attended(caller.on_text):
+            with turn.audience.attended(caller):
                 outcome = await turn.wait(caller.report, caller.wait_seconds, until_asked=caller.on_asked is not None)
         finally:
             # Without a waiter, a question that is still in the queue must not be sent, and billed, later.

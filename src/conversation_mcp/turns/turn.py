@@ -41,7 +41,7 @@ class Claim:
 
 @dataclass
 class Course:
-    """The progress of the turn in its conversation; written by `worker.py`."""
+    """The progress of the turn in its conversation; written by `worker.py` and `line.py`."""
 
     is_queued: bool = False
     """Whether it waits in the queue and may still be given up."""

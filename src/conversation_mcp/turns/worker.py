@@ -1,23 +1,18 @@
 """The work of a turn that holds the lock: to ask its question, or to end an earlier one."""
 
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from typing import NamedTuple
 
 import anyio
 
-from conversation_mcp.cancellation import finish
 from conversation_mcp.conversations.recipients import Recipients, whereabouts_of
 from conversation_mcp.errors import (
-    CancelledUnsentError,
-    ConversationBusyError,
-    ConversationMCPError,
     ConversationTooLongError,
     InvalidInputError,
     ProviderMissingError,
     RunAliveError,
     RunCancelledError,
-    ServerEndingError,
     SightError,
     TurnLimitReachedError,
 )
@@ -32,6 +27,7 @@ from conversation_mcp.turns import changes
 from conversation_mcp.turns.ask import Ask
 from conversation_mcp.turns.composer import Composer, LackingError
 from conversation_mcp.turns.disclosure import sharing_notices
+from conversation_mcp.turns.line import holding, why_left
 from conversation_mcp.turns.material import Material
 from conversation_mcp.turns.receiver import AnswerReceiver, open_question
 from conversation_mcp.turns.result import TurnResult
@@ -210,23 +206,9 @@ class TurnWorker:
                 return await self._receiver.stop(found.opened, found.provider, RunCancelledError(found.provider.name))
             return found
 
-    @asynccontextmanager
-    async def locked(self, turn: RunningTurn, conversation_id: ConversationId) -> AsyncGenerator[None]:
-        """Hold the turn lock during the block; raises ConversationBusyError if another turn keeps it."""
-        lock = None  # stays None if a wish cancels the wait
-        with turn.wishes.line():
-            # Only follow-ups queue: no other turn knows the id of a start, and to resume a turn that runs is no use.
-            wait_seconds = self.limits.lock_wait_seconds if turn.course.is_queued else 0
-            lock = await self._store.acquire_turn(conversation_id, wait_seconds, turn.audience.report_queue)
-        turn.course.is_queued = False
-        if lock is None:
-            raise _gave_up(turn, conversation_id)
-        turn.course.holds_lock = True
-        try:
-            yield
-        finally:
-            turn.course.holds_lock = False
-            await finish(lock.release())  # a cancelled turn, too, must let the next one in
+    def locked(self, turn: RunningTurn, conversation_id: ConversationId) -> AbstractAsyncContextManager[None]:
+        """Hold the turn lock during the block; raises as `holding`."""
+        return holding(self._store, conversation_id, turn, self.limits.lock_wait_seconds)
 
     async def _add(self, question: NewQuestion) -> Written:
         """Add the question to the file; an unanswered one before it is settled first."""
@@ -286,14 +268,7 @@ class TurnWorker:
                 pause_seconds = min(2 * pause_seconds, MAX_LOOK_SECONDS)
             turn.course.is_queued = False
             return
-        raise _gave_up(turn, conversation_id)
-
-
-def _gave_up(turn: RunningTurn, conversation_id: ConversationId) -> ConversationMCPError:
-    """Return the error of a question whose wait in the queue was cancelled."""
-    if turn.wishes.is_refused or turn.wishes.is_stopped:
-        return ServerEndingError() if turn.wishes.is_refused else CancelledUnsentError()
-    return ConversationBusyError(conversation_id, turn.audience.elapsed_seconds)
+        raise why_left(turn, conversation_id)
 
 
 class _UnsettledError(Exception):

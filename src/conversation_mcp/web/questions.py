@@ -79,9 +79,9 @@ class Questions:
                 raise InvalidInputError("choose whether to search, research or chat.")
             tool = asking_tool(KINDS[kind], follows=conversation_id is not None)
             given = parse(tool, _arguments(tool, question, fields.get("model", ""), conversation_id))
-            result = await tool.run(
-                given, app, Caller(WAIT_SECONDS, owner=visit_of(request).owner, on_asked=places.append)
-            )
+            owner = visit_of(request).owner
+            caller = Caller(WAIT_SECONDS, owner=owner, on_asked=places.append, is_gone=request.is_disconnected)
+            result = await tool.run(given, app, caller)
         except ConversationMCPError as error:
             if (
                 error.conversation_id and error.conversation_id != conversation_id

@@ -1,10 +1,11 @@
 """Receipts: a result over HTTP counts as delivered once the other end has acknowledged it, not once it is made."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Protocol, cast
 
 import anyio
+import anyio.lowlevel
 from mcp.server.context import ServerRequestContext
 from starlette.types import Message, Scope
 
@@ -15,6 +16,8 @@ CONNECTION = "conversation_mcp.connection"
 """The field of a request's scope in which a connection makes itself known."""
 RECEIPT = "conversation_mcp.receipt"
 """The field in which the front keeps the receipt of the request."""
+LOOKS = 3
+"""How often the event loop has to go round to read the end of a connection, close it, and say so."""
 ANSWER_MARKS = (b'"result":', b'"error":')
 """No notification has such a key, and in its texts the quotes are escaped."""
 
@@ -49,6 +52,12 @@ class Receipt:
         self._written = written
         self._notes: list[Note] = []
         self._looking = anyio.Lock()
+
+    async def is_gone(self) -> bool:
+        """Tell whether the connection of the request is lost."""
+        for _ in range(LOOKS):
+            await anyio.lowlevel.checkpoint()
+        return self._peer is not None and self._peer.is_lost
 
     async def owe(self, note: Note) -> None:
         """Keep a note to write once the client has the answer."""
@@ -109,8 +118,7 @@ class Receipts:
             receipt.close()
 
 
-def owing_of(request: ServerRequestContext[Any, Any]) -> Callable[[Note], Awaitable[None]] | None:
-    """Return what takes the notes of a request's result."""
+def receipt_of(request: ServerRequestContext[Any, Any]) -> Receipt | None:
+    """Return the receipt of a request's result."""
     scope: Mapping[str, Any] = getattr(request.request, "scope", None) or {}
-    receipt: Receipt | None = scope.get(RECEIPT)
-    return receipt.owe if receipt else None
+    return scope.get(RECEIPT)

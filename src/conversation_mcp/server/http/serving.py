@@ -32,7 +32,7 @@ from conversation_mcp.server.http.homes import ServedHomes
 from conversation_mcp.server.http.metrics import Metrics
 from conversation_mcp.server.http.options import HttpOptions, security_of
 from conversation_mcp.server.http.readiness import Readiness
-from conversation_mcp.server.http.receipts import owing_of
+from conversation_mcp.server.http.receipts import receipt_of
 from conversation_mcp.server.http.strictness import StrictConnection
 from conversation_mcp.server.http.witness import ServerWitness
 from conversation_mcp.server.server import ConversationServer
@@ -200,7 +200,7 @@ class HomeServers:
             self._tools,
             veil=veil,
             may_act_for_of=may_act_for_of,
-            owing_of=owing_of,
+            receipt_of=receipt_of,
         )
         server.streamable_http_app(
             stateless_http=True, transport_security=self._security, max_request_body_size=MAX_BODY_BYTES
