@@ -68,7 +68,7 @@ def _fault_of_head(request: h11.Request) -> str | None:
 
 
 class StrictConnection(BoundedConnection):
-    """Answers such a request with 400 and what is wrong with it, and ends."""
+    """Answers a request that is refused with 400 and what is wrong with it, and ends."""
 
     conn: StrictReader
 
