@@ -22,7 +22,8 @@ from tests.fixtures.agent import agent_process
 from tests.fixtures.balancers import nginx_before
 from tests.fixtures.chains import PATIENCE_SECONDS, Chain, Seen
 from tests.fixtures.databases import postgresql, require_database
-from tests.fixtures.shaken_replicas import Shaking, free_ports, shaken
+from tests.fixtures.ports import free_ports
+from tests.fixtures.shaken_replicas import Shaking, shaken
 
 from conversation_mcp.clock import utc_now
 from conversation_mcp.records.models import Conversation, parse_time

@@ -40,6 +40,8 @@ async def test_one_who_was_told_to_come_back_is_waited_for_without_a_connection(
     audience = Audience()
     with audience.attended(GONE):
         pass
+    assert await audience.is_gone()
+    audience.promise()
     assert not await audience.is_gone()
 
 

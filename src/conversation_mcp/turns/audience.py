@@ -19,7 +19,7 @@ class Audience:
         self.bell = anyio.Event()
         self._waiters = 0
         self._gone: list[Callable[[], Awaitable[bool]]] = []
-        self._is_awaited = False
+        self._is_promised = False
         self._listeners: list[OnText] = []
         self._started_seconds = anyio.current_time()
 
@@ -47,18 +47,21 @@ class Audience:
             self._listeners.append(caller.on_text)
         try:
             yield
-            self._is_awaited = True  # it is told that the turn runs
         finally:
             self._waiters -= 1
+
+    def promise(self) -> None:
+        """Note that a waiter leaves who was told to come back for the answer."""
+        self._is_promised = True
 
     async def is_gone(self) -> bool:
         """Tell whether all clients are gone, and none of them was told to come back for the answer."""
         asked = 0
-        while asked < len(self._gone):  # one more may come while another is asked
+        while not self._is_promised and asked < len(self._gone):  # one more may come while another is asked
             if not await self._gone[asked]():
                 return False
             asked += 1
-        return bool(asked) and not self._is_awaited
+        return bool(asked) and not self._is_promised
 
     def report(self, doing: str) -> None:
         """Announce the current step to all waiters."""

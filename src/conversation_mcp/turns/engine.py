@@ -193,6 +193,7 @@ class TurnEngine:
                 raise ConversationBusyError(conversation_id, turn.audience.elapsed_seconds)
             if caller.on_asked and turn.place:
                 caller.on_asked(turn.place)
+            turn.audience.promise()
             return TurnResult.of(
                 conversation_id=conversation_id,
                 status="running",

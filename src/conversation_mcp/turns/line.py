@@ -38,8 +38,8 @@ async def holding(
         raise why_left(turn, conversation_id)
     turn.course.holds_lock = True
     try:
-        # A server that was suspended, or was slow to begin, has calls from before: who made them has asked again
-        # elsewhere, and has the answer.
+        # A server that was suspended, or was slow to begin, has calls from before: who made them may have asked again
+        # elsewhere, and have the answer.
         if await turn.audience.is_gone():
             turn.wishes.give_up()  # the same call in another request begins anew
             raise CallerGoneError
