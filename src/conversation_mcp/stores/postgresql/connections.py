@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq import TransactionStatus
 
 from conversation_mcp.cancellation import in_thread
 from conversation_mcp.errors import DatabaseError, InvalidInputError
@@ -188,7 +189,7 @@ class Database:
             return connect(self._url), True
 
     def _give_back(self, connection: Connection) -> None:
-        if not connection.closed:
+        if connection.pgconn.transaction_status not in (TransactionStatus.IDLE, TransactionStatus.UNKNOWN):
             connection.rollback()
         if connection.closed:
             connection.close()
