@@ -17,6 +17,7 @@ from anyio.abc import TaskGroup
 THREADS = 40
 """How much that blocks is done at once, as in anyio: some of it waits for a lock."""
 THREADS_ALONE = 8
+"""How many of them have a queue each."""
 
 T = TypeVar("T")
 Arguments = TypeVarTuple("Arguments")

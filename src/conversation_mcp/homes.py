@@ -23,9 +23,10 @@ MOST_OPEN = 250
 To open one takes less than to answer a question, and to keep one open takes more than 100 KiB.
 """
 CLOSED_TOGETHER = 100
-"""How many closed homes wait for their memory to be given back: they are circles of objects, which Python seldom seeks.
+"""How many homes close before their memory is given back.
 
-A process that serves has it look even less often (`garbage.py`), and one search costs as much as some five questions.
+They are circles of objects, for which Python seldom looks, and in a process that serves even less often (`garbage.py`).
+One search costs as much as some five questions.
 """
 
 HomeT = TypeVar("HomeT")

@@ -73,6 +73,7 @@ COPIES = (
     SELECT 'user-' || copy, slot + 1000000 * copy, number, word_count, line
     FROM words, generate_series(1, {last}) AS copy ORDER BY slot, number, copy""",
 )
+"""What one owner has is given to all others; rows lie as if all had written in turn."""
 COPIES_OF_VECTORS = (
     """INSERT INTO vector_models (owner, kind, name, choice) SELECT 'user-' || copy, kind, name, choice
     FROM vector_models, generate_series(1, {last}) AS copy""",
@@ -83,7 +84,6 @@ COPIES_OF_VECTORS = (
     SELECT m.owner, m.model, v.name, v.item, v.digest, v.numbers
     FROM vectors v, vector_models m WHERE m.owner <> v.owner ORDER BY v.name, v.item, m.model""",
 )
-"""What one owner has is given to all others; rows lie as if all had written in turn."""
 
 
 def measure_library(plan: Plan) -> Iterable[Row]:

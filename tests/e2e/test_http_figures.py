@@ -3,12 +3,12 @@
 import io
 import json
 import re
-import socket
 from pathlib import Path
 
 import httpx
 import pytest
 from tests.fixtures.over_http import http_server
+from tests.fixtures.ports import free_port
 from tests.fixtures.providers import FakeProvider
 from tests.fixtures.serving import data_of
 from tests.fixtures.signing import NOW
@@ -57,11 +57,6 @@ def test_figures_are_written_as_prometheus_reads_them() -> None:
     assert 'conversation_mcp_requests_total{method="tools/call",code="200"} 1' in figures
     assert 'conversation_mcp_requests_total{method="a\\"b\\\\c\\nd",code="200"} 1' in figures
     assert {"conversation_mcp_running_turns 2", "conversation_mcp_waiting_turns 1"} < set(figures)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 async def test_a_running_server_shows_its_figures_and_logs_no_word(

@@ -5,6 +5,7 @@ import os
 import shutil
 import sqlite3
 import stat
+from collections.abc import Iterable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,6 +15,7 @@ from tests.benchmarks.corpus import Corpus
 from tests.fixtures.library import Shelf, id_of, numbers_of, wanted_of
 
 from conversation_mcp.clock import utc_now
+from conversation_mcp.records.found import WantedMemories
 from conversation_mcp.stores.files.index.stamps import Files
 from conversation_mcp.stores.headway import Headway
 
@@ -169,6 +171,26 @@ def test_two_indexes_of_one_folder_share_their_file(shelf: Shelf) -> None:
     other = shelf.open()
     assert other.location == shelf.index.location
     assert numbers_of(other.page(wanted_of("apples"), 5)) == [1]
+
+
+def test_a_memory_that_another_process_replaces_while_it_is_looked_up_is_left_out(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, text in enumerate(("apples", "more apples", "red apples")):
+        shelf.put(number, "what?", memories=[{"memoryId": f"mem-{number}", "content": text}])
+    shelf.index.compare(Headway())
+    other, stamps = shelf.open(), Files.stamps
+
+    def meanwhile(files: Files, ids: Iterable[str]) -> dict[str, int]:
+        seen = stamps(files, ids)
+        monkeypatch.setattr(Files, "stamps", stamps)
+        shelf.put(1, "what?", memories=[])
+        shelf.put(2, "what?", memories=[{"memoryId": "mem-9", "content": "pears"}])
+        other.compare(Headway())
+        return seen
+
+    monkeypatch.setattr(Files, "stamps", meanwhile)
+    assert [each.memory.memory_id for each in shelf.index.memories(WantedMemories("apples"), 5).found] == ["mem-0"]
 
 
 def test_a_noted_conversation_is_taken_in_without_a_comparison(shelf: Shelf) -> None:

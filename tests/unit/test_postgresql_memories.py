@@ -15,6 +15,7 @@ from conversation_mcp.stores.catalog import open_store
 
 ROWS = "SELECT id, xmin::text FROM memories ORDER BY number"
 ALL = "SELECT memories::text FROM memories"
+WORDS = "SELECT word, xmin::text FROM memory_words ORDER BY slot, number, word"
 
 
 @pytest.fixture
@@ -62,6 +63,19 @@ def test_a_change_of_something_else_writes_no_memory(numbered: Numbered, postgre
     assert rows(postgresql_url) == before
 
 
+def test_words_are_written_where_a_text_has_changed(numbered: Numbered, postgresql_url: str) -> None:
+    said = [{"memoryId": name, "content": f"apples {name}", "createdAt": iso_of(1)} for name in ("one", "two")]
+    numbered.put(1, "what?", "that.", memories=said)
+    before = rows(postgresql_url, WORDS)
+    assert [word for word, _ in before] == ["appl", "one", "appl", "two"]
+    numbered.put(1, "what?", "that.", memories=[said[0] | {"metadata": {"from": "a chat"}}, said[1]])
+    assert rows(postgresql_url, WORDS) == before
+    numbered.put(1, "what?", "that.", memories=[said[0] | {"content": "apples ten"}, said[1]])
+    now = rows(postgresql_url, WORDS)
+    assert [word for word, _ in now] == ["appl", "ten", "appl", "two"]
+    assert now[2:] == before[2:]
+
+
 def test_a_search_reads_no_conversation(numbered: Numbered, database: PostgreSQL, postgresql_url: str) -> None:
     remember(numbered, *"abc")
     database.change(postgresql_url, "UPDATE conversations SET head = '[]'")
@@ -84,9 +98,10 @@ def test_what_is_forgotten_or_deleted_has_no_row(numbered: Numbered, postgresql_
     remember(numbered, *"abc", text="secret")
     remember(numbered, *"ac", text="secret")
     assert ["secret b" in row for (row,) in rows(postgresql_url, ALL)] == [False, False]
+    assert [word for word, _ in rows(postgresql_url, WORDS)] == ["a", "secret", "c", "secret"]
     trashed = numbered.delete(1)
-    assert rows(postgresql_url, ALL) == []
+    assert rows(postgresql_url, ALL) == rows(postgresql_url, WORDS) == []
     anyio.run(numbered.store.trash.restore, trashed)
-    assert len(rows(postgresql_url, ALL)) == 2
+    assert (len(rows(postgresql_url, ALL)), len(rows(postgresql_url, WORDS))) == (2, 4)
     anyio.run(numbered.store.trash.remove, numbered.delete(1))
-    assert rows(postgresql_url, ALL) == []
+    assert rows(postgresql_url, ALL) == rows(postgresql_url, WORDS) == []

@@ -46,6 +46,11 @@ def test_a_file_without_memories_is_read_whole() -> None:
     assert read_without_memories(body_of(), "c.json", ID) == read_data(body_of(), "c.json", ID)
 
 
+def test_of_a_file_with_an_empty_list_of_memories_nothing_else_is_left_out() -> None:
+    body = body_of(tags=["a"]).replace(b'\n  "tags"', b'\n  "memories": [],\n  "tags"')
+    assert read_without_memories(body, "c.json", ID) == read_data(body, "c.json", ID)
+
+
 def test_what_is_no_conversation_is_refused() -> None:
     with pytest.raises(ConversationCorruptedError):
         read_without_memories(body_of(memories=[{"content": "Rust."}])[:-10], "c.json", ID)

@@ -15,7 +15,7 @@ SIMILAR = 0.3
 ALIKE, MEANS_ALIKE = 0.6, 0.8
 """The least likeness of the words, and the least cosine, of texts that say nearly the same."""
 LEAST_SHARE = ALIKE / (2 - ALIKE)
-"""Of the words of a text that another one has which is alike by its words, however short that is."""
+"""The least share of the words of a text that another one has if the two are alike, however short the other one is."""
 
 
 class RankedMemory(NamedTuple):

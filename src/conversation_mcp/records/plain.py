@@ -25,7 +25,7 @@ def _finite(text: str) -> float:
     raise ValueError(text)
 
 
-MEMORIES, MEMORIES_END = b'\n  "memories": [', b"\n  ],"
+MEMORIES, MEMORIES_END = b'\n  "memories": [\n', b"\n  ],"
 """Around the memories in a file that the codec wrote. JSON strings hold no line breaks, so no text contains either."""
 DECODER = json.JSONDecoder(parse_constant=_finite, parse_float=_finite)
 

@@ -26,5 +26,5 @@ def coverage(asked: frozenset[str], text: frozenset[str]) -> float:
 
 
 def rarest_needed(words: int, share: float) -> int:
-    """Return how many of the rarest of so many words are enough: who has that share of all has one of these."""
+    """Return how many of the rarest of so many words are enough: a text with that share of all has one of these."""
     return max(1, words - ceil(share * words - ROUNDING) + 1)

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from anyio import to_thread
 
-from conversation_mcp.cancellation import finish
+from conversation_mcp.cancellation import finish, in_thread
 from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError
 from conversation_mcp.records.models import Conversation, ConversationId
 from conversation_mcp.stores.attachments import Attachments
@@ -106,7 +106,7 @@ class MirroredStore:
     async def remove_all(self) -> None:
         """Remove the owner from both places."""
         await self._store.remove_all()
-        await finish(to_thread.run_sync(self._mirror.clear))
+        await in_thread(self._mirror.clear)
 
     async def traces(self) -> list[str]:
         """Return what is left in both places."""

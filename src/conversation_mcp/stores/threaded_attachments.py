@@ -6,7 +6,7 @@ from typing import Protocol
 from anyio import to_thread
 from anyio.lowlevel import checkpoint_if_cancelled
 
-from conversation_mcp.cancellation import finish
+from conversation_mcp.cancellation import in_thread
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.finder import KeptContents
 
@@ -31,7 +31,7 @@ class ThreadedAttachments:
 
     async def put(self, conversation_id: ConversationId, contents: Mapping[str, bytes]) -> None:
         """Write what is not there; cancellation takes effect only afterwards."""
-        await finish(to_thread.run_sync(self._contents.put, conversation_id, contents))
+        await in_thread(self._contents.put, conversation_id, contents)
         await checkpoint_if_cancelled()
 
     async def get(self, conversation_id: ConversationId, hashes: Collection[str]) -> Mapping[str, bytes]:
@@ -40,7 +40,7 @@ class ThreadedAttachments:
 
     async def remove(self, conversation_id: ConversationId, hashes: Collection[str]) -> None:
         """Remove them, with exports; cancellation takes effect only afterwards."""
-        await finish(to_thread.run_sync(self._contents.remove, conversation_id, hashes))
+        await in_thread(self._contents.remove, conversation_id, hashes)
         await checkpoint_if_cancelled()
 
     async def sizes(self, conversation_id: ConversationId) -> Mapping[str, int]:

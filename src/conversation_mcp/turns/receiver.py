@@ -6,9 +6,8 @@ from contextlib import aclosing
 from typing import NamedTuple
 
 import anyio
-from anyio import to_thread
 
-from conversation_mcp.cancellation import finish
+from conversation_mcp.cancellation import finish, in_thread
 from conversation_mcp.conversations.expiry import Expiries
 from conversation_mcp.errors import ConversationMCPError, ProviderError, ProviderUnavailableError
 from conversation_mcp.providers.base import Answer, Event, Finished, PassedOn, Progress, Provider, Started, TextDelta
@@ -221,7 +220,7 @@ class AnswerReceiver:
 
     async def redacted(self, answer: Answer) -> Answer:
         """Return the answer as it is stored and shown."""
-        return await finish(to_thread.run_sync(self.redaction.answer, answer)) if self.redaction.is_on else answer
+        return await in_thread(self.redaction.answer, answer) if self.redaction.is_on else answer
 
     async def write(self, opened: OpenQuestion, change: Change) -> Conversation:
         """Apply a change to the conversation of the question; raises as `Store.update`."""

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import anyio
 from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
@@ -18,7 +18,7 @@ from conversation_mcp.server.http.bodies import Body, read_body
 from conversation_mcp.server.http.callers import Authenticator, Denial, Identity
 from conversation_mcp.server.http.headers import ambiguity_of
 from conversation_mcp.server.http.lanes import Lane, Lanes
-from conversation_mcp.server.http.receipts import CONNECTION, Peer, Receipts
+from conversation_mcp.server.http.receipts import Receipts, peer_of
 from conversation_mcp.server.http.room import Room, Take
 from conversation_mcp.server.http.witness import Exchange, Witness
 
@@ -205,14 +205,14 @@ class Front:
         return None
 
     async def _served(self, admitted: Admitted, scope: Scope, send: Send, lane: Lane) -> Denial | None:
-        owner = admitted.owner
+        owner, peer = admitted.owner, peer_of(scope)
         with anyio.CancelScope() as serving:
             self._serving.add(serving)
             try:
                 async with lane.turn() as end_turn:
                     if self._is_ending:
                         return ENDING
-                    if _is_gone(scope):
+                    if peer is not None and peer.is_lost:
                         return None
                     async with self._homes(owner) as home, self._receipts.expected(owner, scope) as receipt:
                         replay = admitted.body.replay()
@@ -231,11 +231,6 @@ class Front:
                 self._serving.discard(serving)
                 self._was_answered.set()
         return None
-
-
-def _is_gone(scope: Scope) -> bool:
-    peer = cast("Peer | None", scope.get(CONNECTION))
-    return peer is not None and peer.is_lost
 
 
 def _named(caller: Identity) -> str:

@@ -107,7 +107,7 @@ class Receipts:
         for earlier in tuple(self._written):
             if earlier.owner == owner:
                 await earlier.look()
-        receipt = scope[RECEIPT] = Receipt(owner, cast("Peer | None", scope.get(CONNECTION)), self._written)
+        receipt = scope[RECEIPT] = Receipt(owner, peer_of(scope), self._written)
         try:
             yield receipt
             for seconds in pauses():
@@ -116,6 +116,11 @@ class Receipts:
                 await anyio.sleep(seconds)
         finally:
             receipt.close()
+
+
+def peer_of(scope: Scope) -> Peer | None:
+    """Return the connection of a request, if it makes itself known."""
+    return cast("Peer | None", scope.get(CONNECTION))
 
 
 def receipt_of(request: ServerRequestContext[Any, Any]) -> Receipt | None:

@@ -31,12 +31,17 @@ class StrictReader(h11.Connection):
 
     fault: str | None = None
     """What is wrong with the request that was refused last."""
+    _read = b""
+    """What was read since the last event: the size of a chunk may come long before the chunk."""
 
     def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
         """Return the next event; raise RemoteProtocolError if the request is to be refused."""
         before = self.trailing_data[0]
         event = super().next_event()
-        read = before[: len(before) - len(self.trailing_data[0])]
+        self._read += before[: len(before) - len(self.trailing_data[0])]
+        if event is h11.NEED_DATA:
+            return event
+        read, self._read = self._read, b""
         self.fault = _fault_of(event, read)
         if self.fault:
             raise h11.RemoteProtocolError(self.fault)
@@ -48,9 +53,8 @@ def _fault_of(event: object, read: bytes) -> str | None:
     match event:
         case h11.Request():
             return _fault_of_head(event) or next((fault for fault, form in FAULTS if form.search(read)), None)
-        case h11.Data(chunk_start=True):
-            size = read.removeprefix(b"\r\n").partition(b"\r\n")[0]
-            return BARE[0] if b"\r" in size else None
+        case h11.Data():
+            return BARE[0] if BARE[1].search(read[: len(read) - len(event.data)]) else None
         case h11.EndOfMessage():
             return BARE[0] if BARE[1].search(read) else None
         case _:
@@ -68,7 +72,7 @@ def _fault_of_head(request: h11.Request) -> str | None:
 
 
 class StrictConnection(BoundedConnection):
-    """Answers such a request with 400 and what is wrong with it, and ends."""
+    """Answers a request that is refused with 400 and what is wrong with it, and ends."""
 
     conn: StrictReader
 

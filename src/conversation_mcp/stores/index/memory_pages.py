@@ -40,7 +40,7 @@ WITH_WORD = """
 AMONG = f"+ROW IN (SELECT m.row FROM {FROM} WHERE CONDITIONS)"  # noqa: S608 -- parts from this module
 """With the plus, what the words match is gone through once; without it, each row that is meant is looked up there."""
 FACTS = f"""
-    SELECT m.row, c.facts, m.facts FROM {FROM} WHERE m.row IN (SELECT value FROM json_each(?))
+    SELECT m.row, m.id, c.facts, m.facts FROM {FROM} WHERE m.row IN (SELECT value FROM json_each(?))
 """  # noqa: S608 -- parts from this module
 ALL = -1
 Key = tuple[str, int, str, int, float]
@@ -121,12 +121,13 @@ def _once(rows: Sequence[Key]) -> Iterator[Key]:
 
 
 def _found(database: "sqlite3.Connection", keys: Sequence[Key]) -> Iterator[FoundMemory]:
-    """Read the facts of those that are shown."""
+    """Read the facts of those that are shown, but not of what another process has replaced since."""
     rows = json.dumps([row for *_, row, _ in keys])
-    known = {row: facts for row, *facts in database.execute(FACTS, (rows,))}
-    for name, _, _, row, score in keys:
-        facts, text = known[row]
-        yield FoundMemory(remembered(text), cast("ConversationId", name), title_in(facts), score)
+    known = {(row, memory_id): facts for row, memory_id, *facts in database.execute(FACTS, (rows,))}
+    for name, _, memory_id, row, score in keys:
+        if found := known.get((row, memory_id)):
+            facts, text = found
+            yield FoundMemory(remembered(text), cast("ConversationId", name), title_in(facts), score)
 
 
 def _conditions(wanted: WantedMemories) -> tuple[str, list[object]]:

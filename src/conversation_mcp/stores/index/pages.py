@@ -52,7 +52,7 @@ def look_up(
 
 
 def known(database: "sqlite3.Connection", conversations: StampedConversations, conversation_id: str) -> Listed | None:
-    """Return the facts of a conversation that has not changed since it was read."""
+    """Return the facts of a conversation that has not changed since it was read; else None."""
     row = row_of(database, conversation_id)
     if row is None or row.stamp == UNTRUSTED:
         return None

@@ -2,7 +2,7 @@
 
 from anyio import to_thread
 
-from conversation_mcp.cancellation import finish
+from conversation_mcp.cancellation import in_thread
 from conversation_mcp.limits.base import Rate
 from conversation_mcp.limits.bucket import Bucket, name_of, taken
 from conversation_mcp.stores.leases import HeldSeat
@@ -31,7 +31,7 @@ class LimitRows:
 
     async def sit(self, owner: str, kind: str, most: int) -> HeldSeat | None:
         """Take the first lease that is free."""
-        return await finish(to_thread.run_sync(self._sit, name_of(owner, kind), most))
+        return await in_thread(self._sit, name_of(owner, kind), most)
 
     def _take(self, name: str, rate: Rate, count: int) -> float:
         key = self._database.owner, name

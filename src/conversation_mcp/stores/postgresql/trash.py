@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import psycopg
 from anyio import to_thread
 
-from conversation_mcp.cancellation import finish
+from conversation_mcp.cancellation import finish, in_thread
 from conversation_mcp.errors import ConversationNotFoundError, IdTakenError
 from conversation_mcp.records.codec import decode
 from conversation_mcp.records.facts import describe
@@ -72,7 +72,7 @@ class TrashRows:
 
     async def restore(self, trashed: Trashed) -> None:
         """Remove the mark, and index the words again."""
-        await finish(to_thread.run_sync(self._restore, trashed))
+        await in_thread(self._restore, trashed)
 
     async def remove(self, trashed: Trashed) -> bool:
         """Delete the rows, and what names the conversation beside them; its mark always stays."""

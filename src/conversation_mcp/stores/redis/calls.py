@@ -5,9 +5,7 @@ from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 
-from anyio import to_thread
-
-from conversation_mcp.cancellation import finish
+from conversation_mcp.cancellation import in_thread
 from conversation_mcp.records.ids import check_id, milliseconds_of
 from conversation_mcp.records.models import ConversationId
 from conversation_mcp.stores.base import Call
@@ -31,7 +29,7 @@ class CallHashes:
 
     async def take(self, key: str, planned: Call | None = None) -> tuple[HeldName | None, Call | None]:
         """Take the lease of the name, then look what it stands for, at once."""
-        return await finish(to_thread.run_sync(self._take, key, planned))
+        return await in_thread(self._take, key, planned)
 
     async def find(self, key: str) -> Call | None:
         """Return the call of that name, unless it was forgotten or is more than a day old."""

@@ -43,7 +43,7 @@ class MemoryIndex:
         return self._use(lambda database: look_up(database, self._conversations, wanted, limit, place))
 
     def known(self, conversation_id: str) -> Listed | None:
-        """Return the facts of a conversation that has not changed since it was read."""
+        """Return the facts of a conversation that has not changed since it was read; else None."""
         return self._use(lambda database: known(database, self._conversations, conversation_id))
 
     def memories(self, wanted: WantedMemories, limit: int, skip: int = 0) -> MemoryPage:

@@ -10,7 +10,7 @@ from uuid import uuid4
 from anyio import sleep, to_thread
 from anyio.lowlevel import checkpoint_if_cancelled
 
-from conversation_mcp.cancellation import finish
+from conversation_mcp.cancellation import finish, in_thread
 from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError
 from conversation_mcp.records.findings import Finding
 from conversation_mcp.records.ids import check_id, milliseconds_of
@@ -105,7 +105,7 @@ class KeyspaceStore:
     async def create(self, conversation: Conversation) -> None:
         """Write into the reserved hash."""
         check_id(conversation.conversation_id)
-        await finish(to_thread.run_sync(self._hashes.create, conversation))
+        await in_thread(self._hashes.create, conversation)
         self._news.tell(turn_of(conversation.conversation_id))
 
     async def exists(self, conversation_id: ConversationId) -> bool:
@@ -114,7 +114,7 @@ class KeyspaceStore:
 
     async def load(self, conversation_id: ConversationId) -> Conversation:
         """Read what is stored now."""
-        loaded = await finish(to_thread.run_sync(self._hashes.load, check_id(conversation_id)))
+        loaded = await in_thread(self._hashes.load, check_id(conversation_id))
         await checkpoint_if_cancelled()
         return loaded
 
@@ -165,7 +165,7 @@ class KeyspaceStore:
 
     async def remove_all(self) -> None:
         """Remove every key of the owner, and with them what the index of this process knows."""
-        await finish(to_thread.run_sync(remove_all, self._keyspace))
+        await in_thread(remove_all, self._keyspace)
         await to_thread.run_sync(self._finder.refresh, Headway())
 
     async def traces(self) -> list[str]:
@@ -191,7 +191,7 @@ class KeyspaceStore:
             try:
                 return await tried(KeyspaceStore(scratch, self._now))
             finally:
-                await finish(to_thread.run_sync(remove_trial, scratch))
+                await in_thread(remove_trial, scratch)
         except ConversationMCPError as error:
             return Finding("fail", f"the store does not work: {error.message}")
 

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from anyio import to_thread
 
-from conversation_mcp.cancellation import finish
+from conversation_mcp.cancellation import in_thread
 from conversation_mcp.errors import ConversationNotFoundError, IdTakenError
 from conversation_mcp.records.codec import decode
 from conversation_mcp.records.ids import EPOCH, check_id, milliseconds_of
@@ -24,7 +24,7 @@ class TrashHashes:
 
     async def put(self, conversation_id: ConversationId, at: datetime | None = None) -> Trashed:
         """Rename the hash after the moment, or after the next one at which none of that id was put here."""
-        return await finish(to_thread.run_sync(self._put, check_id(conversation_id), at or self._now()))
+        return await in_thread(self._put, check_id(conversation_id), at or self._now())
 
     async def entries(self) -> tuple[Trashed, ...]:
         """Return what is here."""
@@ -43,11 +43,11 @@ class TrashHashes:
 
     async def restore(self, trashed: Trashed) -> None:
         """Rename the hash back."""
-        await finish(to_thread.run_sync(self._restore, trashed))
+        await in_thread(self._restore, trashed)
 
     async def remove(self, trashed: Trashed) -> bool:
         """Delete the hash, and what names the conversation; its mark stays for the lifetime of a conversation."""
-        await finish(to_thread.run_sync(self._remove, trashed))
+        await in_thread(self._remove, trashed)
         return True
 
     async def marks(self) -> frozenset[str]:

@@ -115,7 +115,7 @@ class SqliteIndex:
         return page._replace(notices=(*page.notices, f"no index is kept, so every file was read ({problem})"))
 
     def known(self, conversation_id: str) -> Listed | None:
-        """Return the facts of a conversation that has not changed since it was read; None if there is no file."""
+        """Return the facts of a conversation that has not changed since it was read; else None."""
         return self._cache.look(lambda database: known(database, self._files, conversation_id))
 
     def memories(self, wanted: WantedMemories, limit: int, skip: int = 0) -> MemoryPage:

@@ -16,6 +16,9 @@ CREATE POLICY of_owner ON memory_words USING (owner = current_setting('conversat
 
 CREATE FUNCTION note_words() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+    IF tg_op = 'UPDATE' AND (new.slot, new.number, new.lexemes) = (old.slot, old.number, old.lexemes) THEN
+        RETURN NULL; -- as when only its metadata has changed
+    END IF;
     IF tg_op <> 'INSERT' THEN
         DELETE FROM memory_words WHERE owner = old.owner AND word = ANY (tsvector_to_array(old.lexemes))
             AND slot = old.slot AND number = old.number;
