@@ -9,12 +9,14 @@ from typing import Any, TypeVar
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq import TransactionStatus
 
 from conversation_mcp.cancellation import in_thread
 from conversation_mcp.errors import DatabaseError, InvalidInputError
 from conversation_mcp.owners import LOCAL
 from conversation_mcp.stores.postgresql.faults import explained, problem_of
 from conversation_mcp.stores.postgresql.schema import require_schema
+from conversation_mcp.stores.postgresql.wire import Function, Value
 
 T = TypeVar("T")
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -76,8 +78,8 @@ class Database:
                 self._give_back(connection)
             return result
 
-    def call(self, statement: bytes, values: Sequence[object]) -> tuple[Any, ...] | None:
-        """Send a statement that names the owner itself and is a transaction of its own, and return its first row.
+    def call(self, function: Function, values: Sequence[Value]) -> str:
+        """Call a function that names the owner itself, as a transaction of its own, and return what it does.
 
         It costs one journey to the database and back.
 
@@ -87,9 +89,9 @@ class Database:
         """
         self._check()
         with explained(self.place), self._room():
-            connection, row = self._tried(lambda each: self._sent(each, statement, values))
+            connection, told = self._tried(lambda each: self._called(each, function, values))
             self._give_back(connection)
-            return row
+            return told
 
     async def ask(self, work: Work[T]) -> T:
         """Do the work in a thread."""
@@ -171,9 +173,9 @@ class Database:
             cursor.nextset()
             return cursor.fetchall() if cursor.description else []
 
-    def _sent(self, connection: Connection, statement: bytes, values: Sequence[object]) -> tuple[Any, ...] | None:
+    def _called(self, connection: Connection, function: Function, values: Sequence[Value]) -> str:
         try:
-            return connection.execute(statement, values).fetchone()
+            return function.call(connection, values)
         except psycopg.OperationalError as error:
             if connection.broken:
                 close(self._idle)
@@ -187,7 +189,7 @@ class Database:
             return connect(self._url), True
 
     def _give_back(self, connection: Connection) -> None:
-        if not connection.closed:
+        if connection.pgconn.transaction_status not in (TransactionStatus.IDLE, TransactionStatus.UNKNOWN):
             connection.rollback()
         if connection.closed:
             connection.close()
@@ -198,11 +200,13 @@ class Database:
 def connect(url: str) -> Connection:
     """Connect, with nothing that a transaction pooler could not keep: no statement is prepared.
 
-    Each statement is a transaction of its own unless one is begun.
+    Each statement is a transaction of its own unless one is begun. Texts go as UTF-8, whatever the database
+    keeps them in.
     """
     own = conninfo_to_dict(url)
     missing = {name: value for name, value in PATIENCE.items() if name not in own}
-    return psycopg.connect(make_conninfo(url, **missing), prepare_threshold=None, autocommit=True)
+    settings = make_conninfo(url, **missing, client_encoding="UTF8")
+    return psycopg.connect(settings, prepare_threshold=None, autocommit=True)
 
 
 def close(connections: list[Connection]) -> None:

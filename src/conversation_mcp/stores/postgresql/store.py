@@ -9,7 +9,7 @@ from uuid import uuid4
 from anyio import sleep
 from anyio.lowlevel import checkpoint_if_cancelled
 
-from conversation_mcp.cancellation import finish, in_thread
+from conversation_mcp.cancellation import begun_in_thread, finish, in_thread
 from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError
 from conversation_mcp.records.findings import Finding
 from conversation_mcp.records.ids import check_id
@@ -232,7 +232,7 @@ class DatabaseStore:
 
     async def _update(self, conversation_id: ConversationId, change: Change) -> Conversation:
         async with self._writers.turn(conversation_id):
-            updated = await in_thread(self._rows.update, conversation_id, change)
+            updated = await begun_in_thread(self._rows.update, conversation_id, change)
         if not self._leases.held(turn_of(conversation_id)):  # the end of a turn tells by itself
             self._news.tell(turn_of(conversation_id))
         return updated
