@@ -16,7 +16,6 @@ from conversation_mcp.errors import DatabaseError, InvalidInputError
 from conversation_mcp.owners import LOCAL
 from conversation_mcp.stores.postgresql.faults import explained, problem_of
 from conversation_mcp.stores.postgresql.schema import require_schema
-from conversation_mcp.stores.postgresql.wire import Function, Value
 
 T = TypeVar("T")
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -78,8 +77,8 @@ class Database:
                 self._give_back(connection)
             return result
 
-    def call(self, function: Function, values: Sequence[Value]) -> str:
-        """Call a function that names the owner itself, as a transaction of its own, and return what it does.
+    def call(self, statement: bytes, values: Sequence[object]) -> tuple[Any, ...] | None:
+        """Send a statement that names the owner itself and is a transaction of its own, and return its first row.
 
         It costs one journey to the database and back.
 
@@ -89,9 +88,9 @@ class Database:
         """
         self._check()
         with explained(self.place), self._room():
-            connection, told = self._tried(lambda each: self._called(each, function, values))
+            connection, row = self._tried(lambda each: self._sent(each, statement, values))
             self._give_back(connection)
-            return told
+            return row
 
     async def ask(self, work: Work[T]) -> T:
         """Do the work in a thread."""
@@ -173,9 +172,9 @@ class Database:
             cursor.nextset()
             return cursor.fetchall() if cursor.description else []
 
-    def _called(self, connection: Connection, function: Function, values: Sequence[Value]) -> str:
+    def _sent(self, connection: Connection, statement: bytes, values: Sequence[object]) -> tuple[Any, ...] | None:
         try:
-            return function.call(connection, values)
+            return connection.execute(statement, values).fetchone()
         except psycopg.OperationalError as error:
             if connection.broken:
                 close(self._idle)

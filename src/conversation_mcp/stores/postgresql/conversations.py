@@ -84,9 +84,9 @@ class StoredRows:
         except InDoubtError as doubt:
             error = doubt.reported
             return self._database.run(lambda connection: self._found_out(connection, known, made, error))
-        if told == LOST:
+        if told == (LOST,):
             raise TurnLostError(self._database.location(conversation_id), conversation_id)
-        return made.new if told == WRITTEN else None
+        return made.new if told == (WRITTEN,) else None
 
     def _found_out(self, connection: Connection, known: Held, made: PlannedWrite, error: DatabaseError) -> Held | None:
         """Return what was written, or None if it was not and can be written now. Whoever wrote just that did the same.
@@ -111,9 +111,9 @@ class StoredRows:
         after = change(before.conversation, now).changed(conversation_id=conversation_id, updated_at=latest)
         return writing(before, after, moment)
 
-    def _put(self, connection: Connection, made: PlannedWrite, lease: Lease | None = None) -> str:
-        told = WRITE.call(connection, made.values_for(self._database, lease))
-        if told == WRITTEN and made.memories is not None:
+    def _put(self, connection: Connection, made: PlannedWrite, lease: Lease | None = None) -> tuple[str] | None:
+        told = connection.execute(WRITE, made.values_for(self._database, lease)).fetchone()
+        if told == (WRITTEN,) and made.memories is not None:
             put_difference(connection, self._database.owner, made.new.slot, made.memories)
         return told
 

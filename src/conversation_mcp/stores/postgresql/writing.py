@@ -18,10 +18,14 @@ from conversation_mcp.stores.postgresql.facets import facet_text
 from conversation_mcp.stores.postgresql.memories import MemoryDifference, difference_of
 from conversation_mcp.stores.postgresql.rows import Held
 from conversation_mcp.stores.postgresql.texts import cut_texts
-from conversation_mcp.stores.postgresql.wire import Function, Value
 
-WRITE = Function("write_conversation", 25)
-"""See the migration that makes it."""
+TYPES = (
+    "text, text, bigint, bigint, text, bigint, timestamptz, json, integer, bigint, bigint, boolean, text, boolean, "
+    "json, text[], text, text, boolean, integer[], text[], integer[], integer[], text[], integer[]"
+)
+"""Of what `write_conversation` takes; see the migration that makes it."""
+WRITE = f"SELECT write_conversation({', '.join(f'%b::{name}' for name in TYPES.split(', '))})".encode()
+"""Values go as they are, because texts in arrays would have to be escaped otherwise."""
 WRITTEN, LOST = "written", "lost"
 
 
@@ -44,10 +48,10 @@ class PlannedWrite(NamedTuple):
     bodies: Mapping[int, str]
     memories: MemoryDifference | None
     """Of their rows; None if they are the same as before."""
-    values: tuple[Value, ...]
+    values: tuple[Any, ...]
     """Of WRITE, after those that say who writes."""
 
-    def values_for(self, database: Database, lease: Lease | None) -> tuple[Value, ...]:
+    def values_for(self, database: Database, lease: Lease | None) -> tuple[Any, ...]:
         """Return all values of WRITE for who holds the turn, or for anybody."""
         turn = turn_of(self.new.conversation.conversation_id)
         key = self.new.slot, self.new.version - 1
@@ -79,7 +83,7 @@ def writing(before: Held, after: Conversation, changed_at: datetime) -> PlannedW
     return PlannedWrite(new, head, written.bodies, memories, values)
 
 
-def _rows(before: Held, new: Held, written: Difference) -> tuple[Value, ...]:
+def _rows(before: Held, new: Held, written: Difference) -> tuple[Any, ...]:
     before_count = before.tally.message_count
     texts = {0: new.beside, **written.texts} if new.beside != before.beside else written.texts
     # Of a new message without a text there is no row to delete.
@@ -96,7 +100,7 @@ def _rows(before: Held, new: Held, written: Difference) -> tuple[Value, ...]:
     )
 
 
-def _facts(new: Held, head: Mapping[str, Any]) -> tuple[Value, ...]:
+def _facts(new: Held, head: Mapping[str, Any]) -> tuple[Any, ...]:
     facts = listed(head, new.tally, new.conversation.conversation_id, new.size_bytes)
     imported: Mapping[str, str] = head.get("imported") or {}
     return (
