@@ -128,8 +128,9 @@ class Threads(ThreadPoolExecutor):
 def allow_threads() -> None:
     """Let the running event loop have as many threads as anyio would; by itself it has few on a small machine."""
     loop = get_running_loop()
-    _threads_of[loop] = threads = Threads(THREADS)
-    loop.set_default_executor(threads)
+    if loop not in _threads_of:  # the workers of threads that are replaced would never end
+        _threads_of[loop] = threads = Threads(THREADS)
+        loop.set_default_executor(threads)
 
 
 def _give(result: "LoopFuture[T]", given: Callable[[], None]) -> None:

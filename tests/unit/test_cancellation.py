@@ -84,6 +84,17 @@ def test_an_event_loop_ends_after_what_is_being_done_in_its_threads() -> None:
     assert len(done) == 2_000
 
 
+def test_a_second_program_in_an_event_loop_leaves_no_threads_of_the_first() -> None:
+    async def used_twice() -> None:
+        for _ in range(2):
+            allow_threads()
+            await in_thread(sum, (1, 2))
+
+    before = threading.active_count()
+    asyncio.run(used_twice())
+    assert threading.active_count() == before
+
+
 def test_what_comes_for_nobody_harms_nobody() -> None:
     release, problems = threading.Event(), list[object]()
 
