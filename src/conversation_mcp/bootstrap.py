@@ -11,7 +11,7 @@ import anyio
 
 from conversation_mcp.app import App, Asking, UserHomes
 from conversation_mcp.background import Background
-from conversation_mcp.cancellation import allow_threads, finish, tasks_beside
+from conversation_mcp.cancellation import finish, tasks_beside
 from conversation_mcp.clock import utc_now
 from conversation_mcp.conversations.dialogue import Dialogues
 from conversation_mcp.conversations.library import Library
@@ -40,6 +40,7 @@ from conversation_mcp.stores.catalog import (
     require_mirrorable,
     without_meaning,
 )
+from conversation_mcp.threads import allow_threads
 from conversation_mcp.tools.catalog import LOG, mode_of, tools_of
 from conversation_mcp.turns.redaction import Redaction
 from conversation_mcp.turns.roster import RunningTurns

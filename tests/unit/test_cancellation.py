@@ -9,8 +9,9 @@ from pathlib import Path
 import anyio
 
 from conversation_mcp.bootstrap import open_program
-from conversation_mcp.cancellation import THREADS, allow_threads, begun_in_thread, in_thread
+from conversation_mcp.cancellation import in_thread
 from conversation_mcp.settings import Settings
+from conversation_mcp.threads import THREADS, allow_threads, begun_in_thread
 
 
 async def test_work_in_a_thread_is_finished_although_its_caller_is_cancelled() -> None:

@@ -11,7 +11,7 @@ import anyio
 from aiofiles.os import wrap
 from anyio.lowlevel import checkpoint_if_cancelled
 
-from conversation_mcp.cancellation import begun_in_thread, finish, in_thread
+from conversation_mcp.cancellation import finish, in_thread
 from conversation_mcp.errors import ConversationMCPError
 from conversation_mcp.owners import LOCAL
 from conversation_mcp.records.findings import Finding
@@ -36,6 +36,7 @@ from conversation_mcp.stores.lines import Lines
 from conversation_mcp.stores.threaded_attachments import ThreadedAttachments
 from conversation_mcp.stores.trial import tried
 from conversation_mcp.stores.turn_locks import HeldTurn, TurnLocks
+from conversation_mcp.threads import begun_in_thread
 
 if TYPE_CHECKING:
     from conversation_mcp.sealing.keys import Encryption

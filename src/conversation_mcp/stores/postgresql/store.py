@@ -9,7 +9,7 @@ from uuid import uuid4
 from anyio import sleep
 from anyio.lowlevel import checkpoint_if_cancelled
 
-from conversation_mcp.cancellation import begun_in_thread, finish, in_thread
+from conversation_mcp.cancellation import finish, in_thread
 from conversation_mcp.errors import ConversationMCPError, ConversationNotFoundError
 from conversation_mcp.records.findings import Finding
 from conversation_mcp.records.ids import check_id
@@ -34,6 +34,7 @@ from conversation_mcp.stores.threaded_attachments import ThreadedAttachments
 from conversation_mcp.stores.trial import tried
 from conversation_mcp.stores.turn_locks import HeldTurn, TurnLocks
 from conversation_mcp.text import storable
+from conversation_mcp.threads import begun_in_thread
 
 STRAY_AFTER = timedelta(hours=1)
 SWEEP_SECONDS = 3600.0
