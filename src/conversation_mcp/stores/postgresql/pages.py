@@ -5,7 +5,6 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from conversation_mcp.records.found import COMPLETED, Listed, Page, Place, Wanted
-from conversation_mcp.records.plain import Data
 from conversation_mcp.searching.snippets import snippets
 from conversation_mcp.searching.words import NO_WORDS, Expression, expression
 from conversation_mcp.stores.index.meant import Fused, fuse
@@ -164,7 +163,7 @@ class Pages:
             return []
         ids, numbers = [each.conversation_id for each in shown], [each.message_number or 0 for each in shown]
         rows = self._database.look(TEXTS, (ids, numbers, self._database.owner))
-        known = {name: _text(name, body, head) for name, body, head in rows}
+        known = {name: _text(body, head) for name, body, head in rows}
         texts = [known.get(name, "") for name in ids]
         return [each._replace(snippet=snippet) for each, snippet in zip(shown, snippets(texts, match), strict=True)]
 
@@ -174,14 +173,13 @@ def _by_id(ids: Collection[str]) -> dict[str, str]:
     return {each: each for each in ids}
 
 
-def _text(conversation_id: str, body: str | None, head: str | None) -> str:
+def _text(body: str | None, head: str | None) -> str:
     """Return the text of the message, or the one outside of messages."""
     if body is not None:
         return str(json.loads(body)["content"])
-    from conversation_mcp.records.facts import described
+    from conversation_mcp.records.facts import text_beside
 
-    data: Data = {**json.loads(head or "{}"), "messages": []}
-    return described(data, conversation_id, 0).texts.get(0, "")
+    return text_beside(json.loads(head or "{}"))
 
 
 def _listed(facts: str, state: Any, number: int | None) -> Listed:  # noqa: ANN401 -- as the database returns it
