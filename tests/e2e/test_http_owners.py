@@ -13,7 +13,7 @@ from mcp.types import Prompt, PromptReference, ResourceTemplate, ResourceTemplat
 from tests.fixtures.homes import Home
 from tests.fixtures.over_http import HttpServer, http_server
 from tests.fixtures.owner_with_calls import WITH_TASKS
-from tests.fixtures.providers import FakeProvider
+from tests.fixtures.providers import FakeProvider, asked_in_any_mode
 from tests.fixtures.serving import data_of, text_of
 from tests.fixtures.stores import UNKNOWN
 from tests.fixtures.wire_calls import NEW_ERA, OLD_ERA, wire_to
@@ -77,8 +77,7 @@ async def alices(server: HttpServer) -> str:
 
 
 async def test_each_tool_tells_b_the_same_of_as_conversation_as_of_one_that_nobody_has(home: Home) -> None:
-    provider = FakeProvider()
-    provider.abilities = frozenset(("search", "deep_research", "chat"))
+    provider = asked_in_any_mode()
     async with http_server(home, provider, tools=ALL_SETS) as server:
         hers = await alices(server)
         before = await to_thread.run_sync(stored, home, "alice", hers)
@@ -101,8 +100,7 @@ async def test_each_tool_tells_b_the_same_of_as_conversation_as_of_one_that_nobo
 
 
 async def test_what_b_is_told_of_as_conversation_differs_in_no_byte_but_the_id(home: Home) -> None:
-    provider = FakeProvider()
-    provider.abilities = frozenset(("search", "deep_research", "chat"))
+    provider = asked_in_any_mode()
     async with http_server(home, provider, tools=ALL_SETS) as server:
         hers = await alices(server)
         async with server.client("bob") as client:
@@ -125,8 +123,7 @@ def stored(home: Home, owner: str, conversation_id: str) -> bytes:
 
 
 async def test_no_tool_tells_b_anything_that_a_has_said_or_remembers(home: Home) -> None:
-    provider = FakeProvider()
-    provider.abilities = frozenset(("search", "deep_research", "chat"))
+    provider = asked_in_any_mode()
     async with http_server(home, provider, tools=ALL_SETS) as server:
         hers = await alices(server)
         async with server.client("alice") as client:

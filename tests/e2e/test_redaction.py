@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
-from tests.fixtures.providers import FakeProvider
+from tests.fixtures.providers import FakeProvider, asked_in_any_mode
 from tests.fixtures.sensitive import SECRETS
 from tests.fixtures.serving import data_of, serving
 
@@ -54,8 +54,7 @@ async def test_an_answer_is_redacted_where_it_is_stored_and_where_it_is_shown(tm
 
 
 async def test_the_text_of_a_file_is_redacted_before_it_is_kept_and_sent(tmp_path: Path) -> None:
-    provider = FakeProvider()
-    provider.abilities = frozenset(("search", "deep_research", "chat"))
+    provider = asked_in_any_mode()
     (tmp_path / "work").mkdir()
     named = tmp_path / "work" / "mail.txt"
     named.write_text(f"Charge {CARD}, then write to {SECRETS['emails'][0]}.")

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from conversation_mcp.records.models import ConversationId
 
 BOM = "\ufeff"
+MEMORIES, MEMORIES_END = b'\n  "memories": [\n', b"\n  ],"
+"""Around the memories in a file that the codec wrote. JSON strings hold no line breaks, so no text contains either."""
 
 Data = Mapping[str, Any]
 
@@ -25,8 +27,6 @@ def _finite(text: str) -> float:
     raise ValueError(text)
 
 
-MEMORIES, MEMORIES_END = b'\n  "memories": [\n', b"\n  ],"
-"""Around the memories in a file that the codec wrote. JSON strings hold no line breaks, so no text contains either."""
 DECODER = json.JSONDecoder(parse_constant=_finite, parse_float=_finite)
 
 
